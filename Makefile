@@ -1,0 +1,141 @@
+# `make help` lists what can be made. Needs make, a C++20 compiler and Python 3.11 or newer; cmake, ninja,
+# clang-format and the rest come into .venv, in the versions that constraints.txt names.
+
+PYTHON ?= python3
+# Processes of the fast Python tests: auto is one a core; 0 runs them in one process, for a debugger.
+PYTEST_JOBS ?= auto
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+PYTEST := $(BIN)/pytest -q
+CMAKE := $(BIN)/cmake
+# What the build needs; the first two as in pyproject.toml. In the environment rather than in a fresh one for
+# each build, so that a rebuild compiles only what has changed.
+BUILD_TOOLS := "scikit-build-core>=1.1" "nanobind>=3.1,<4" "cmake>=3.20" ninja
+
+KERNEL := $(shell find kernel -type f)
+SOURCES := CMakeLists.txt pyproject.toml README.md LICENSE $(KERNEL) \
+           $(shell find src -type f ! -name '*.pyc' ! -name _kernel.pyi)
+CPP := $(filter %.cpp %.hpp,$(KERNEL))
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow bench lock clean distclean FORCE
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+demo: $(VENV)/.installed  ## install into .venv, enumerate the puzzle eight-kinds, show its job
+	$(BIN)/farthest enumerate eight-kinds
+	$(BIN)/farthest jobs
+
+test: lint kernel-tests python-tests sanitize slow  ## everything that CI runs
+	@echo "== all passed"
+
+quick: $(VENV)/.tested python-tests  ## the fast Python tests only
+
+# --- environment -------------------------------------------------------------------------------------------
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo 'farthest needs Python 3.11 or newer: make PYTHON=/path/to/python3.12' >&2; exit 1; }
+	@echo "== virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.build-tools: $(VENV)/.created constraints.txt
+	@$(PIP) install -c constraints.txt $(BUILD_TOOLS)
+	@touch $@
+
+# Changes when a source file is added or removed.
+$(VENV)/.sources: $(VENV)/.created FORCE
+	@echo '$(sort $(SOURCES))' | cmp -s - $@ || echo '$(sort $(SOURCES))' > $@
+
+# The installed package is what is run and tested, never src/ itself. pip compiles its modules.
+install = PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation -c constraints.txt $(1)
+
+$(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
+	@echo "== install"
+	@$(call install,.)
+	@touch $@
+
+# The kernel's type stub is made by the build; a copy in src/ is for mypy and editors.
+$(VENV)/.tested: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
+	@echo "== install with test extras"
+	@$(call install,'.[test]')
+	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/farthest/_kernel.pyi" src/farthest/
+	@touch $(VENV)/.installed $@
+
+# --- checks ------------------------------------------------------------------------------------------------
+
+lint: $(VENV)/.tested  ## ruff, clang-format, mypy
+	@echo "== ruff"
+	@$(BIN)/ruff check -q .
+	@$(BIN)/ruff format -q --check .
+	@echo "== clang-format"
+	@$(BIN)/clang-format --dry-run -Werror $(CPP)
+	@echo "== mypy"
+	@$(BIN)/mypy --no-error-summary $(wildcard src tests benchmarks)
+
+format: $(VENV)/.tested  ## rewrite the sources in the common format
+	@$(BIN)/ruff check -q --fix-only .
+	@$(BIN)/ruff format -q .
+	@$(BIN)/clang-format -i $(CPP)
+
+configure = $(CMAKE) --fresh -G Ninja -S . -B $(1) -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" \
+  -DFARTHEST_TESTS=ON -DFARTHEST_WERROR=ON $(2) >/dev/null
+# Ninja knows what has to be compiled again; its output is shown when that fails.
+build = log=$$($(CMAKE) --build $(1) 2>&1) || { echo "$$log" >&2; exit 1; }
+ctest = $(BIN)/ctest --test-dir $(1) --output-on-failure --no-tests=error
+
+build/kernel/.configured: $(VENV)/.build-tools CMakeLists.txt
+	@$(call configure,build/kernel,-DCMAKE_BUILD_TYPE=Release -DFARTHEST_PYTHON=OFF)
+	@touch $@
+
+build/sanitize/.configured: $(VENV)/.build-tools CMakeLists.txt
+	@$(call configure,build/sanitize,-DCMAKE_BUILD_TYPE=Debug -DFARTHEST_SANITIZE=ON \
+	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python")
+	@touch $@
+
+kernel-tests: build/kernel/.configured  ## the kernel's C++ tests
+	@echo "== C++ tests"
+	@$(call build,build/kernel)
+	@$(call ctest,build/kernel)
+
+python-tests: $(VENV)/.tested  ## the Python tests without the slow ones
+	@echo "== Python tests"
+	@$(PYTEST) -n $(PYTEST_JOBS)
+
+# The C++ tests, then Python's tests of the kernel and the digests, on a kernel built with ASan and UBSan.
+sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests under ASan and UBSan
+	@echo "== C++ tests, sanitized"
+	@$(call build,build/sanitize)
+	@$(call ctest,build/sanitize)
+	@echo "== Python tests of the kernel, sanitized"
+	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) tests/unit/kernel
+	@echo "== digests, sanitized"
+	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) -m 'signature and not slow'
+
+slow: $(VENV)/.tested  ## the slow Python tests
+	@echo "== slow Python tests"
+	@$(PYTEST) -m slow
+
+bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
+	@$(BIN)/python benchmarks/run.py
+
+# --- upkeep ------------------------------------------------------------------------------------------------
+
+lock: $(VENV)/.created  ## renew constraints.txt: the newest versions of everything
+	@$(PIP) install uv
+	@printf '%s\n' $(BUILD_TOOLS) | $(BIN)/uv pip compile -q --universal --python-version 3.11 --all-extras \
+	  --upgrade --no-annotate --custom-compile-command 'make lock' -o constraints.txt pyproject.toml -
+
+clean:  ## remove what was built, but not .venv and no database
+	rm -rf build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache src/farthest/_kernel.pyi
+	rm -f $(VENV)/.installed $(VENV)/.tested
+	find src tests -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean  ## remove .venv as well
+	rm -rf $(VENV)

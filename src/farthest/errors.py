@@ -1,0 +1,34 @@
+"""The errors that a user can cause or meet; each message names the place, what was expected and a likely mend."""
+
+
+class FarthestError(Exception):
+    """Base of all errors that the command line reports as one message, without a traceback.
+
+    ``str(error)`` is the whole message; ``exit_status`` is the status of the process that reports it.
+    """
+
+    exit_status = 2
+
+
+class PuzzleError(FarthestError):
+    """A puzzle's name or definition is wrong."""
+
+
+class BoardError(FarthestError):
+    """A board's text is malformed, or the board does not belong to the puzzle."""
+
+
+class UnreachableError(BoardError):
+    """A well-formed board that no sequence of moves joins to the origin."""
+
+
+class JobError(FarthestError):
+    """No such job, or the job cannot do what was asked of it."""
+
+
+class StorageError(FarthestError):
+    """The database cannot be opened, read or written, or what it holds is damaged."""
+
+
+class ResourceError(FarthestError):
+    """The enumeration needs more memory or disk than it may use."""

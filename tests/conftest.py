@@ -1,0 +1,76 @@
+"""What all tests share: which build of the kernel is tested, and how hypothesis behaves.
+
+`FARTHEST_KERNEL_PATH` names a CMake build folder; its `farthest/_kernel.*.so` then takes the place of the
+installed extension module `farthest._kernel` in this process. The sanitizer build is tested in this way
+(`make sanitize`); the package itself knows nothing of it.
+"""
+
+import importlib.abc
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from types import ModuleType
+
+import hypothesis
+import pytest
+
+KERNEL_MODULE = "farthest._kernel"
+
+
+class KernelFinder(importlib.abc.MetaPathFinder):
+    """Finds the kernel module, and nothing else, in a given file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != KERNEL_MODULE:
+            return None
+        return importlib.util.spec_from_file_location(fullname, self.file)
+
+
+def kernel_file(folder: Path) -> Path:
+    """The extension module in a CMake build folder. Raises pytest.UsageError unless there is exactly one."""
+    files = sorted(folder.glob("farthest/_kernel.*so"))
+    if len(files) != 1:
+        raise pytest.UsageError(
+            f"FARTHEST_KERNEL_PATH={folder}: expected one farthest/_kernel.*so there, found {len(files)};"
+            " `make sanitize` builds one in build/sanitize"
+        )
+    return files[0].resolve()
+
+
+def select_kernel() -> Path | None:
+    """Put the kernel that FARTHEST_KERNEL_PATH names, if it does, before the installed one."""
+    folder = os.environ.get("FARTHEST_KERNEL_PATH")
+    if not folder:
+        return None
+    if KERNEL_MODULE in sys.modules:
+        raise pytest.UsageError(f"FARTHEST_KERNEL_PATH is set, but {KERNEL_MODULE} is already imported")
+    file = kernel_file(Path(folder))
+    sys.meta_path.insert(0, KernelFinder(file))
+    return file
+
+
+selected_kernel = select_kernel()
+
+# Time limits of single examples mean little on a shared machine; CI draws the same examples each time.
+hypothesis.settings.register_profile("farthest", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("farthest")
+
+
+def pytest_report_header() -> str:
+    return f"kernel: {selected_kernel or 'as installed'}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernel_is_the_selected_one() -> None:
+    """A run meant for another build of the kernel must not test the installed one by mistake."""
+    if selected_kernel is not None:
+        kernel = importlib.import_module(KERNEL_MODULE)
+        assert kernel.__file__ == str(selected_kernel)
