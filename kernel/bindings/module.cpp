@@ -1,0 +1,378 @@
+// The Python face of the kernel: checks shapes, types and ranges, releases the GIL, and nothing else.
+//
+// Arrays come in and go out through the buffer protocol (numpy arrays, memoryviews, bytes), C-contiguous and
+// one-dimensional; the kernel never keeps memory of its own behind a Python object but for Space.
+// InvalidArgument arrives in Python as ValueError.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+#include "farthest/planes.hpp"
+#include "farthest/step.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace {
+
+using farthest::InvalidArgument;
+using farthest::Key;
+using farthest::LayerView;
+using farthest::Layout;
+using farthest::Move;
+using farthest::Space;
+
+template <class T>
+using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// In signatures: any object with a buffer. (Before Python 3.12 numpy does not declare its arrays as buffers.)
+#define BUFFER "typing_extensions.Buffer | numpy.typing.NDArray[typing.Any]"
+using MoveArgs = std::tuple<std::vector<int>, std::uint64_t, std::uint64_t>;
+
+const std::vector<std::pair<farthest::Isa, std::string>>& isa_names() {
+  static const std::vector<std::pair<farthest::Isa, std::string>> names{{farthest::Isa::portable, "portable"},
+                                                                        {farthest::Isa::avx2, "avx2"},
+                                                                        {farthest::Isa::avx512, "avx512"}};
+  return names;
+}
+
+std::vector<std::string> available_isas() {
+  std::vector<std::string> out;
+  for (const auto isa : farthest::available_isas())
+    for (const auto& [value, name] : isa_names())
+      if (value == isa) out.push_back(name);
+  return out;
+}
+
+farthest::Isa isa_named(const std::string& wanted) {
+  const auto available = farthest::available_isas();
+  if (wanted.empty()) return available.back();
+  for (const auto& [value, name] : isa_names())
+    if (name == wanted && std::ranges::find(available, value) != available.end()) return value;
+  throw InvalidArgument("this processor has no instruction set '" + wanted + "'");
+}
+
+Move move_from(const MoveArgs& args) {
+  Move move{{}, std::get<1>(args), std::get<2>(args)};
+  for (const int slot : std::get<0>(args)) {
+    if (slot < 0 || slot >= farthest::kMaxSlots) throw InvalidArgument("a move must permute the slots");
+    move.to.push_back(static_cast<std::uint8_t>(slot));
+  }
+  return move;
+}
+
+void make_space(Space* place, int slots, const std::vector<int>& counts, const std::vector<int>& parity,
+                const std::vector<MoveArgs>& moves, int shard_classes, const std::string& isa) {
+  std::vector<std::uint8_t> bits;
+  for (const int p : parity) {
+    if (p != 0 && p != 1) throw InvalidArgument("parities must be 0 or 1");
+    bits.push_back(static_cast<std::uint8_t>(p));
+  }
+  std::vector<Move> compiled;
+  std::ranges::transform(moves, std::back_inserter(compiled), move_from);
+  new (place)
+      Space(Layout(slots, counts, std::move(bits)), std::move(compiled), shard_classes, isa_named(isa));
+}
+
+// How boards lie in a caller's bytes: `stride` bytes a board, the label of slot i at positions[i].
+struct BoardFormat {
+  std::size_t stride;
+  std::vector<std::size_t> positions;
+
+  BoardFormat(const Space& space, std::size_t row, std::vector<std::size_t> places)
+      : stride(row), positions(std::move(places)) {
+    if (positions.size() != static_cast<std::size_t>(space.layout().slots()))
+      throw InvalidArgument("positions must have one entry a slot");
+    for (const auto p : positions)
+      if (p >= stride) throw InvalidArgument("positions must lie within the stride");
+  }
+};
+
+void encode(const Space& space, Array<const std::uint8_t> boards, std::size_t stride,
+            std::vector<std::size_t> positions, Array<const std::uint8_t> class_of,
+            Array<std::uint64_t> keys) {
+  const BoardFormat format(space, stride, std::move(positions));
+  if (class_of.size() != 256) throw InvalidArgument("class_of must have 256 entries");
+  if (boards.size() % stride != 0 || boards.size() / stride != keys.size())
+    throw InvalidArgument("boards and keys must be equally many");
+  const nb::gil_scoped_release release;
+  std::vector<std::uint8_t> classes(format.positions.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::uint8_t* board = boards.data() + i * stride;
+    for (std::size_t s = 0; s < classes.size(); ++s) classes[s] = class_of.data()[board[format.positions[s]]];
+    keys.data()[i] = space.layout().encode(classes);
+  }
+}
+
+template <class KeyAt>
+void decode_into(const Space& space, std::size_t count, KeyAt key_at, const BoardFormat& format,
+                 Array<const std::uint8_t> label_of, Array<std::uint8_t> boards) {
+  if (label_of.size() != static_cast<std::size_t>(space.layout().classes()))
+    throw InvalidArgument("label_of must have one entry a class");
+  if (boards.size() % format.stride != 0 || boards.size() / format.stride != count)
+    throw InvalidArgument("boards and keys must be equally many");
+  const nb::gil_scoped_release release;
+  std::vector<std::uint8_t> classes(format.positions.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Key key = key_at(i);
+    if (key >= space.layout().keys()) throw InvalidArgument("no such key: " + std::to_string(key));
+    space.layout().decode(key, classes);
+    std::uint8_t* board = boards.data() + i * format.stride;
+    for (std::size_t s = 0; s < classes.size(); ++s) board[format.positions[s]] = label_of.data()[classes[s]];
+  }
+}
+
+void decode(const Space& space, Array<const std::uint64_t> keys, std::size_t stride,
+            std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
+            Array<std::uint8_t> boards) {
+  const BoardFormat format(space, stride, std::move(positions));
+  decode_into(space, keys.size(), [&](std::size_t i) { return keys.data()[i]; }, format, label_of, boards);
+}
+
+void decode_range(const Space& space, Key first, std::size_t count, std::size_t stride,
+                  std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
+                  Array<std::uint8_t> boards) {
+  const BoardFormat format(space, stride, std::move(positions));
+  if (first > space.layout().keys() || count > space.layout().keys() - first)
+    throw InvalidArgument("keys out of range");
+  decode_into(space, count, [&](std::size_t i) { return first + i; }, format, label_of, boards);
+}
+
+// A LayerView and the buffers that it looks into.
+struct Layer {
+  const Space* space;
+  Array<std::uint64_t> words;
+  Array<std::uint8_t> flags;
+  LayerView view;
+
+  Layer(const Space& of, Array<std::uint64_t> bits, Array<std::uint8_t> marks, std::uint64_t first_shard,
+        std::uint64_t shards)
+      : space(&of), words(std::move(bits)), flags(std::move(marks)) {
+    if (first_shard > of.shards() || shards > of.shards() - first_shard)
+      throw InvalidArgument("shards out of range");
+    if (words.size() != shards * of.words_per_shard())
+      throw InvalidArgument("words must hold words_per_shard a shard");
+    if (flags.size() != shards * of.lines_per_shard())
+      throw InvalidArgument("flags must hold lines_per_shard a shard");
+    view = {first_shard, shards, words.data(), flags.data()};
+  }
+};
+
+const LayerView& view_in(const Space& space, const Layer& layer) {
+  if (layer.space != &space) throw InvalidArgument("the layer belongs to another space");
+  return layer.view;
+}
+
+const LayerView& whole(const Space& space, const Layer& layer) {
+  if (layer.view.shards != space.shards()) throw InvalidArgument("the layer must hold all shards");
+  return view_in(space, layer);
+}
+
+using Layers = std::vector<const Layer*>;
+
+std::vector<LayerView> views_in(const Space& space, const Layers& layers) {
+  std::vector<LayerView> out;
+  for (const Layer* layer : layers) out.push_back(view_in(space, *layer));
+  return out;
+}
+
+std::vector<LayerView> whole_views(const Space& space, const Layers& layers) {
+  std::vector<LayerView> out;
+  for (const Layer* layer : layers) out.push_back(whole(space, *layer));
+  return out;
+}
+
+std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
+                                const Layers& frontier, const Layers& fresh,
+                                const std::vector<Layers>& exclude, const std::vector<Layers>& accumulate,
+                                int threads) {
+  farthest::StepInput input{views_in(space, frontier), views_in(space, fresh), {}, {}};
+  for (const auto& pieces : exclude) input.exclude.push_back(views_in(space, pieces));
+  for (const auto& pieces : accumulate) input.accumulate.push_back(views_in(space, pieces));
+  const nb::gil_scoped_release release;
+  return farthest::step(space, shards, input, std::max(threads, 1));
+}
+
+using AnyArray = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using AnyConstArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Calls visit with the distances as a span of uint8 or uint16, without the GIL.
+template <class Array, class Visit>
+void with_distances(const Array& array, Visit visit) {
+  constexpr bool kConst = std::is_same_v<Array, AnyConstArray>;
+  const auto run = [&]<class Distance>(Distance) {
+    using Element = std::conditional_t<kConst, const Distance, Distance>;
+    const std::span<Element> span(static_cast<Element*>(array.data()), array.size());
+    const nb::gil_scoped_release release;
+    visit(span);
+  };
+  if (array.dtype() == nb::dtype<std::uint8_t>()) return run(std::uint8_t{});
+  if (array.dtype() == nb::dtype<std::uint16_t>()) return run(std::uint16_t{});
+  throw InvalidArgument("distances must be uint8 or uint16");
+}
+
+void expand(const Space& space, const Layers& planes, int shift, const std::vector<int>& parity, Key first,
+            const AnyArray& out, int threads) {
+  farthest::DistanceCode code{shift, {}};
+  for (const int p : parity) code.parity.push_back(static_cast<std::uint8_t>(p & 1));
+  if (shift < 0 || shift > 1 || (shift == 1 && code.parity.size() != space.shards()))
+    throw InvalidArgument("shift must be 0, or 1 with one parity a shard");
+  const auto views = whole_views(space, planes);
+  with_distances(out, [&](auto distances) {
+    farthest::expand(space, views, code, first, distances, std::max(threads, 1));
+  });
+}
+
+void collect(const Space& space, const Layers& planes, int shift, Key first, const AnyConstArray& distances) {
+  if (shift < 0 || shift > 1) throw InvalidArgument("shift must be 0 or 1");
+  const auto views = whole_views(space, planes);
+  with_distances(distances, [&](auto all) { farthest::collect(space, first, all, shift, views); });
+}
+
+void mark(const Space& space, const Layer& layer, Key first, const AnyConstArray& distances, int depth) {
+  const LayerView& view = whole(space, layer);
+  with_distances(distances, [&]<class Distance>(std::span<const Distance> all) {
+    if (depth < 0)
+      farthest::mark_found(space, first, all, view);
+    else if (depth < std::numeric_limits<Distance>::max())
+      farthest::mark(space, first, all, static_cast<Distance>(depth), view);
+  });
+}
+
+std::vector<Key> keys_of(const Space& space, const Layer& layer, std::size_t limit) {
+  const nb::gil_scoped_release release;
+  return farthest::keys_of(space, view_in(space, layer), limit);
+}
+
+std::vector<std::uint64_t> population(const Space& space, const Layer& layer) {
+  const nb::gil_scoped_release release;
+  return farthest::population(space, view_in(space, layer));
+}
+
+void clear(const Space& space, const Layer& layer) {
+  const nb::gil_scoped_release release;
+  farthest::clear(space, view_in(space, layer));
+}
+
+void insert(const Space& space, const Layer& layer, Key key) {
+  if (key >= space.layout().keys()) throw InvalidArgument("no such key: " + std::to_string(key));
+  farthest::insert(space, key, whole(space, layer));
+}
+
+}  // namespace
+
+NB_MODULE(_kernel, m) {
+  m.doc() =
+      "The enumeration kernel: arrangement spaces, layers of states as bitmaps, and their images under "
+      "moves.";
+  m.def("available_isas", &available_isas, "Instruction sets that this processor can run, best last.");
+
+  nb::class_<Space>(
+      m, "Space",
+      "An arrangement space: `slots` slots, class j of labels counts[j] times, and its moves. A move is "
+      "(to, require, forbid): the content of slot i goes to slot to[i]; legal where all slots of the bit "
+      "mask `require` hold class 0 and none of `forbid` does. parity: empty, or one bit a slot for a "
+      "halved layout. isa: empty for the best available. Raises ValueError.")
+      .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,
+           "isa"_a = "")
+      .def_prop_ro(
+          "keys", [](const Space& s) { return s.layout().keys(); }, "Number of keys.")
+      .def_prop_ro("lines", [](const Space& s) { return s.layout().lines(); })
+      .def_prop_ro(
+          "words", [](const Space& s) { return s.layout().words(); }, "64-bit words of a whole layer.")
+      .def_prop_ro(
+          "bits", [](const Space& s) { return s.layout().bits(); }, "States in a word.")
+      .def_prop_ro(
+          "shard_levels", [](const Space& s) { return s.layout().upper_classes(); },
+          "Most classes that shards can be cut by.")
+      .def_prop_ro("shards", &Space::shards)
+      .def_prop_ro("lines_per_shard", &Space::lines_per_shard)
+      .def_prop_ro("words_per_shard", &Space::words_per_shard)
+      .def_prop_ro("row_bytes", &Space::row_bytes, "Bytes that the rows of all shards take once prepared.")
+      .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
+      .def_prop_ro(
+          "colours", [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
+          "0 or 1 for each shard so that all moves change the colour; empty if there is no such colouring.")
+      .def(
+          "sources",
+          [](const Space& s, std::uint64_t i) {
+            if (i >= s.shards()) throw InvalidArgument("no such shard");
+            return std::vector<std::uint64_t>(s.shard(i).sources.begin(), s.shard(i).sources.end());
+          },
+          "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
+      .def(
+          "prepare",
+          [](Space& s, const std::vector<std::uint64_t>& shards, int threads) {
+            if (std::ranges::any_of(shards, [&](auto i) { return i >= s.shards(); }))
+              throw InvalidArgument("no such shard");
+            s.prepare(shards, std::max(threads, 1));
+          },
+          "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+          "Builds what step() needs for these shards; idempotent.")
+      .def(
+          "encode", &encode,
+          nb::sig("def encode(self, boards: " BUFFER
+                  ", stride: int, positions: Sequence[int], class_of: " BUFFER ", keys: " BUFFER ") -> None"),
+          "boards"_a.noconvert(), "stride"_a, "positions"_a, "class_of"_a.noconvert(), "keys"_a.noconvert(),
+          "Writes the key of each board (2**64-1: none). boards: uint8, `stride` bytes each, slot i at "
+          "positions[i]; "
+          "class_of: uint8[256], class of each label byte.")
+      .def("decode", &decode,
+           nb::sig("def decode(self, keys: " BUFFER
+                   ", stride: int, positions: Sequence[int], label_of: " BUFFER ", boards: " BUFFER
+                   ") -> None"),
+           "keys"_a.noconvert(), "stride"_a, "positions"_a, "label_of"_a.noconvert(), "boards"_a.noconvert(),
+           "Inverse of encode; other bytes of `boards` are left alone.")
+      .def("decode_range", &decode_range,
+           nb::sig("def decode_range(self, first: int, count: int, stride: int, positions: Sequence[int], "
+                   "label_of: " BUFFER ", boards: " BUFFER ") -> None"),
+           "first"_a, "count"_a, "stride"_a, "positions"_a, "label_of"_a.noconvert(), "boards"_a.noconvert(),
+           "decode() of the keys first .. first + count - 1.");
+
+  nb::class_<Layer>(
+      m, "Layer",
+      "A bitmap over the states of shards [first_shard, first_shard + shards): words uint64 and flags "
+      "uint8 are the caller's memory, kept alive; a line's flag is 0 only if the line is empty.")
+      .def(nb::init<const Space&, Array<std::uint64_t>, Array<std::uint8_t>, std::uint64_t, std::uint64_t>(),
+           nb::sig("def __init__(self, space: Space, words: " BUFFER ", flags: " BUFFER
+                   ", first_shard: int, shards: int) -> None"),
+           "space"_a, "words"_a.noconvert(), "flags"_a.noconvert(), "first_shard"_a, "shards"_a,
+           nb::keep_alive<1, 2>());
+
+  m.def("step", &step, "space"_a, "shards"_a, "frontier"_a, "fresh"_a, "exclude"_a, "accumulate"_a,
+        "threads"_a = 1,
+        "Steps the shards by one layer and returns the number of fresh states of each. frontier, fresh and "
+        "each entry "
+        "of exclude (at most 2) and accumulate (at most 18) is a list of Layers that together hold the "
+        "shards needed. "
+        "fresh = image of frontier without exclude; it is OR-ed into accumulate. Raises ValueError.");
+  m.def("expand", &expand,
+        nb::sig("def expand(space: Space, planes: Sequence[Layer], shift: int, parity: Sequence[int], first: "
+                "int, out: " BUFFER ", threads: int = 1) -> None"),
+        "space"_a, "planes"_a, "shift"_a, "parity"_a, "first"_a, "out"_a.noconvert(), "threads"_a = 1,
+        "Writes the distances of the keys from `first` on: the planes' number n is 255 (n = 0) or "
+        "((n - 1) << shift) + parity of the shard.");
+  m.def(
+      "collect", &collect,
+      nb::sig("def collect(space: Space, planes: Sequence[Layer], shift: int, first: int, distances: " BUFFER
+              ") -> None"),
+      "space"_a, "planes"_a, "shift"_a, "first"_a, "distances"_a.noconvert(),
+      "Inverse of expand: adds the states with a distance to the planes.");
+  m.def(
+      "mark", &mark,
+      nb::sig("def mark(space: Space, layer: Layer, first: int, distances: " BUFFER ", depth: int) -> None"),
+      "space"_a, "layer"_a, "first"_a, "distances"_a.noconvert(), "depth"_a,
+      "Adds to the layer the states at distance `depth`, or all that have a distance if depth is -1.");
+  m.def("keys_of", &keys_of, "space"_a, "layer"_a, "limit"_a,
+        "The least `limit` keys in the layer, ascending.");
+  m.def("insert", &insert, "space"_a, "layer"_a, "key"_a, "Adds one state.");
+  m.def("population", &population, "space"_a, "layer"_a, "Number of states in each shard of the layer.");
+  m.def("clear", &clear, "space"_a, "layer"_a, "Empties the layer.");
+}

@@ -1,0 +1,63 @@
+// What a move does to a whole line, as a program of word copies and bit shuffles.
+//
+// A move maps one line onto one line. Number the free slots of a line in ascending order; then all that
+// matters inside the line is the *pattern*: position i of the line pulled into takes its content from
+// position pattern[i] of the line pulled from. Word w of the result is a bit shuffle of exactly one source
+// word, because the line labels land where the pattern sends them and the word labels are permuted by what
+// the pattern does to the positions left over. In halved layouts the arrangements present depend on the
+// line's parity, so there is one program for each (pattern, parity).
+#pragma once
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "farthest/layout.hpp"
+
+namespace farthest {
+
+// Positions of the pulled-from line, one byte each; length = Layout::line_slots().
+using Pattern = std::vector<std::uint8_t>;
+
+// Bit b of the shuffled word is bit source[b] of the word. Bits at and above Layout::bits() are taken from
+// bit 63, which is 0 in every word that has fewer than 64 bits.
+using BitMap = std::array<std::uint8_t, 64>;
+
+struct WordCopy {
+  std::uint16_t to, from;
+};
+struct WordShuffle {
+  std::uint16_t to, from;
+  std::uint32_t map;  // index into ProgramTable::maps()
+};
+
+struct Program {
+  bool identity = false;              // every word is copied to its own place: both lists are empty
+  std::vector<WordCopy> copies;       // words whose bits keep their order
+  std::vector<WordShuffle> shuffles;  // sorted by map, so that its table stays in the nearest cache
+};
+
+// Interns programs: equal patterns share one. Not thread-safe.
+class ProgramTable {
+ public:
+  explicit ProgramTable(const Layout& layout);
+
+  // parity: Layout::line_parity() of the line pulled into for halved layouts, else 0.
+  std::uint32_t intern(const Pattern& pattern, int parity);
+
+  const std::vector<Program>& programs() const { return programs_; }
+  const std::vector<BitMap>& maps() const { return maps_; }
+
+ private:
+  Program build(const Pattern& pattern, int parity);
+  std::uint32_t intern_map(const Pattern& pattern, int parity);
+
+  Layout layout_;
+  std::unordered_map<std::string, std::uint32_t> index_;  // by the bytes of the pattern, then the parity
+  std::unordered_map<std::string, std::uint32_t> map_index_;
+  std::vector<Program> programs_;
+  std::vector<BitMap> maps_;
+};
+
+}  // namespace farthest

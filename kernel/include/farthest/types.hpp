@@ -1,0 +1,27 @@
+// Integers by role. All are plain unsigned types: the names carry the meaning.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <stdexcept>
+
+namespace farthest {
+
+using Key = std::uint64_t;       // rank of an arrangement (docs/key-layout.md)
+using Word = std::uint64_t;      // up to 64 states, one bit each
+using SlotMask = std::uint64_t;  // a set of slots, bit i = slot i
+
+inline constexpr Key kNoKey = ~Key{0};
+inline constexpr int kMaxSlots = 64;
+
+// The caller passed something that does not fit together. Bindings turn it into ValueError.
+struct InvalidArgument : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+inline SlotMask bit(int slot) { return SlotMask{1} << slot; }
+inline int lowest(SlotMask mask) { return std::countr_zero(mask); }
+inline int below(SlotMask free, int slot) { return std::popcount(free & (bit(slot) - 1)); }
+inline SlotMask first_slots(int count) { return count >= 64 ? ~SlotMask{0} : bit(count) - 1; }
+
+}  // namespace farthest

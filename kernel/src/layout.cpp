@@ -1,0 +1,204 @@
+#include "farthest/layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace farthest {
+namespace {
+
+constexpr Key kMaxArrangements = Key{1} << 62;
+
+using BinomialRow = std::array<std::uint64_t, kMaxSlots + 1>;
+
+const std::array<BinomialRow, kMaxSlots + 1>& binomials() {
+  static const auto table = [] {
+    std::array<BinomialRow, kMaxSlots + 1> rows{};
+    constexpr auto top = std::numeric_limits<std::uint64_t>::max();
+    for (std::size_t n = 0; n <= kMaxSlots; ++n) {
+      rows[n][0] = 1;
+      for (std::size_t k = 1; k <= n; ++k) {
+        const auto left = rows[n - 1][k - 1], right = k < n ? rows[n - 1][k] : 0;
+        rows[n][k] = left > top - right ? top : left + right;
+      }
+    }
+    return rows;
+  }();
+  return table;
+}
+
+}  // namespace
+
+std::uint64_t binomial(int n, int k) {
+  if (k < 0 || n < k) return 0;
+  return binomials()[static_cast<std::size_t>(n)][static_cast<std::size_t>(k)];
+}
+
+std::uint64_t rank_set(SlotMask places, SlotMask free) {
+  std::uint64_t rank = 0;
+  for (int i = 1; places != 0; ++i, places &= places - 1) rank += binomial(below(free, lowest(places)), i);
+  return rank;
+}
+
+SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free) {
+  std::array<int, kMaxSlots> slot{};
+  int f = 0;
+  for (SlotMask m = free; m != 0; m &= m - 1) slot[static_cast<std::size_t>(f++)] = lowest(m);
+  SlotMask places = 0;
+  int position = f;
+  for (int i = count; i > 0; --i) {
+    do --position;
+    while (binomial(position, i) > rank);
+    rank -= binomial(position, i);
+    places |= bit(slot[static_cast<std::size_t>(position)]);
+  }
+  return places;
+}
+
+Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity)
+    : slots_(slots), counts_(std::move(counts)), parity_(std::move(parity)) {
+  if (slots < 2 || slots > kMaxSlots) throw InvalidArgument("slots must be 2 to 64");
+  if (counts_.size() < 2) throw InvalidArgument("at least two label classes are needed");
+  int free = slots;
+  Key arrangements = 1;
+  for (const int count : counts_) {
+    if (count < 1 || count > free) throw InvalidArgument("label counts must be positive and fill the slots");
+    const std::uint64_t radix = binomial(free, count);
+    if (radix > kMaxArrangements / arrangements) throw InvalidArgument("more than 2^62 arrangements");
+    arrangements *= radix;
+    radix_.push_back(radix);
+    free -= count;
+  }
+  if (free != 0) throw InvalidArgument("label counts must fill the slots");
+  if (!parity_.empty()) {
+    const bool single = std::ranges::all_of(counts_, [](int c) { return c == 1; });
+    if (!single || slots < 3 || static_cast<int>(parity_.size()) != slots)
+      throw InvalidArgument("a parity needs distinct labels on at least 3 slots, and one bit a slot");
+    mode_ = WordMode::halved;
+  }
+  keys_ = halved() ? arrangements / 2 : arrangements;
+  choose_words();
+  choose_lines();
+}
+
+void Layout::choose_words() {
+  const int last = classes() - 1;
+  const auto trailing_singles = [&] {
+    int n = 0;
+    while (n < last && count(last - n) == 1) ++n;
+    return n;
+  }();
+  const auto take = [&](int n) {
+    word_ = n;
+    word_arrangements_ = 1;
+    for (int j = classes() - n; j < classes(); ++j) word_arrangements_ *= radix(j);
+  };
+  if (halved()) {
+    take(std::min(5, last));
+  } else if (trailing_singles >= 5) {
+    take(5);
+    mode_ = WordMode::split;
+  } else {
+    int n = 1;
+    for (std::uint64_t product = radix(last - 0); n < last && product * radix(last - n) <= 64; ++n)
+      product *= radix(last - n);
+    take(n);
+  }
+  bits_ = static_cast<int>(mode_ == WordMode::plain ? word_arrangements_ : word_arrangements_ / 2);
+  word_slots_ = std::accumulate(counts_.end() - word_, counts_.end(), 0);
+  if (mode_ == WordMode::plain) return;
+  for (int k = 0; k < bits_;
+       ++k) {  // parity of the digit sum of 2k: word digits have radices n, n-1, .., 2, 1
+    int rest = 2 * k, sum = 0;
+    for (int radix = 2; radix <= word_; ++radix) {
+      sum += rest % radix;
+      rest /= radix;
+    }
+    pair_parity_.push_back(static_cast<std::uint8_t>(sum & 1));
+  }
+}
+
+// Long lines cost less for each word; short ones skip empty regions better and need fewer, smaller programs.
+void Layout::choose_lines() {
+  constexpr std::uint64_t kWanted = 128, kMost = 512;
+  int line = 0;
+  line_slots_ = word_slots_;
+  while (classes() - word_ - line > 1) {
+    const std::uint64_t grown = placements_ * radix(classes() - word_ - line - 1);
+    const auto words = grown * static_cast<std::uint64_t>(halves());
+    if (words > kMost || (words > kWanted && placements_ >= 16)) break;
+    placements_ = grown;
+    ++line;
+    line_slots_ += count(classes() - word_ - line);
+  }
+  upper_ = classes() - word_ - line;
+  for (int j = 0; j < upper_; ++j) lines_ *= radix(j);
+}
+
+Key Layout::encode(std::span<const std::uint8_t> class_at) const {
+  std::array<SlotMask, kMaxSlots> places{};
+  for (int slot = 0; slot < slots_; ++slot) {
+    const auto cls = class_at[static_cast<std::size_t>(slot)];
+    if (cls >= classes()) return kNoKey;
+    places[cls] |= bit(slot);
+  }
+  SlotMask free = first_slots(slots_);
+  Key full = 0;
+  std::uint64_t digits = 0;
+  for (int j = 0; j < classes(); ++j) {
+    const SlotMask mask = places[static_cast<std::size_t>(j)];
+    if (std::popcount(mask) != count(j)) return kNoKey;
+    const std::uint64_t rank =
+        count(j) == 1 ? static_cast<std::uint64_t>(below(free, lowest(mask))) : rank_set(mask, free);
+    full = full * radix(j) + rank;
+    digits += rank;
+    free ^= mask;
+  }
+  if (!halved()) return full;
+  if (static_cast<int>(digits & 1) != parity_[static_cast<std::size_t>(lowest(places[0]))]) return kNoKey;
+  return full >> 1;
+}
+
+void Layout::decode(Key key, std::span<std::uint8_t> class_at) const {
+  std::array<std::uint64_t, kMaxSlots> digit{};
+  Key full = halved() ? key << 1 : key;
+  std::uint64_t sum = 0;
+  for (int j = classes() - 1; j >= 0; --j) {
+    digit[static_cast<std::size_t>(j)] = full % radix(j);
+    sum += digit[static_cast<std::size_t>(j)];
+    full /= radix(j);
+  }
+  if (halved()) {
+    const auto slot = static_cast<std::size_t>(digit[0]);  // class 0 is placed first: its digit is its slot
+    if ((sum & 1) != parity_[slot]) digit[static_cast<std::size_t>(classes() - 2)] ^= 1;
+  }
+  SlotMask free = first_slots(slots_);
+  for (int j = 0; j < classes(); ++j) {
+    SlotMask mask = unrank_set(digit[static_cast<std::size_t>(j)], count(j), free);
+    free ^= mask;
+    for (; mask != 0; mask &= mask - 1)
+      class_at[static_cast<std::size_t>(lowest(mask))] = static_cast<std::uint8_t>(j);
+  }
+}
+
+Layout::Place Layout::place(Key key) const {
+  if (mode_ != WordMode::split) {
+    const auto bits = static_cast<std::uint64_t>(bits_);
+    return {key / bits, static_cast<int>(key % bits)};
+  }
+  const std::uint64_t prefix = key / word_arrangements_;
+  const auto arrangement = static_cast<int>(key % word_arrangements_);
+  const int odd = pair_parity(arrangement / 2) ^ (arrangement & 1);
+  return {prefix * 2 + static_cast<std::uint64_t>(odd), arrangement / 2};
+}
+
+Key Layout::key_at(std::uint64_t word, int bit) const {
+  if (mode_ != WordMode::split)
+    return word * static_cast<std::uint64_t>(bits_) + static_cast<std::uint64_t>(bit);
+  const int odd = static_cast<int>(word & 1);
+  const int arrangement = 2 * bit + (pair_parity(bit) ^ odd);
+  return (word / 2) * word_arrangements_ + static_cast<std::uint64_t>(arrangement);
+}
+
+}  // namespace farthest

@@ -1,0 +1,201 @@
+#include "farthest/planes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "parallel.hpp"
+
+namespace farthest {
+namespace {
+
+// spread[v]: byte i is bit i of v.
+const std::array<std::uint64_t, 256>& spread() {
+  static const auto table = [] {
+    std::array<std::uint64_t, 256> t{};
+    for (std::size_t v = 0; v < 256; ++v)
+      for (std::size_t i = 0; i < 8; ++i) t[v] |= static_cast<std::uint64_t>(v >> i & 1) << (8 * i);
+    return t;
+  }();
+  return table;
+}
+
+// out[b] = the number whose bits are bit b of words[0], words[1], .. (at most 8 of them), for all 64 bits.
+void transpose(std::span<const Word> words, std::uint8_t* out) {
+  for (int byte = 0; byte < 8; ++byte) {
+    std::uint64_t sum = 0;
+    for (std::size_t p = 0; p < words.size(); ++p) sum |= spread()[words[p] >> (8 * byte) & 255] << p;
+    for (int i = 0; i < 8; ++i) out[8 * byte + i] = static_cast<std::uint8_t>(sum >> (8 * i));
+  }
+}
+
+void check_range(const Layout& layout, Key first, std::size_t count) {
+  if (first > layout.keys() || count > layout.keys() - first) throw InvalidArgument("keys out of range");
+}
+
+template <class Distance>
+class Expander {
+ public:
+  Expander(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code)
+      : space_(space), planes_(planes), code_(code) {
+    const std::size_t low = std::min<std::size_t>(planes.size(), 8);
+    low_.resize(low);
+    high_.resize(planes.size() - low);
+    if (high_.size() > 8) throw InvalidArgument("more than 16 planes");
+  }
+
+  // Distances of the 64 bits of a word, in bit order.
+  void word(std::uint64_t index, std::array<Distance, 64>& out) {
+    Word found = 0;
+    for (std::size_t p = 0; p < planes_.size(); ++p) {
+      const Word w = planes_[p].words[index];
+      found |= w;
+      (p < 8 ? low_[p] : high_[p - 8]) = w;
+    }
+    constexpr Distance kUnreached = std::numeric_limits<Distance>::max();
+    if (found == 0) return out.fill(kUnreached);
+    std::array<std::uint8_t, 64> low{}, high{};
+    transpose(low_, low.data());
+    if (!high_.empty()) transpose(high_, high.data());
+    const unsigned add = code_.shift == 0 ? 0u : code_.parity[index / space_.words_per_shard()];
+    for (std::size_t b = 0; b < 64; ++b) {
+      const unsigned number = low[b] + 256u * high[b];
+      const unsigned distance = ((number - 1) << code_.shift) + add;
+      out[b] = number == 0 ? kUnreached : static_cast<Distance>(distance);
+    }
+  }
+
+ private:
+  const Space& space_;
+  const std::vector<LayerView>& planes_;
+  const DistanceCode& code_;
+  std::vector<Word> low_, high_;
+};
+
+template <class Distance>
+void expand_piece(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code,
+                  Key first, std::span<Distance> out) {
+  const Layout& layout = space.layout();
+  Expander<Distance> expander(space, planes, code);
+  std::array<Distance, 64> a{}, b{};
+  const auto bits = static_cast<std::size_t>(layout.bits());
+  if (layout.mode() != WordMode::split) {
+    auto [word, skip] = layout.place(first);
+    for (std::size_t done = 0; done < out.size(); ++word, skip = 0) {
+      expander.word(word, a);
+      const std::size_t take = std::min(bits - static_cast<std::size_t>(skip), out.size() - done);
+      std::copy_n(a.begin() + skip, take, out.begin() + static_cast<std::ptrdiff_t>(done));
+      done += take;
+    }
+    return;
+  }
+  const std::uint64_t run = layout.word_arrangements();
+  for (std::size_t done = 0; done < out.size();) {
+    const Key key = first + done;
+    expander.word(key / run * 2, a);
+    expander.word(key / run * 2 + 1, b);
+    for (std::uint64_t arrangement = key % run; arrangement < run && done < out.size(); ++arrangement) {
+      const auto pair = static_cast<int>(arrangement / 2);
+      const bool odd = (layout.pair_parity(pair) ^ static_cast<int>(arrangement & 1)) != 0;
+      out[done++] = (odd ? b : a)[static_cast<std::size_t>(pair)];
+    }
+  }
+}
+
+template <class Distance, class Wanted>
+void mark_if(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer,
+             Wanted wanted) {
+  check_range(space.layout(), first, distances.size());
+  for (std::size_t i = 0; i < distances.size(); ++i)
+    if (wanted(distances[i])) insert(space, first + i, layer);
+}
+
+}  // namespace
+
+template <class Distance>
+void expand(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code, Key first,
+            std::span<Distance> out, int threads) {
+  check_range(space.layout(), first, out.size());
+  constexpr std::size_t kPiece = std::size_t{1} << 18;
+  in_parallel((out.size() + kPiece - 1) / kPiece, threads, [&](std::uint64_t i) {
+    const std::size_t at = i * kPiece;
+    expand_piece(space, planes, code, first + at, out.subspan(at, std::min(kPiece, out.size() - at)));
+  });
+}
+
+template void expand(const Space&, const std::vector<LayerView>&, const DistanceCode&, Key,
+                     std::span<std::uint8_t>, int);
+template void expand(const Space&, const std::vector<LayerView>&, const DistanceCode&, Key,
+                     std::span<std::uint16_t>, int);
+
+void insert(const Space& space, Key key, const LayerView& layer) {
+  const auto [word, b] = space.layout().place(key);
+  layer.words[word] |= Word{1} << b;
+  layer.flags[word / space.layout().words_per_line()] = 1;
+}
+
+template <class Distance>
+void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
+             const std::vector<LayerView>& planes) {
+  check_range(space.layout(), first, distances.size());
+  for (std::size_t i = 0; i < distances.size(); ++i) {
+    if (distances[i] == std::numeric_limits<Distance>::max()) continue;
+    const unsigned number = (static_cast<unsigned>(distances[i]) >> shift) + 1;
+    if (number >> planes.size() != 0) throw InvalidArgument("too few planes");
+    for (std::size_t p = 0; p < planes.size(); ++p)
+      if ((number >> p & 1) != 0) insert(space, first + i, planes[p]);
+  }
+}
+
+template <class Distance>
+void mark(const Space& space, Key first, std::span<const Distance> distances, Distance depth,
+          const LayerView& layer) {
+  mark_if(space, first, distances, layer, [depth](Distance d) { return d == depth; });
+}
+
+template <class Distance>
+void mark_found(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer) {
+  mark_if(space, first, distances, layer,
+          [](Distance d) { return d != std::numeric_limits<Distance>::max(); });
+}
+
+template void collect(const Space&, Key, std::span<const std::uint8_t>, int, const std::vector<LayerView>&);
+template void collect(const Space&, Key, std::span<const std::uint16_t>, int, const std::vector<LayerView>&);
+template void mark(const Space&, Key, std::span<const std::uint8_t>, std::uint8_t, const LayerView&);
+template void mark(const Space&, Key, std::span<const std::uint16_t>, std::uint16_t, const LayerView&);
+template void mark_found(const Space&, Key, std::span<const std::uint8_t>, const LayerView&);
+template void mark_found(const Space&, Key, std::span<const std::uint16_t>, const LayerView&);
+
+std::vector<Key> keys_of(const Space& space, const LayerView& view, std::size_t limit) {
+  const Layout& layout = space.layout();
+  const auto words_per_line = layout.words_per_line();
+  const std::uint64_t first_line = view.first_shard * space.lines_per_shard();
+  std::vector<Key> keys;
+  for (std::uint64_t line = 0; line < view.shards * space.lines_per_shard() && keys.size() < limit; ++line) {
+    if (view.flags[line] == 0) continue;
+    std::vector<Key> here;
+    for (std::uint64_t w = line * words_per_line; w < (line + 1) * words_per_line; ++w)
+      for (Word word = view.words[w]; word != 0; word &= word - 1)
+        here.push_back(layout.key_at(first_line * words_per_line + w, std::countr_zero(word)));
+    std::ranges::sort(here);  // a split layout keeps the odd and the even arrangements of a prefix apart
+    here.resize(std::min(here.size(), limit - keys.size()));
+    keys.insert(keys.end(), here.begin(), here.end());
+  }
+  return keys;
+}
+
+std::vector<std::uint64_t> population(const Space& space, const LayerView& view) {
+  std::vector<std::uint64_t> counts(view.shards);
+  const Word* word = view.words;
+  for (auto& count : counts)
+    for (const Word* end = word + space.words_per_shard(); word != end; ++word)
+      count += static_cast<std::uint64_t>(std::popcount(*word));
+  return counts;
+}
+
+void clear(const Space& space, const LayerView& view) {
+  std::fill_n(view.words, view.shards * space.words_per_shard(), Word{0});
+  std::fill_n(view.flags, view.shards * space.lines_per_shard(), std::uint8_t{0});
+}
+
+}  // namespace farthest

@@ -1,0 +1,143 @@
+#include "farthest/program.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace farthest {
+namespace {
+
+constexpr std::uint32_t kIdentityMap = ~std::uint32_t{0};
+
+std::string name_of(const Pattern& pattern, int parity) {
+  std::string name(pattern.begin(), pattern.end());
+  name.push_back(static_cast<char>(parity));
+  return name;
+}
+
+bool is_identity(const Pattern& pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    if (pattern[i] != i) return false;
+  return true;
+}
+
+int sign(const Pattern& pattern) {  // 1 for an odd permutation
+  int inversions = 0;
+  for (std::size_t i = 0; i < pattern.size(); ++i)
+    for (std::size_t j = i + 1; j < pattern.size(); ++j) inversions += pattern[j] < pattern[i];
+  return inversions & 1;
+}
+
+SlotMask pulled_from(SlotMask places, const Pattern& pattern) {
+  SlotMask out = 0;
+  for (; places != 0; places &= places - 1) out |= bit(pattern[static_cast<std::size_t>(lowest(places))]);
+  return out;
+}
+
+// The pattern on the positions `left` of the line pulled into, renumbered from 0 on both sides.
+Pattern restricted(const Pattern& pattern, SlotMask left) {
+  const SlotMask source = pulled_from(left, pattern);
+  Pattern out;
+  for (SlotMask m = left; m != 0; m &= m - 1)
+    out.push_back(static_cast<std::uint8_t>(below(source, pattern[static_cast<std::size_t>(lowest(m))])));
+  return out;
+}
+
+// Places the classes first..last-1 by the digits of `rank` on `free`; calls visit(set, free before it) for
+// each.
+template <class Visit>
+SlotMask place_classes(const Layout& layout, int first, int last, std::uint64_t rank, SlotMask free,
+                       Visit visit) {
+  std::array<std::uint64_t, kMaxSlots> digit{};
+  for (int j = last - 1; j >= first; --j) {
+    digit[static_cast<std::size_t>(j)] = rank % layout.radix(j);
+    rank /= layout.radix(j);
+  }
+  for (int j = first; j < last; ++j) {
+    const SlotMask places = unrank_set(digit[static_cast<std::size_t>(j)], layout.count(j), free);
+    visit(places, digit[static_cast<std::size_t>(j)]);
+    free ^= places;
+  }
+  return free;
+}
+
+struct Pulled {
+  std::uint64_t rank;  // of the same classes in the place pulled from
+  int digits;          // sum of the digits of the place pulled into
+  SlotMask left;       // positions left free in the place pulled into
+};
+
+Pulled pull(const Layout& layout, int first, int last, std::uint64_t rank, const Pattern& pattern) {
+  const SlotMask all = first_slots(static_cast<int>(pattern.size()));
+  Pulled out{0, 0, 0};
+  SlotMask source_free = all;
+  int j = first;
+  out.left = place_classes(layout, first, last, rank, all, [&](SlotMask places, std::uint64_t digit) {
+    const SlotMask source = pulled_from(places, pattern);
+    out.rank = out.rank * layout.radix(j++) + rank_set(source, source_free);
+    out.digits += static_cast<int>(digit);
+    source_free ^= source;
+  });
+  return out;
+}
+
+}  // namespace
+
+ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {
+  if (layout.words_per_line() > 0xffff) throw InvalidArgument("a line has more than 65535 words");
+}
+
+std::uint32_t ProgramTable::intern(const Pattern& pattern, int parity) {
+  const auto [entry, fresh] =
+      index_.try_emplace(name_of(pattern, parity), static_cast<std::uint32_t>(programs_.size()));
+  if (fresh) programs_.push_back(build(pattern, parity));
+  return entry->second;
+}
+
+Program ProgramTable::build(const Pattern& pattern, int parity) {
+  Program program;
+  program.identity = is_identity(pattern);
+  if (program.identity) return program;
+  const int first = layout_.upper_classes(), last = layout_.classes() - layout_.word_classes();
+  const int halves = layout_.halves();
+  for (std::uint64_t rank = 0; rank < layout_.placements(); ++rank) {
+    const Pulled line = pull(layout_, first, last, rank, pattern);
+    const Pattern rest = restricted(pattern, line.left);
+    for (int half = 0; half < halves; ++half) {
+      const int odd = layout_.halved() ? parity ^ (line.digits & 1) : half;
+      const auto map = intern_map(rest, odd);
+      const auto to = static_cast<std::uint16_t>(rank * static_cast<std::uint64_t>(halves) +
+                                                 static_cast<std::uint64_t>(half));
+      const int source_half = halves == 2 ? half ^ sign(rest) : 0;
+      const auto from = static_cast<std::uint16_t>(line.rank * static_cast<std::uint64_t>(halves) +
+                                                   static_cast<std::uint64_t>(source_half));
+      if (map == kIdentityMap)
+        program.copies.push_back({to, from});
+      else
+        program.shuffles.push_back({to, from, map});
+    }
+  }
+  std::ranges::stable_sort(program.shuffles, {}, &WordShuffle::map);
+  return program;
+}
+
+// parity: of the arrangements in the word pulled into; plain layouts hold all of them and ignore it.
+std::uint32_t ProgramTable::intern_map(const Pattern& pattern, int parity) {
+  if (is_identity(pattern)) return kIdentityMap;
+  const bool plain = layout_.mode() == WordMode::plain;
+  const auto [entry, fresh] =
+      map_index_.try_emplace(name_of(pattern, plain ? 0 : parity), static_cast<std::uint32_t>(maps_.size()));
+  if (fresh) {
+    BitMap map;
+    map.fill(63);
+    const int first = layout_.classes() - layout_.word_classes(), last = layout_.classes();
+    for (int b = 0; b < layout_.bits(); ++b) {
+      const int arrangement = plain ? b : 2 * b + (layout_.pair_parity(b) ^ parity);
+      const auto source = pull(layout_, first, last, static_cast<std::uint64_t>(arrangement), pattern).rank;
+      map[static_cast<std::size_t>(b)] = static_cast<std::uint8_t>(plain ? source : source / 2);
+    }
+    maps_.push_back(map);
+  }
+  return entry->second;
+}
+
+}  // namespace farthest

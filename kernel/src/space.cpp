@@ -1,0 +1,137 @@
+#include "farthest/space.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <queue>
+
+#include "farthest/rows.hpp"
+#include "parallel.hpp"
+#include "shufflers.hpp"
+
+namespace farthest {
+namespace {
+
+std::vector<Move> inverses(const std::vector<Move>& moves) {
+  std::vector<Move> out;
+  std::ranges::transform(moves, std::back_inserter(out), inverse);
+  return out;
+}
+
+const std::vector<Move>& checked(const std::vector<Move>& moves, int slots) {
+  for (const Move& move : moves) check_move(move, slots);
+  return moves;
+}
+
+}  // namespace
+
+Space::Space(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa)
+    : layout_(std::move(layout)),
+      moves_(std::move(moves)),
+      pulls_(inverses(checked(moves_, layout_.slots()))),
+      reversible_(closed_under_inverse(moves_)),
+      shard_classes_(shard_classes),
+      programs_(layout_),
+      isa_(isa),
+      shufflers_(std::make_unique<Shufflers>(isa, programs_.maps())) {
+  if (shard_classes < 1 || shard_classes > layout_.upper_classes())
+    throw InvalidArgument("shard_classes must be 1 to the number of upper classes");
+  std::uint64_t shards = 1;
+  for (int j = 0; j < shard_classes; ++j) shards *= layout_.radix(j);
+  lines_per_shard_ = layout_.lines() / shards;
+  if (lines_per_shard_ > std::numeric_limits<std::uint32_t>::max() ||
+      shards > std::numeric_limits<std::uint32_t>::max())
+    throw InvalidArgument("a shard has more than 2^32 lines: use more shard classes");
+  shards_.resize(shards);
+  link_shards(shard_classes);
+  colour_shards();
+}
+
+Space::~Space() = default;
+
+void Space::link_shards(int shard_classes) {
+  std::vector<SlotMask> places(static_cast<std::size_t>(shard_classes));
+  for (std::uint64_t s = 0; s < shards(); ++s) {
+    std::uint64_t rest = s;
+    std::vector<std::uint64_t> digit(places.size());
+    for (int j = shard_classes - 1; j >= 0; --j) {
+      digit[static_cast<std::size_t>(j)] = rest % layout_.radix(j);
+      rest /= layout_.radix(j);
+    }
+    SlotMask free = first_slots(layout_.slots());
+    for (int j = 0; j < shard_classes; ++j) {
+      const auto i = static_cast<std::size_t>(j);
+      places[i] = unrank_set(digit[i], layout_.count(j), free);
+      free ^= places[i];
+    }
+    for (std::size_t m = 0; m < moves_.size(); ++m) {
+      const auto& back = pulls_[m].to;
+      const SlotMask first = image(places[0], back);
+      if ((moves_[m].require & ~first) != 0 || (moves_[m].forbid & first) != 0) continue;
+      SlotMask source_free = first_slots(layout_.slots());
+      std::uint64_t source = 0;
+      for (int j = 0; j < shard_classes; ++j) {
+        const SlotMask set = image(places[static_cast<std::size_t>(j)], back);
+        source = source * layout_.radix(j) + rank_set(set, source_free);
+        source_free ^= set;
+      }
+      shards_[s].moves.push_back(static_cast<std::uint32_t>(m));
+      shards_[s].sources.push_back(static_cast<std::uint32_t>(source));
+    }
+  }
+}
+
+void Space::colour_shards() {
+  constexpr std::uint8_t kNone = 2;
+  std::vector<std::vector<std::uint32_t>> next(shards());  // both ways: colour along and against the moves
+  for (std::uint64_t s = 0; s < shards(); ++s)
+    for (const auto source : shards_[s].sources) {
+      next[s].push_back(source);
+      next[source].push_back(static_cast<std::uint32_t>(s));
+    }
+  std::vector<std::uint8_t> colour(shards(), kNone);
+  for (std::uint64_t root = 0; root < shards(); ++root) {
+    if (colour[root] != kNone) continue;
+    colour[root] = 0;
+    std::queue<std::uint64_t> queue({root});
+    for (; !queue.empty(); queue.pop()) {
+      const auto from = queue.front();
+      for (const auto to : next[from]) {
+        if (colour[to] == colour[from]) return;
+        if (colour[to] != kNone) continue;
+        colour[to] = colour[from] ^ 1;
+        queue.push(to);
+      }
+    }
+  }
+  colours_ = std::move(colour);
+}
+
+void Space::prepare(const std::vector<std::uint64_t>& shards, int threads) {
+  std::vector<std::uint64_t> missing;
+  {
+    const std::shared_lock lock(mutex_);
+    std::ranges::copy_if(shards, std::back_inserter(missing),
+                         [&](auto s) { return !shards_.at(s).prepared; });
+  }
+  if (missing.empty()) return;
+  const std::unique_lock lock(mutex_);
+  std::mutex interning;
+  const std::uint64_t lines = missing.size() * lines_per_shard_;
+  in_parallel(missing.size(), useful_threads(lines, threads), [&](std::uint64_t i) {
+    Shard& shard = shards_[missing[i]];
+    if (shard.prepared) return;
+    shard.rows = build_rows(layout_, pulls_, shard_classes_, missing[i], shard, programs_, interning);
+    shard.prepared = true;
+  });
+  shufflers_ = std::make_unique<Shufflers>(isa_, programs_.maps());
+}
+
+std::uint64_t Space::row_bytes() const {
+  const auto moves = std::accumulate(shards_.begin(), shards_.end(), std::uint64_t{0},
+                                     [](std::uint64_t n, const Shard& s) { return n + s.sources.size(); });
+  return moves * lines_per_shard_ * sizeof(RowEntry);
+}
+
+}  // namespace farthest

@@ -1,0 +1,95 @@
+#include "farthest/step.hpp"
+
+#include <shared_mutex>
+#include <string>
+
+#include "parallel.hpp"
+#include "shufflers.hpp"
+
+namespace farthest {
+namespace {
+
+class Pieces {
+ public:
+  Pieces(const Space& space, const std::vector<LayerView>& pieces) : space_(space), pieces_(pieces) {}
+  // The piece's memory from the first line of `shard` on.
+  LayerView at(std::uint64_t shard) const {
+    for (const LayerView& piece : pieces_) {
+      if (shard < piece.first_shard || shard - piece.first_shard >= piece.shards) continue;
+      const std::uint64_t skip = shard - piece.first_shard;
+      return {shard, 1, piece.words + skip * space_.words_per_shard(),
+              piece.flags + skip * space_.lines_per_shard()};
+    }
+    throw InvalidArgument("no piece of the layer holds shard " + std::to_string(shard));
+  }
+
+ private:
+  const Space& space_;
+  const std::vector<LayerView>& pieces_;
+};
+
+struct ShardTask {
+  LineRange range;  // the whole shard
+  std::vector<const Word*> source_words;
+  std::vector<const std::uint8_t*> source_flags;
+};
+
+ShardTask make_task(const Space& space, std::uint64_t index, const StepInput& input) {
+  const Shard& shard = space.shard(index);
+  if (!shard.prepared) throw InvalidArgument("shard " + std::to_string(index) + " is not prepared");
+  ShardTask task;
+  const Pieces frontier(space, input.frontier);
+  for (const auto source : shard.sources) {
+    const LayerView view = frontier.at(source);
+    task.source_words.push_back(view.words);
+    task.source_flags.push_back(view.flags);
+  }
+  LineRange& range = task.range;
+  range.words_per_line = space.layout().words_per_line();
+  range.moves = shard.sources.size();
+  range.rows = shard.rows.data();
+  range.source_words = task.source_words;
+  range.source_flags = task.source_flags;
+  range.programs = space.programs().programs().data();
+  range.shufflers = space.shufflers().data();
+  const LayerView fresh = Pieces(space, input.fresh).at(index);
+  range.fresh = fresh.words;
+  range.fresh_flags = fresh.flags;
+  for (const auto& pieces : input.exclude)
+    range.exclude[range.excludes++] = Pieces(space, pieces).at(index).words;
+  for (const auto& pieces : input.accumulate) {
+    const LayerView view = Pieces(space, pieces).at(index);
+    range.accumulate[range.accumulates] = view.words;
+    range.accumulate_flags[range.accumulates++] = view.flags;
+  }
+  return task;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint64_t>& shards,
+                                const StepInput& input, int threads) {
+  if (input.exclude.size() > kMaxExclude || input.accumulate.size() > kMaxAccumulate)
+    throw InvalidArgument("too many layers to exclude or to accumulate into");
+  const std::shared_lock lock(space.mutex());
+  std::vector<ShardTask> tasks;
+  tasks.reserve(shards.size());
+  for (const auto index : shards) {
+    if (index >= space.shards()) throw InvalidArgument("no shard " + std::to_string(index));
+    tasks.push_back(make_task(space, index, input));
+  }
+  const std::uint64_t lines = space.lines_per_shard();
+  constexpr std::uint64_t kPieceLines = 256;
+  const std::uint64_t pieces = (lines + kPieceLines - 1) / kPieceLines;
+  std::vector<std::atomic<std::uint64_t>> counts(shards.size());
+  in_parallel(shards.size() * pieces, useful_threads(shards.size() * lines, threads), [&](std::uint64_t i) {
+    LineRange range = tasks[i / pieces].range;
+    range.first = i % pieces * kPieceLines;
+    range.last = std::min(range.first + kPieceLines, lines);
+    const std::uint64_t fresh = space.shufflers().run()(range);
+    if (fresh != 0) counts[i / pieces].fetch_add(fresh, std::memory_order_relaxed);
+  });
+  return {counts.begin(), counts.end()};
+}
+
+}  // namespace farthest
