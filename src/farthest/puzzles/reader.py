@@ -1,0 +1,255 @@
+"""Reading a puzzle's TOML file: every key checked, every error with file, line, what was expected and a mend.
+
+name   = "eight-kinds"              # letters, digits, and - _ . between them
+title  = "8-puzzle with six kinds of piece"
+source = "M. Hiroi"                 # where the puzzle comes from
+family = "sliding"
+metric = "step"                     # or "slide"
+origin = "to goal"                  # or "from start", "from 1 2 3 / ..."
+[sliding]                           # the table of the family, see the module of that name
+[[known]]                           # any number of published results: source, and some of
+                                    # states, eccentricity, layers, farthest
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.puzzles.boards import format_board, parse_board
+from farthest.puzzles.definition import FAMILIES, METRICS, Direction, KnownAnswer, Origin, Puzzle, Sliding
+from farthest.puzzles.sliding import read_sliding
+from farthest.puzzles.source import Source
+from farthest.puzzles.wording import near_match, shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_KEYS = ("name", "title", "source", "family", "metric", "origin", "known", *FAMILIES)
+_KNOWN_KEYS = ("states", "eccentricity", "layers", "farthest", "source")
+_MAX_NAME = 64
+_MAX_BYTES = 1 << 20
+_NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_puzzle(path: Path | str) -> Puzzle:
+    """The puzzle defined by a TOML file. Raises PuzzleError when it cannot be read or is not valid."""
+    place = os.fspath(path)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except IsADirectoryError:
+        raise PuzzleError(
+            f"{place}: is a directory, expected a puzzle file; name a .toml file in it"
+        ) from None
+    except FileNotFoundError:
+        raise PuzzleError(f"{place}: there is no such file; check the path") from None
+    except PermissionError:
+        raise PuzzleError(f"{place}: may not be read; check the file's permissions") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise PuzzleError(f"{place!r}: cannot be read ({reason}); expected a puzzle file") from None
+    if len(data) > _MAX_BYTES:
+        raise PuzzleError(
+            f"{place}: more than {_MAX_BYTES} bytes, expected a puzzle definition; is it the right file?"
+        )
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PuzzleError(
+            f"{place}, line {line}: byte 0x{data[error.start]:02X} is not UTF-8; save the file in UTF-8"
+        ) from None
+    return parse_puzzle(text, place)
+
+
+def parse_puzzle(text: str, place: str) -> Puzzle:
+    """The puzzle that TOML text defines; messages call it ``place``. Raises PuzzleError when not valid."""
+    source = Source(text, place)
+    fields = _load(text, place)
+    for key in fields:
+        if key not in _KEYS:
+            mend = near_match(key, _KEYS) or f"the keys are {', '.join(_KEYS)}"
+            raise source.error("", key, f"key {shown(key)} is not known; {mend}")
+    name = _name(fields, source)
+    family = _text(fields, source, "family")
+    if family not in FAMILIES:
+        found = f"family {shown(family)} is not known" if family else "no family"
+        raise source.error("", "family", f'{found}; expected family = "sliding"')
+    metric = _text(fields, source, "metric", "step")
+    if metric not in METRICS:
+        mend = near_match(metric, METRICS) or "write one of them"
+        raise source.error(
+            "", "metric", f'metric {shown(metric)} is not known, expected "step" or "slide"; {mend}'
+        )
+    table = fields.get(family)
+    if not isinstance(table, dict):
+        found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
+        raise source.error("", family, f"{found}; write [{family}] and below it goal = [...]")
+    body = read_sliding(table, source)
+    if metric == "slide" and not body.rows:
+        raise source.error(
+            "", "metric", 'the slide metric needs the rows of a grid; use metric = "step" on a graph'
+        )
+    return Puzzle(
+        name=name,
+        title=_text(fields, source, "title", name),
+        source=_text(fields, source, "source"),
+        family=family,
+        metric=metric,
+        origin=_origin(fields, source, body, name),
+        known=_known_answers(fields, source, body, name),
+        body=body,
+    )
+
+
+def _load(text: str, place: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise PuzzleError(f"{place}: arrays nested too deeply; expected rows of pieces") from None
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        found = _TOML_PLACE.search(message)
+        if found:
+            message = message[: found.start()]
+            line = int(found[1]) if found[1] else text.count("\n") + 1
+            place += f", line {line}" + (f", column {found[2]}" if found[2] else "")
+        again = "overwrite" in message or "twice" in message
+        mend = "give each key once" if again else "texts need quotes, arrays brackets and commas"
+        raise PuzzleError(f"{place}: not valid TOML: {message}; {mend}") from None
+    except ValueError:  # from the reader of numbers, which refuses thousands of digits
+        raise PuzzleError(f"{place}: a number has too many digits; write a smaller one") from None
+
+
+def _text(fields: dict[str, Any], source: Source, key: str, default: str = "") -> str:
+    value = fields.get(key, default)
+    if not isinstance(value, str):
+        raise source.error("", key, f'expected a text, got {shown(value)}; write {key} = "..."')
+    if not all(character.isprintable() for character in value):
+        raise source.error(
+            "", key, f"expected a text of one line, got {shown(value)}; leave out control characters"
+        )
+    return value
+
+
+def _name(fields: dict[str, Any], source: Source) -> str:
+    name = _text(fields, source, "name")
+    if not name:
+        raise source.error("", "name", 'no name; expected for example name = "eight-kinds"')
+    if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
+        raise source.error(
+            "",
+            "name",
+            f"name {shown(name)}: expected at most {_MAX_NAME} letters and digits, - _ or . between; "
+            "put other words into title",
+        )
+    if name.isdigit():
+        raise source.error(
+            "", "name", f"name {shown(name)}: digits alone are the number of a job; add a word to it"
+        )
+    return name
+
+
+def _origin(fields: dict[str, Any], source: Source, body: Sliding, name: str) -> Origin:
+    text = _text(fields, source, "origin", "to goal")
+    direction, _, where = text.strip().partition(" ")
+    where = where.strip()
+    if direction not in ("to", "from") or not where:
+        raise source.error(
+            "",
+            "origin",
+            f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
+            "write one of these",
+        )
+    if where == "start" and body.start is None:
+        raise source.error(
+            "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
+        )
+    if where not in ("goal", "start"):
+        where = _board(where, source, body, name, "", "origin")
+    return Origin(cast(Direction, direction), where)
+
+
+def _board(
+    text: str, source: Source, body: Sliding, name: str, table: str, key: str, occurrence: int = 0
+) -> str:
+    try:
+        return format_board(body, parse_board(body, text, name=name))
+    except BoardError as error:
+        raise source.error(table, key, str(error), occurrence) from None
+
+
+def _known_answers(
+    fields: dict[str, Any], source: Source, body: Sliding, name: str
+) -> tuple[KnownAnswer, ...]:
+    known = fields.get("known", [])
+    if not isinstance(known, list) or not all(isinstance(answer, dict) for answer in known):
+        raise source.error(
+            "", "known", f"expected tables, got {shown(known)}; write [[known]] and its keys below"
+        )
+    return tuple(_known(answer, i, source, body, name) for i, answer in enumerate(known))
+
+
+def _known(fields: dict[str, Any], index: int, source: Source, body: Sliding, name: str) -> KnownAnswer:
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("known", key, problem, index)
+
+    def count(key: str, least: int) -> int | None:
+        value = fields.get(key)
+        if value is not None and (type(value) is not int or value < least):
+            raise fail(key, f"expected a whole number of at least {least}, got {shown(value)}; correct it")
+        return value
+
+    for key in fields:
+        if key not in _KNOWN_KEYS:
+            mend = near_match(key, _KNOWN_KEYS) or f"the keys are {', '.join(_KNOWN_KEYS)}"
+            raise fail(key, f"key {shown(key)} is not known; {mend}")
+    told = fields.get("source")
+    if not isinstance(told, str) or not told.strip():
+        raise fail("source" if told is not None else "", 'no source; expected who found it: source = "..."')
+    if len(fields) == 1:
+        raise fail("", "no answer; expected some of states, eccentricity, layers, farthest")
+    states, eccentricity, layers = count("states", 1), count("eccentricity", 0), fields.get("layers")
+    if layers is not None:
+        if not isinstance(layers, list) or not layers or any(type(n) is not int or n < 1 for n in layers):
+            raise fail(
+                "layers",
+                "expected whole numbers of at least 1, one for each depth from 0; write layers = [1, 2]",
+            )
+        for key, told_value, summed in (
+            ("states", states, sum(layers)),
+            ("eccentricity", eccentricity, len(layers) - 1),
+        ):
+            if told_value not in (None, summed):
+                raise fail(key, f"{key} is {told_value}, but the layers say {summed}; correct one of them")
+        states, eccentricity = sum(layers), len(layers) - 1
+    farthest = fields.get("farthest")
+    if farthest is not None:
+        if (
+            not isinstance(farthest, list)
+            or not farthest
+            or any(not isinstance(board, str) for board in farthest)
+        ):
+            raise fail(
+                "farthest", f"expected an array of boards, got {shown(farthest)}; write each board as a text"
+            )
+        farthest = [_board(board, source, body, name, "known", "farthest", index) for board in farthest]
+        if len(set(farthest)) != len(farthest):
+            raise fail("farthest", "a board is there twice; expected each once, leave one out")
+        if layers is not None and len(farthest) > layers[-1]:
+            raise fail(
+                "farthest",
+                f"{len(farthest)} boards, but the last layer has {layers[-1]}; correct one of them",
+            )
+    return KnownAnswer(
+        states=states,
+        eccentricity=eccentricity,
+        layers=None if layers is None else tuple(layers),
+        farthest=None if farthest is None else tuple(farthest),
+        source=told.strip(),
+    )

@@ -1,0 +1,34 @@
+"""How values are shown in error messages."""
+
+from collections.abc import Iterable
+
+_SHOWN = 80
+
+
+def shown(value: object) -> str:
+    """The value as a short printable literal: control characters escaped, long texts cut."""
+    if isinstance(value, str):
+        return repr(value) if len(value) <= _SHOWN else f"{value[: _SHOWN - 3] + '...'!r}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value) if abs(value) < 10**_SHOWN else "a huge number"
+    return {bool: "a truth value", float: "a decimal number", list: "an array", dict: "a table"}.get(
+        type(value), f"a {type(value).__name__}"
+    )
+
+
+def times(count: int) -> str:
+    """``once``, ``twice``, ``3 times``."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 cell``, ``2 cells``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:
+    """A question such as ``did you mean 'goal'?`` with the choices nearest to the word, or an empty text."""
+    import difflib
+
+    near = difflib.get_close_matches(word[:_SHOWN].lower(), list(choices), n=most, cutoff=0.6)
+    return f"did you mean {' or '.join(repr(match) for match in near)}?" if near else ""

@@ -1,0 +1,182 @@
+"""The catalogue: what is in it, parametric names, wrong names, and the time that one name takes."""
+
+import os
+import time
+import tracemalloc
+from dataclasses import replace
+from math import factorial, prod
+from pathlib import Path
+
+import pytest
+
+import naive
+from farthest.errors import PuzzleError
+from farthest.puzzles import catalogue
+from farthest.puzzles.boards import format_board, parse_board
+from farthest.puzzles.catalogue import load, names, read_folder
+
+PLAIN = ["sliding-2x2", "sliding-2x2-slide", "sliding-2x3", "sliding-2x3-slide", "sliding-3x2"]
+SMALL = [name for name in [*names(), *PLAIN] if (load(name).known[0].states or 0) <= 1000]
+
+
+def text(name: str) -> str:
+    return f'name = "{name}"\nfamily = "sliding"\n[sliding]\ngoal = "12/30"\n'
+
+
+def test_all_are_valid_and_called_as_their_files() -> None:
+    puzzles = read_folder()
+    assert [puzzle.name for puzzle in puzzles] == names() == sorted(names())
+    assert len({puzzle.digest for puzzle in puzzles}) == len(puzzles)
+    for puzzle in puzzles:
+        assert load(puzzle.name) == puzzle
+        assert puzzle.title != puzzle.name
+        assert puzzle.source
+        assert puzzle.known
+
+
+def test_every_kind_of_definition_is_there() -> None:
+    puzzles = read_folder()
+    assert {"eight-kinds", "8-puzzle", "8-puzzle-blank-first", "3-puzzle", "15-puzzle"} <= set(names())
+    bodies = [puzzle.body for puzzle in puzzles]
+    assert any(-1 in row for body in bodies for row in body.rows)
+    assert any(body.counts[0] > 1 for body in bodies)
+    assert any(max(body.counts[1:]) > 2 for body in bodies)
+    assert any(not body.rows for body in bodies)
+    assert any(body.arcs for body in bodies)
+    assert any(len(body.goals) > 1 for body in bodies)
+    assert any(-1 in goal for body in bodies for goal in body.goals)
+    assert any(puzzle.metric == "slide" for puzzle in puzzles)
+    assert any(puzzle.origin.direction == "from" for puzzle in puzzles)
+
+
+@pytest.mark.parametrize("name", [*names(), *PLAIN, "sliding-4x4", "sliding-8x2-slide"])
+def test_known_answers_agree_with_each_other(name: str) -> None:
+    puzzle = load(name)
+    arrangements = factorial(puzzle.body.cells) // prod(map(factorial, puzzle.body.counts))
+    for known in puzzle.known:
+        assert known.states is not None
+        assert arrangements % known.states == 0  # the states of one origin are as many as those of another
+        for board in known.farthest or ():
+            assert format_board(puzzle.body, parse_board(puzzle.body, board)) == board
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_known_answers_of_small_puzzles(name: str) -> None:
+    puzzle = load(name)
+    known = puzzle.known[0]
+    found = naive.distances(puzzle)
+    last = max(found.values())
+    assert tuple(naive.layers(found)) == known.layers
+    if known.farthest is not None:
+        farthest = [format_board(puzzle.body, board) for board, depth in found.items() if depth == last]
+        assert sorted(farthest) == sorted(known.farthest)
+
+
+def test_the_seeds_example_of_four_moves() -> None:
+    puzzle = load("3-puzzle")
+    assert puzzle.body.start is not None
+    assert naive.distances(puzzle)[puzzle.body.start] == 4
+
+
+def test_plain_boards() -> None:
+    puzzle = load("sliding-3x4")
+    assert (puzzle.name, puzzle.metric) == ("sliding-3x4", "step")
+    assert puzzle.body.goals == (tuple(range(12)),)
+    assert puzzle.body.rows == ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
+    assert (puzzle.known[0].states, puzzle.known[0].eccentricity) == (239_500_800, 53)
+    assert load("sliding-3x4-step") == puzzle
+    assert load("sliding-03x4") == puzzle
+    slide = load("sliding-3x4-slide")
+    assert (slide.name, slide.metric, slide.known[0].eccentricity) == ("sliding-3x4-slide", "slide", 33)
+    turned = load("sliding-4x3")
+    assert turned.known[0].layers == puzzle.known[0].layers
+    assert turned.known[0].source.endswith("(of the board turned on its side)")
+    assert load("sliding-1x2").known == ()
+    assert load("sliding-8x8").body.cells == 64
+    assert load("sliding-3x3").body == replace(load("8-puzzle-blank-first").body, start=None)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "mend"),
+    [
+        ("sliding-100x100", "a board has 2 to 64 cells", "choose a smaller size"),
+        ("sliding-5x13", "a board has 2 to 64 cells", "choose a smaller size"),
+        ("sliding-1x65-slide", "a board has 2 to 64 cells", "choose a smaller size"),
+        (f"sliding-{'9' * 10_000}x2", "a board has 2 to 64 cells", "choose a smaller size"),
+        ("sliding-999999999x999999999", "a board has 2 to 64 cells", "choose a smaller size"),
+        ("sliding-1x1", "1 cells, expected 2 to 64", "choose a larger size"),
+        ("sliding-0x5", "0 cells, expected 2 to 64", "choose a larger size"),
+        ("sliding-3", "a board of any size is called", "sliding-ROWSxCOLUMNS"),
+        ("sliding-3x4-jump", "expected a name or the path of a .toml file", "sliding-ROWSxCOLUMNS-slide"),
+        ("eight-kind", "no puzzle is called 'eight-kind'", "did you mean 'eight-kinds'"),
+        ("Eight-Kinds", "no puzzle is called 'Eight-Kinds'", "did you mean 'eight-kinds'"),
+        ("16-puzzle", "no puzzle is called '16-puzzle'", "'15-puzzle'"),
+        ("klotski", "no puzzle is called 'klotski'", "the puzzles are 15-puzzle, 15-puzzle-blank-first"),
+        ("", "no puzzle is called ''", "the puzzles are"),
+        ("..", "no puzzle is called '..'", "the puzzles are"),
+        ("a\nb", "no puzzle is called 'a\\nb'", "the puzzles are"),
+        ("x" * 100_000, "...'; expected a name or the path", "the puzzles are"),
+        ("no/such.toml", "no/such.toml: there is no such file", "check the path"),
+        ("eight-kinds.toml", "eight-kinds.toml: there is no such file", "check the path"),
+    ],
+)
+def test_wrong_names(name: str, problem: str, mend: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(PuzzleError) as raised:
+            load(name)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert problem in str(raised.value)
+    assert mend in str(raised.value)
+    assert len(str(raised.value)) < 600
+    assert peak < 3_000_000
+
+
+def test_file_beside_is_pointed_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.toml").write_text(text("mine"))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(PuzzleError, match=r"for the file, write mine\.toml"):
+        load("mine")
+    for path in ("mine.toml", "./mine.toml", tmp_path / "mine.toml"):
+        assert load(path).name == "mine"
+
+
+def test_a_file_elsewhere_may_have_any_name(tmp_path: Path) -> None:
+    path = tmp_path / "draft-3.toml"
+    path.write_text(text("mine"))
+    assert load(str(path)).name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"a": "a", "b": "a"}, r"b\.toml: the name a is also that of .*a\.toml; expected names that differ"),
+        ({"a": "b"}, r"a\.toml: the puzzle is called b, expected a as the file is; rename one of them"),
+        ({"sliding-2x2": "sliding-2x2"}, r"the name sliding-2x2 stands for a plain board; choose another"),
+    ],
+)
+def test_wrong_folders(tmp_path: Path, files: dict[str, str], problem: str) -> None:
+    for file, name in files.items():
+        (tmp_path / f"{file}.toml").write_text(text(name))
+    with pytest.raises(PuzzleError, match=problem):
+        read_folder(tmp_path)
+
+
+def test_catalogue_file_of_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.toml").write_text(text("b"))
+    monkeypatch.setattr(catalogue, "_FOLDER", str(tmp_path))
+    with pytest.raises(PuzzleError, match="the puzzle is called b, expected a as the file is"):
+        load("a")
+
+
+def test_one_name_reads_one_file_and_fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    load("eight-kinds")
+    monkeypatch.setattr(os, "listdir", None)  # a scan of the folder would fail
+    best = 1.0
+    for _ in range(5):
+        before = time.perf_counter()
+        load("eight-kinds")
+        best = min(best, time.perf_counter() - before)
+    assert best < 0.005

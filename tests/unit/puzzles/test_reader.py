@@ -1,0 +1,138 @@
+"""Definitions that are read: every key of the format, and the forms in which boards may be drawn."""
+
+import pytest
+
+from farthest.puzzles.boards import format_board
+from farthest.puzzles.definition import WILDCARD, KnownAnswer, Origin, Puzzle
+from farthest.puzzles.reader import parse_puzzle
+
+
+def read(sliding: str, top: str = "") -> Puzzle:
+    return parse_puzzle(f'name = "a"\nfamily = "sliding"\n{top}\n[sliding]\n{sliding}', "a.toml")
+
+
+def test_the_example_of_the_design() -> None:
+    puzzle = parse_puzzle(
+        """
+        name   = "eight-kinds"
+        title  = "8-puzzle with six kinds of piece"
+        source = "M. Hiroi, puzzle page; 90720 states, 6 farthest at 30"
+        family = "sliding"
+        metric = "step"                 # step: one tile, one cell
+
+        [sliding]
+        blank = "□"
+        goal  = ["┌─┐", "│□│", "└─┘"]   # same glyph = identical pieces
+        start = ["┘│└", "─□─", "┐│┌"]
+        """,
+        "eight-kinds.toml",
+    )
+    body = puzzle.body
+    assert (puzzle.name, puzzle.family, puzzle.metric) == ("eight-kinds", "sliding", "step")
+    assert puzzle.origin == Origin("to", "goal")
+    assert body.tokens == ("□", "┌", "─", "┐", "│", "└", "┘")
+    assert body.counts == (1, 1, 2, 1, 2, 1, 1)
+    assert body.rows == ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+    assert len(body.edges) == 12
+    assert body.goals == ((1, 2, 3, 4, 0, 4, 5, 2, 6),)
+    assert body.start == (6, 4, 5, 2, 0, 2, 3, 4, 1)
+
+
+def test_what_may_be_left_out() -> None:
+    puzzle = read('goal = "12/30"')
+    assert (puzzle.title, puzzle.source, puzzle.metric, puzzle.known) == ("a", "", "step", ())
+    assert puzzle.body.start is None
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        '["1 2 3", "4 5 0"]',
+        '["123", "450"]',
+        '"123/450"',
+        '"1 2 3 / 4 5 0"',
+        '"""\n1 2 3\n4 5 0\n"""',
+        "[[1, 2, 3], [4, 5, 0]]",
+        '[["1", "2", "3"], ["4", "5", "0"]]',
+        '["1, 2, 3", "4, 5, 0"]',
+    ],
+)
+def test_forms_of_a_board(goal: str) -> None:
+    assert read(f"goal = {goal}").body == read('goal = "123/450"').body
+
+
+def test_one_column_of_long_tokens() -> None:
+    body = read('goal = [["10"], ["11"], ["0"]]').body
+    assert body.tokens == ("0", "10", "11")
+    assert body.edges == ((0, 1), (1, 2))
+
+
+def test_walls_are_no_cells() -> None:
+    body = read('goal = ["#12#", "3450", "####"]').body
+    assert body.rows == ((-1, 0, 1, -1), (2, 3, 4, 5), (-1, -1, -1, -1))
+    assert body.edges == ((0, 1), (0, 3), (1, 4), (2, 3), (3, 4), (4, 5))
+
+
+def test_graph() -> None:
+    body = read('goal = "1 2 3 0 0 4"\nedges = [[1, 0], [3, 2], [1, 2]]\narcs = [[5, 4], [4, 3]]').body
+    assert body.rows == ()
+    assert body.edges == ((0, 1), (1, 2), (2, 3))
+    assert body.arcs == ((4, 3), (5, 4))
+    assert body.counts == (2, 1, 1, 1, 1)
+    assert read('goal = "10"\narcs = [[0, 1]]').body.edges == ()
+
+
+def test_set_of_goals() -> None:
+    body = read('goals = ["12/30", ["21", "03"]]').body
+    assert [format_board(body, goal) for goal in body.goals] == ["12/30", "21/03"]
+    assert read('goals = ["12/30"]').body == read('goal = "12/30"').body
+
+
+def test_set_of_goals_on_a_graph() -> None:
+    body = read('goals = ["120", "210"]\nedges = [[0, 1], [1, 2]]').body
+    assert body.goals == ((1, 2, 0), (2, 1, 0))
+
+
+@pytest.mark.parametrize(
+    "more", ['pieces = "321"', 'pieces = "0 1 2 3"', 'start = "32/10"', "pieces = [[1, 2, 3]]"]
+)
+def test_wildcards(more: str) -> None:
+    body = read(f'goal = ["1 *", "* 0"]\n{more}').body
+    assert body.goals == ((1, WILDCARD, WILDCARD, 0),)
+    assert sorted(body.tokens) == ["0", "1", "2", "3"]
+    assert body.counts == (1, 1, 1, 1)
+    assert body.tokens[:2] == ("0", "1")
+
+
+def test_pieces_known_from_another_goal() -> None:
+    body = read('goals = ["1*/*0", "12/30"]').body
+    assert body.goals == ((1, WILDCARD, WILDCARD, 0), (1, 2, 3, 0))
+
+
+@pytest.mark.parametrize(
+    ("text", "origin"),
+    [
+        ("to goal", Origin("to", "goal")),
+        ("from goal", Origin("from", "goal")),
+        ("from start", Origin("from", "start")),
+        ("to 3 2 / 1 0", Origin("to", "32/10")),
+    ],
+)
+def test_origin(text: str, origin: Origin) -> None:
+    assert read('goal = "12/30"\nstart = "31/20"', f'origin = "{text}"').origin == origin
+
+
+def test_known_answers() -> None:
+    text = """goal = "12/30"
+[[known]]
+source = "layers"
+layers = [1, 2, 2, 2, 2, 2, 1]
+farthest = ["0 3 / 2 1"]
+[[known]]
+source = "the number alone"
+states = 12
+"""
+    assert read(text).known == (
+        KnownAnswer(12, 6, (1, 2, 2, 2, 2, 2, 1), ("03/21",), "layers"),
+        KnownAnswer(12, None, None, None, "the number alone"),
+    )
