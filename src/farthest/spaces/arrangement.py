@@ -1,0 +1,172 @@
+"""Arrangement spaces: labels on cells, permuted by moves. Boards to keys and back, and one move's neighbours.
+
+A board is one label for each cell, in cell order, uint8. A key is an unsigned 64-bit integer (docs/key-layout.md).
+numpy is imported where it is used: enumerating a puzzle does without it.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from farthest import _kernel
+from farthest.errors import ResourceError
+from farthest.puzzles.definition import Board, Origin, Puzzle
+from farthest.spaces.layout import Layout, digit_parity
+from farthest.spaces.moves import Move
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NO_KEY = 2**64 - 1
+"""The key of a board that has none: wrong pieces, or the parity that cannot be reached."""
+
+
+class ArrangementSpace:
+    """A puzzle compiled for enumeration, with its origin.
+
+    ``moves_toward`` lead from a state to states at most one nearer the origin, ``moves_away`` are their inverses:
+    distances to the origin count the puzzle's moves along ``moves_toward``, distances from it along ``moves_away``.
+    """
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        origin: Origin,
+        origins: list[Board],
+        layout: Layout,
+        *,
+        moves_toward: Sequence[Move],
+        moves_away: Sequence[Move],
+    ) -> None:
+        self.puzzle = puzzle
+        self.origin = origin
+        self.origins = origins
+        self.layout = layout
+        self.moves_toward = moves_toward
+        self.moves_away = moves_away
+        self.cells = puzzle.body.cells
+        self._class_of = bytearray(b"\xff" * 256)
+        for position, label in enumerate(layout.classes):
+            self._class_of[label] = position
+        self._labels = bytes(layout.classes)
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        """The kernel's space, cut into shards by the places of the first ``shard_classes`` labels (as many as it
+        allows, if fewer). Raises ResourceError when there are more keys than it can number.
+        """
+        slot_of = {cell: slot for slot, cell in enumerate(self.layout.slots)}
+
+        def mask(cells: int) -> int:
+            return sum(1 << slot for cell, slot in slot_of.items() if cells >> cell & 1)
+
+        moves = [
+            (
+                [slot_of[move.to[cell]] for cell in self.layout.slots],
+                mask(move.require),
+                mask(move.forbid),
+            )
+            for move in self.moves_away
+        ]
+
+        def build(classes: int) -> _kernel.Space:
+            return _kernel.Space(
+                self.cells, self.layout.counts, self.layout.parity or (), moves, classes, isa
+            )
+
+        if self.arrangements > 2**62:
+            raise ResourceError(
+                f"puzzle {self.puzzle.name}: {self.arrangements:.2e} arrangements, more than the 4.6e18 that keys can "
+                "number; it is too large to enumerate, make more pieces identical"
+            )
+        kernel = build(1)
+        levels = min(shard_classes, kernel.shard_levels)
+        return kernel if levels == 1 else build(levels)
+
+    @cached_property
+    def kernel(self) -> _kernel.Space:
+        """The kernel's space with the fewest shards."""
+        return self.compile_kernel()
+
+    @property
+    def arrangements(self) -> int:
+        """The number of arrangements of the pieces, reachable or not (a multinomial coefficient)."""
+        from math import factorial, prod
+
+        return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
+
+    @property
+    def keys(self) -> int:
+        """The number of keys: an upper bound of the number of states, half the arrangements if parity is known."""
+        return self.arrangements // (1 if self.layout.parity is None else 2)
+
+    def key(self, board: Sequence[int]) -> int:
+        """The board's key, or NO_KEY. ``board``: a label for each cell."""
+        keys = array("Q", [0])
+        self.kernel.encode(bytes(board), self.cells, self.layout.slots, self._class_of, keys)
+        return keys[0]
+
+    def board(self, key: int) -> Board:
+        """The board of a key. Raises ValueError when the key is out of range."""
+        out = bytearray(self.cells)
+        self.kernel.decode(array("Q", [key]), self.cells, self.layout.slots, self._labels, out)
+        return tuple(out)
+
+    def encode(self, boards: bytes | bytearray | memoryview | NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """Keys uint64 (N,) of N boards, given as N x cells bytes; NO_KEY where a board has none."""
+        import numpy as np
+
+        flat = np.frombuffer(boards, dtype=np.uint8)
+        keys = np.empty(flat.size // self.cells, dtype=np.uint64)
+        self.kernel.encode(flat, self.cells, self.layout.slots, self._class_of, keys)
+        return keys
+
+    def decode(self, keys: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Boards uint8 (N, cells) of N keys. Raises ValueError when a key is out of range."""
+        import numpy as np
+
+        boards = np.empty((keys.size, self.cells), dtype=np.uint8)
+        wanted = np.ascontiguousarray(keys, dtype=np.uint64)
+        self.kernel.decode(wanted, self.cells, self.layout.slots, self._labels, boards.reshape(-1))
+        return boards
+
+    def write_boards(self, first: int, count: int, rows: bytearray, positions: Sequence[int]) -> None:
+        """Writes the labels of the boards of keys ``first`` .. ``first + count - 1`` into equally long ``rows``,
+        cell i's at byte ``positions[i]`` of each."""
+        places = [positions[cell] for cell in self.layout.slots]
+        self.kernel.decode_range(first, count, len(rows) // count, places, self._labels, rows)
+
+    def neighbours(
+        self, boards: NDArray[np.uint8], moves: Sequence[Move]
+    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.uint8]]]:
+        """For each of the moves that is legal somewhere: its number, the rows of ``boards`` (N, cells) where it is
+        legal, and the boards that it leads to from there."""
+        import numpy as np
+
+        blank = boards == 0
+        for number, move in enumerate(moves):
+            legal = np.ones(len(boards), dtype=bool)
+            for cell in range(self.cells):
+                if move.require >> cell & 1:
+                    legal &= blank[:, cell]
+                elif move.forbid >> cell & 1:
+                    legal &= ~blank[:, cell]
+            rows = np.flatnonzero(legal)
+            if rows.size:
+                moved = np.empty((rows.size, self.cells), dtype=np.uint8)
+                moved[:, list(move.to)] = boards[rows]
+                yield number, rows, moved
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
+        if self.layout.parity is not None:
+            slot = self.layout.slots.index(board.index(0))
+            if digit_parity(self.layout, board) != self.layout.parity[slot]:
+                return (
+                    "parity: all pieces are distinct and every move is an odd or an even permutation by where it takes "
+                    "the blank, so half of all boards cannot be reached; exchange two pieces"
+                )
+        return None

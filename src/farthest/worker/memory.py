@@ -1,0 +1,227 @@
+"""The store in this process's memory: bitmaps over all shards, stepped in place.
+
+Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
+
+    bipartite, undirected, origins of one colour   one layer; a step of one colour overwrites that colour's layer d-1
+    undirected                                     two layers, used in turn
+    any                                            two layers in turn, and all states found
+
+With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. Arrays are
+anonymous memory maps: zero and without cost until touched.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from farthest import _kernel
+from farthest.errors import ResourceError, StorageError
+from farthest.worker.store import LayerViews
+
+Unit = Literal["uint8", "uint16"]
+
+UNIT_BYTES: dict[Unit, int] = {"uint8": 1, "uint16": 2}
+UNIT_LIMIT: dict[Unit, int] = {"uint8": 254, "uint16": 65534}
+MAX_DEPTH = UNIT_LIMIT["uint16"]
+
+
+def _anonymous(size: int) -> memoryview:
+    memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if size >= 2**22 and hasattr(mmap, "MADV_HUGEPAGE"):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return memoryview(memory)[:size]
+
+
+def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
+    """Whether one layer array suffices: moves both ways, all between two colours of shards, origins of one colour."""
+    colours, per_shard = kernel.colours, kernel.keys // kernel.shards
+    return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
+
+
+def unit_for(depth: int) -> Unit:
+    """The type of the distances of a map up to ``depth``; its greatest number means not reached."""
+    return "uint8" if depth <= UNIT_LIMIT["uint8"] else "uint16"
+
+
+class MemoryStore:
+    """``ShardStore`` over arrays of this process. ``origins`` are the keys at depth 0.
+
+    ``distances``: keep them, for ``chunks``. ``memory``: bytes that the arrays may take, None for no limit.
+    Raises ResourceError when the arrays need more.
+    """
+
+    def __init__(
+        self,
+        kernel: _kernel.Space,
+        origins: Sequence[int],
+        *,
+        distances: bool,
+        memory: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self._shards = kernel.shards
+        self._memory = memory
+        self._distances = distances
+        self._flags_size = kernel.lines
+        self._keys_per_shard = kernel.keys // kernel.shards
+        self._in_place = searches_in_place(kernel, origins)
+        colours = kernel.colours if self._in_place else []
+        self._parity = [colour ^ colours[origins[0] // self._keys_per_shard] for colour in colours]
+        self._shift = 1 if self._in_place else 0
+        arrays = 1 if self._in_place else 2
+        self._layers = [self._layer() for _ in range(arrays)]
+        self._found = None if kernel.reversible else self._layer()
+        self._planes: list[_kernel.Layer] = []
+        self._population = [[0] * self._shards for _ in range(arrays)]  # of each layer array, by shard
+        self._stamp = [0] * self._shards
+        self._depth = 0
+        for key in origins:
+            self._insert(key)
+        self._counts: dict[int, dict[int, int]] = {0: self._nonzero(0)}
+
+    # Memory
+
+    @property
+    def layer_bytes(self) -> int:
+        """Bytes of one array over all states."""
+        return self.kernel.words * 8 + self._flags_size
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the arrays and the kernel's rows may take."""
+        arrays = len(self._layers) + len(self._planes) + (self._found is not None)
+        return arrays * self.layer_bytes + self.kernel.row_bytes
+
+    def _layer(self) -> _kernel.Layer:
+        words = _anonymous(self.kernel.words * 8).cast("Q")
+        return _kernel.Layer(self.kernel, words, _anonymous(self._flags_size), 0, self._shards)
+
+    def _grow_planes(self, depth: int) -> None:
+        needed = ((depth >> self._shift) + 1).bit_length()
+        while len(self._planes) < needed:
+            if self._memory is not None and self.bytes + self.layer_bytes > self._memory:
+                raise ResourceError(
+                    f"distances beyond {depth - 1} need another {self.layer_bytes:,} bytes, more than the "
+                    f"{self._memory:,} allowed; give more with --memory, or count only with --histogram-only"
+                )
+            self._planes.append(self._layer())
+
+    def _planes_of(self, depth: int) -> list[_kernel.Layer]:
+        if not self._distances:
+            return []
+        self._grow_planes(depth)
+        number = (depth >> self._shift) + 1
+        return [plane for bit, plane in enumerate(self._planes) if number >> bit & 1]
+
+    def _insert(self, key: int) -> None:
+        for layer in [self._layers[0], *self._planes_of(0), *([self._found] if self._found else [])]:
+            _kernel.insert(self.kernel, layer, key)
+        self._population[0][key // self._keys_per_shard] += 1
+
+    # ShardStore
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """See ShardStore: shards whose array still holds an older layer are stepped too, which clears them."""
+        if depth > MAX_DEPTH:
+            raise ResourceError(
+                f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold"
+            )
+        self._depth = depth
+        self._counts[depth] = {}
+        self._counts.pop(depth - 3, None)
+        stale = self._population[self._array(depth)]
+        wanted = set(shards) | {shard for shard in range(self._shards) if stale[shard]}
+        if self._in_place:
+            wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
+        return sorted(wanted)
+
+    def open(self, depth: int, shards: Sequence[int]) -> LayerViews:
+        """See ShardStore."""
+        if depth != self._depth:
+            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
+        fresh = self._layers[self._array(depth)]
+        frontier = self._layers[self._array(depth - 1)]
+        exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
+        accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
+        return LayerViews(
+            [shard for shard in shards if self._stamp[shard] < depth],
+            [frontier],
+            [fresh],
+            [[layer] for layer in exclude],
+            [[layer] for layer in accumulate],
+        )
+
+    def commit(self, depth: int, shards: Sequence[int], counts: Sequence[int]) -> None:
+        """See ShardStore."""
+        population, layer_counts = self._population[self._array(depth)], self._counts[depth]
+        for shard, count in zip(shards, counts, strict=True):
+            self._stamp[shard] = depth
+            population[shard] = count
+            if count:
+                layer_counts[shard] = count
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """See ShardStore; the last three depths are kept."""
+        return self._counts[depth]
+
+    def _array(self, depth: int) -> int:
+        return depth % len(self._layers)
+
+    def _nonzero(self, depth: int) -> dict[int, int]:
+        return {shard: n for shard, n in enumerate(self._population[self._array(depth)]) if n}
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int]:
+        """The least ``limit`` keys of the layer ``depth``, the last one that has states."""
+        return _kernel.keys_of(self.kernel, self._layers[self._array(depth)], limit)
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
+
+        ``distances`` are bytes, little endian; see ``unit_for``.
+        """
+        unit = unit_for(depth)
+        for first in range(0, self.kernel.keys, size):
+            count = min(size, self.kernel.keys - first)
+            yield first, first + count - 1, unit, self._expanded(depth, first, count, threads)
+
+    def distances(self, depth: int, threads: int = 1) -> memoryview:
+        """All distances up to ``depth`` as one array of bytes in key order."""
+        return self._expanded(depth, 0, self.kernel.keys, threads)
+
+    def _expanded(self, depth: int, first: int, count: int, threads: int) -> memoryview:
+        unit = unit_for(depth)
+        out = _anonymous(count * UNIT_BYTES[unit])
+        typed = out if unit == "uint8" else out.cast("H")
+        _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, typed, threads)
+        return out
+
+    def restore(self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]]) -> None:
+        """Continues from distances known up to ``depth``: (first key, unit, distances) of every chunk.
+
+        The store must be new. Raises StorageError when the distances are not those of this space's layers.
+        """
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        self._depth = depth
+        self._grow_planes(depth)
+        for layer, population in zip(self._layers, self._population, strict=True):
+            _kernel.clear(self.kernel, layer)
+            population[:] = [0] * self._shards
+        for first, unit, data in chunks:
+            distances = data if unit == "uint8" else data.cast("H")
+            _kernel.collect(self.kernel, self._planes, self._shift, first, distances)
+            if self._found:
+                _kernel.mark(self.kernel, self._found, first, distances, -1)
+            for known in range(max(depth - 1, 0), depth + 1):
+                _kernel.mark(self.kernel, self._layers[self._array(known)], first, distances, known)
+        for layer, population in zip(self._layers, self._population, strict=True):
+            population[:] = _kernel.population(self.kernel, layer)
+        counts = self._nonzero(depth)
+        if self._in_place:
+            counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
+        self._stamp = [depth] * self._shards
+        self._counts = {depth: counts}

@@ -1,0 +1,23 @@
+"""The step: what every executor calls to take shards from one depth to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from farthest import _kernel
+from farthest.worker.store import ShardStore
+
+
+def step(store: ShardStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:
+    """Finds the states at ``depth`` in ``shards`` and commits them. Running it again changes nothing.
+
+    Raises what the store raises when its input is missing or damaged.
+    """
+    views = store.open(depth, shards)
+    if not views.shards:
+        return
+    store.kernel.prepare(views.shards, threads)
+    counts = _kernel.step(
+        store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate, threads
+    )
+    store.commit(depth, views.shards, counts)
