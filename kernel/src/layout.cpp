@@ -42,11 +42,16 @@ std::uint64_t rank_set(SlotMask places, SlotMask free) {
 }
 
 SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free) {
+  const int slots = std::popcount(free);
+  if (count == slots) return free;
+  if (count == 1) {
+    for (; rank != 0; --rank) free &= free - 1;
+    return bit(lowest(free));
+  }
   std::array<int, kMaxSlots> slot{};
-  int f = 0;
-  for (SlotMask m = free; m != 0; m &= m - 1) slot[static_cast<std::size_t>(f++)] = lowest(m);
+  for (int i = 0; i < slots; ++i, free &= free - 1) slot[static_cast<std::size_t>(i)] = lowest(free);
   SlotMask places = 0;
-  int position = f;
+  int position = slots;
   for (int i = count; i > 0; --i) {
     do --position;
     while (binomial(position, i) > rank);

@@ -20,56 +20,51 @@ const std::array<std::uint64_t, 256>& spread() {
   return table;
 }
 
-// out[b] = the number whose bits are bit b of words[0], words[1], .. (at most 8 of them), for all 64 bits.
-void transpose(std::span<const Word> words, std::uint8_t* out) {
-  for (int byte = 0; byte < 8; ++byte) {
-    std::uint64_t sum = 0;
-    for (std::size_t p = 0; p < words.size(); ++p) sum |= spread()[words[p] >> (8 * byte) & 255] << p;
-    for (int i = 0; i < 8; ++i) out[8 * byte + i] = static_cast<std::uint8_t>(sum >> (8 * i));
-  }
-}
-
 void check_range(const Layout& layout, Key first, std::size_t count) {
   if (first > layout.keys() || count > layout.keys() - first) throw InvalidArgument("keys out of range");
 }
 
+// Distances of the 64 bits of a word, in bit order. All arithmetic is in the width of Distance, where 0 - 1
+// is the number for "not found", so that it runs on whole vectors.
 template <class Distance>
 class Expander {
  public:
   Expander(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code)
-      : space_(space), planes_(planes), code_(code) {
-    const std::size_t low = std::min<std::size_t>(planes.size(), 8);
-    low_.resize(low);
-    high_.resize(planes.size() - low);
-    if (high_.size() > 8) throw InvalidArgument("more than 16 planes");
+      : space_(space), code_(code) {
+    if (planes.size() > 16) throw InvalidArgument("more than 16 planes");
+    for (std::size_t p = 0; p < planes.size(); ++p) (p < 8 ? low_ : high_).push_back(planes[p].words);
   }
 
-  // Distances of the 64 bits of a word, in bit order.
   void word(std::uint64_t index, std::array<Distance, 64>& out) {
-    Word found = 0;
-    for (std::size_t p = 0; p < planes_.size(); ++p) {
-      const Word w = planes_[p].words[index];
-      found |= w;
-      (p < 8 ? low_[p] : high_[p - 8]) = w;
-    }
-    constexpr Distance kUnreached = std::numeric_limits<Distance>::max();
-    if (found == 0) return out.fill(kUnreached);
-    std::array<std::uint8_t, 64> low{}, high{};
-    transpose(low_, low.data());
-    if (!high_.empty()) transpose(high_, high.data());
-    const unsigned add = code_.shift == 0 ? 0u : code_.parity[index / space_.words_per_shard()];
+    alignas(64) std::array<std::uint8_t, 64> low, high;
+    transpose(low_, index, low.data());
+    if constexpr (sizeof(Distance) > 1) transpose(high_, index, high.data());
+    const auto twice = static_cast<Distance>(code_.shift == 0 ? 0 : ~0);
+    const auto add = static_cast<Distance>(twice == 0 ? 0 : code_.parity[index / space_.words_per_shard()]);
     for (std::size_t b = 0; b < 64; ++b) {
-      const unsigned number = low[b] + 256u * high[b];
-      const unsigned distance = ((number - 1) << code_.shift) + add;
-      out[b] = number == 0 ? kUnreached : static_cast<Distance>(distance);
+      auto number = static_cast<Distance>(low[b]);
+      if constexpr (sizeof(Distance) > 1) number = static_cast<Distance>(number | high[b] << 8);
+      const auto less = static_cast<Distance>(number - 1);
+      const auto distance = static_cast<Distance>(less + (less & twice) + add);
+      out[b] = number == 0 ? std::numeric_limits<Distance>::max() : distance;
     }
   }
 
  private:
+  // out[b] = the number whose bits are bit b of the planes' words at `index`.
+  static void transpose(const std::vector<const Word*>& planes, std::uint64_t index, std::uint8_t* out) {
+    std::array<Word, 8> words{};
+    for (std::size_t p = 0; p < planes.size(); ++p) words[p] = planes[p][index];
+    for (int byte = 0; byte < 8; ++byte) {
+      std::uint64_t sum = 0;
+      for (std::size_t p = 0; p < planes.size(); ++p) sum |= spread()[words[p] >> (8 * byte) & 255] << p;
+      for (int i = 0; i < 8; ++i) out[8 * byte + i] = static_cast<std::uint8_t>(sum >> (8 * i));
+    }
+  }
+
   const Space& space_;
-  const std::vector<LayerView>& planes_;
   const DistanceCode& code_;
-  std::vector<Word> low_, high_;
+  std::vector<const Word*> low_, high_;
 };
 
 template <class Distance>
