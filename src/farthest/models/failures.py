@@ -1,0 +1,116 @@
+"""What goes wrong in a database, told to people: failures of SQLite, drivers and URLs as StorageError."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import URL
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from farthest.errors import StorageError
+
+_ALMOST_NO_ROOM = (
+    2 << 20
+)  # bytes: SQLite also reports a full disk as an I/O error, when it cannot extend its -shm file
+
+_DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
+
+
+@contextmanager
+def storage_errors(place: str, path: Path | None = None) -> Iterator[None]:
+    """Turns a failure of the database at ``place`` (``path`` where it is a file) into StorageError."""
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        raise translate(error, place, path) from error
+
+
+def translate(error: Exception, place: str, path: Path | None = None) -> StorageError:
+    """The message for one failure: the place, what is wrong there, the likely mend."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(cause, sqlite3.Error):
+        return StorageError(f"{place}: {_sqlite_message(cause, path)}")
+    said = str(cause).strip().splitlines()
+    detail = said[0] if said else type(cause).__name__
+    return StorageError(
+        f"{place}: the database refused: {detail}; check that its server runs and the URL is right"
+    )
+
+
+def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
+    # Failures that Python's own module raises (a value of a wrong type, say) carry no SQLite code.
+    code = getattr(error, "sqlite_errorname", "")
+    folder = path.parent if path else Path()
+    if code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and _is_full(folder)):
+        return (
+            "there is no room left for the database; nothing of this step was stored, what was stored before "
+            "is intact: free space on its disk, delete jobs, or name another place with --database"
+        )
+    if code.startswith("SQLITE_READONLY"):
+        return (
+            "the database can be read but not written; make the file and its folder writable, or name another "
+            "place with --database"
+        )
+    if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+        return (
+            "the database cannot be opened; expected a file that you may read and write, in a folder that you "
+            "may write to: check both, or name another place with --database"
+        )
+    if code.startswith("SQLITE_NOTADB"):
+        return "this is not an SQLite database; name another file with --database, or move this one away"
+    if code.startswith("SQLITE_CORRUPT"):
+        return (
+            "the database file is damaged; restore it from a copy, or rescue what can be read with "
+            "`sqlite3 FILE .recover`"
+        )
+    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
+        return (
+            "the database is locked by another process that is writing; wait for it or end it, then try again"
+        )
+    if code.startswith("SQLITE_IOERR"):
+        return f"the disk failed while the database was used ({error}); check the disk, then try again"
+    if "no such table" in str(error) or "no such column" in str(error):
+        return f"the database lacks what farthest needs ({error}); name another with --database"
+    return f"the database failed ({error})"
+
+
+def _is_full(folder: Path) -> bool:
+    try:
+        disk = os.statvfs(folder)
+    except (OSError, AttributeError):
+        return False
+    return disk.f_bavail * disk.f_frsize < _ALMOST_NO_ROOM
+
+
+def url_error(text: str, error: Exception) -> StorageError:
+    """The message for a URL that SQLAlchemy cannot use; the text is shown without its password."""
+    place = hide_password(text)
+    if isinstance(error, ImportError) and error.name:
+        package = _DRIVERS.get(error.name, error.name)
+        return StorageError(
+            f"{place}: this database needs the Python package {error.name}: pip install '{package}'"
+        )
+    if isinstance(error, NoSuchModuleError):
+        return StorageError(
+            f"{place}: unknown kind of database; expected sqlite:///FILE, postgresql://… or a file"
+        )
+    if isinstance(error, ArgumentError | ValueError):
+        return StorageError(
+            f"{place}: not a database URL; expected sqlite:///FILE, postgresql://USER@HOST/NAME or a file"
+        )
+    return StorageError(f"{place}: the database cannot be used ({type(error).__name__})")
+
+
+def hide_password(text: str) -> str:
+    """A URL's text as it may be shown: the password as ***, without options (which may hold secrets too)."""
+    return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", text).partition("?")[0]
+
+
+def shown(url: URL) -> str:
+    """A URL as it may be shown: the password as ***, without options."""
+    return url.set(query={}).render_as_string(hide_password=True)

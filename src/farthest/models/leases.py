@@ -1,0 +1,66 @@
+"""Who runs a job: the owner's token ``host/pid/start``, and whether the process that it names is dead.
+
+``start`` is what tells a process from a later one with the same number: on Linux ``ticks.boot.namespace``
+(clock ticks from boot to its start, the first digits of the boot's id, the process namespace). A process can
+only be known to be dead from the same host, boot and namespace: two containers may share a host name and see
+other processes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+LEASE_SECONDS = 60.0
+"""How long an owner that cannot be looked at (another host) may be silent before its job may be claimed."""
+
+
+def owner_token() -> str:
+    """The token of this process."""
+    pid = os.getpid()
+    ticks = _start_ticks(pid)
+    start = "0" if ticks is None else f"{ticks}.{_scope()}"
+    return f"{_host()}/{pid}/{start}"
+
+
+def owner_is_dead(token: str) -> bool:
+    """True only where the token's process certainly runs no more; False where that cannot be known."""
+    host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
+    if host != _host() or not pid_text.isdecimal() or os.name != "posix":
+        return False
+    pid = int(pid_text)
+    ticks, _, scope = start.partition(".")
+    if scope:
+        return scope == _scope() and str(_start_ticks(pid)) != ticks
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, OverflowError):
+        return False
+    return False
+
+
+def _host() -> str:
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+
+
+def _scope() -> str:
+    """Where a process number has a meaning: this boot of the machine and this process namespace (Linux)."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
+        return f"{boot}.{os.stat('/proc/self/ns/pid').st_ino}"
+    except OSError:
+        return ""
+
+
+def _start_ticks(pid: int) -> int | None:
+    """Clock ticks from boot to the start of a process; None if it is gone or a zombie, or without /proc."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text()
+    except (OSError, UnicodeDecodeError):
+        return None
+    # The second field is the command in parentheses, which may hold spaces; after it: state is 0, start time
+    # is 19.
+    fields = text.rpartition(")")[2].split()
+    return None if fields[0] in ("Z", "X") else int(fields[19])

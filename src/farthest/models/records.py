@@ -1,0 +1,97 @@
+"""Jobs and layers as they come out of the database, and how their JSON goes in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Row, Select, select
+
+from farthest.models.leases import owner_is_dead
+from farthest.models.tables import job, puzzle
+
+ENUMERATION = "enumeration"
+RUNNING, INTERRUPTED, FINISHED, FAILED = "running", "interrupted", "finished", "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRecord:
+    """One layer: its depth, its number of states, and the seconds that it took where that was measured."""
+
+    depth: int
+    states: int
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobRecord:
+    """A row of ``job`` with its puzzle's digest and definition; times are in UTC.
+
+    ``parameters`` are what decides the result (not threads or memory); ``layout`` says what the keys mean.
+    ``depth`` is the last complete layer known; ``complete`` is False where states beyond it were left out by
+    a depth limit. ``keys`` is the length of the stored map, set by its first checkpoint. ``seconds`` is the
+    enumeration alone.
+    """
+
+    id: int
+    puzzle_id: int
+    name: str
+    kind: str
+    parameters: dict[str, Any]
+    layout: dict[str, Any]
+    status: str
+    owner: str | None
+    lease_until: datetime | None
+    created: datetime
+    started: datetime | None
+    finished: datetime | None
+    seconds: float | None
+    states: int | None
+    eccentricity: int | None
+    depth: int | None
+    complete: bool
+    has_map: bool
+    unit: str | None
+    keys: int | None
+    digest: str | None
+    error: str | None
+    puzzle_digest: str
+    puzzle_json: str
+
+    @property
+    def abandoned(self) -> bool:
+        """Marked as running, but its owner is dead or has been silent for longer than its lease."""
+        return self.status == RUNNING and may_be_taken(self.owner, self.lease_until, now())
+
+
+def now() -> datetime:
+    """This moment; leases on several hosts need clocks that agree to within a few seconds."""
+    return datetime.now(UTC)
+
+
+def may_be_taken(owner: str | None, lease_until: datetime | None, moment: datetime) -> bool:
+    """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner."""
+    return owner is None or lease_until is None or lease_until <= moment or owner_is_dead(owner)
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """JSON text that is equal for equal values, as stored."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def select_jobs() -> Select[Any]:
+    """Jobs joined with their puzzles, in the order of JobRecord's fields."""
+    return select(job, puzzle.c.digest, puzzle.c.definition).join_from(job, puzzle)
+
+
+def job_record(row: Row[Any]) -> JobRecord:
+    """A row of ``select_jobs`` as a record."""
+    values = list(row)
+    names = JobRecord.__match_args__
+    for field in ("parameters", "layout"):
+        place = names.index(field)
+        values[place] = json.loads(values[place])
+    return JobRecord(*values)

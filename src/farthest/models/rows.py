@@ -1,0 +1,69 @@
+"""The single writes that jobs and maps are made of, each inside a transaction of its caller."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from farthest.errors import JobError
+from farthest.models.records import LayerRecord
+from farthest.models.tables import chunk, job, layer, puzzle, state
+
+
+def change_job(connection: Connection, job_id: int, owner: str | None, values: Mapping[str, Any]) -> None:
+    """Updates a job's row; JobError if it is gone, or is not ``owner``'s any more (None: whoever's it is)."""
+    mine = (job.c.id == job_id,) if owner is None else (job.c.id == job_id, job.c.owner == owner)
+    if connection.execute(update(job).where(*mine).values(values)).rowcount == 1:
+        return
+    row = connection.execute(select(job.c.owner, job.c.status).where(job.c.id == job_id)).one_or_none()
+    if row is None:
+        raise JobError(f"job {job_id} was deleted while it ran; nothing of this step was stored")
+    raise JobError(
+        f"job {job_id} was taken over (it is {row.status}, owner {row.owner or 'none'}) because this process "
+        "was silent for longer than its lease; nothing of this step was stored"
+    )
+
+
+def put_layers(connection: Connection, job_id: int, layers: Sequence[LayerRecord]) -> None:
+    """Stores layers in place of any of the same depths."""
+    if layers:
+        depths = [one.depth for one in layers]
+        connection.execute(delete(layer).where(layer.c.job_id == job_id, layer.c.depth.in_(depths)))
+        rows = [
+            {"job_id": job_id, "depth": one.depth, "states": one.states, "seconds": one.seconds}
+            for one in layers
+        ]
+        connection.execute(insert(layer), rows)
+
+
+def puzzle_row(connection: Connection, definition: str, digest: str, name: str, moment: datetime) -> int:
+    """The row of a puzzle, made if need be; what its digest leaves out (name, title) becomes the newest."""
+    same = select(puzzle.c.id, puzzle.c.name, puzzle.c.definition).where(puzzle.c.digest == digest)
+    row = connection.execute(same).one_or_none()
+    if row is None:
+        values = {"digest": digest, "name": name, "definition": definition, "created": moment}
+        try:
+            with connection.begin_nested():
+                key = connection.execute(insert(puzzle).values(values)).inserted_primary_key
+                assert key is not None
+                return int(key[0])
+        except IntegrityError:  # another process was first (never on SQLite, which has one writer at a time)
+            row = connection.execute(same).one()
+    if (row.name, row.definition) != (name, definition):
+        connection.execute(
+            update(puzzle).where(puzzle.c.id == row.id).values(name=name, definition=definition)
+        )
+    return int(row.id)
+
+
+def stored_bytes(connection: Connection, job_id: int) -> int:
+    """The bytes of a job's payloads and boards."""
+    payloads = select(func.coalesce(func.sum(func.length(chunk.c.payload)), 0)).where(
+        chunk.c.job_id == job_id
+    )
+    boards = select(func.coalesce(func.sum(func.length(state.c.board)), 0)).where(state.c.job_id == job_id)
+    return int(connection.execute(payloads).scalar_one()) + int(connection.execute(boards).scalar_one())

@@ -1,0 +1,136 @@
+"""The tables, as SQLAlchemy Core objects (``sqlalchemy.orm`` alone would add 80 ms to every command).
+
+Numbers that may pass 2**31 (keys, counts of states) are BIGINT; keys stay below 2**63, the largest that
+SQLite and PostgreSQL can hold. Times are UTC. JSON is stored as text so that every dialect and every tool
+reads it alike. A change here needs a new revision in ``migrations/versions`` and its number in
+``SCHEMA_VERSION``; a test compares them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+SCHEMA_VERSION = "0001"
+VERSION_TABLE = "farthest_version"
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware datetimes in Python, the same instant without a zone, in UTC, in the database."""
+
+    impl = DateTime
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+    }
+)
+
+puzzle = Table(
+    "puzzle",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("name", Text, nullable=False),
+    Column("definition", Text, nullable=False),
+    Column("created", UtcDateTime, nullable=False),
+)
+
+job = Table(
+    "job",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("puzzle_id", ForeignKey("puzzle.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("name", Text, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("parameters", Text, nullable=False),
+    Column("layout", Text, nullable=False),
+    Column("status", String(16), nullable=False),
+    Column("owner", Text),
+    Column("lease_until", UtcDateTime),
+    Column("created", UtcDateTime, nullable=False),
+    Column("started", UtcDateTime),
+    Column("finished", UtcDateTime),
+    Column("seconds", Float),
+    Column("states", BigInteger),
+    Column("eccentricity", Integer),
+    Column("depth", Integer),
+    Column("complete", Boolean, nullable=False),
+    Column("has_map", Boolean, nullable=False),
+    Column("unit", String(8)),
+    Column("keys", BigInteger),
+    Column("digest", String(64)),
+    Column("error", Text),
+    sqlite_autoincrement=True,  # the id of a deleted job is never given to another
+)
+
+layer = Table(
+    "layer",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("depth", Integer, nullable=False, autoincrement=False),
+    Column("states", BigInteger, nullable=False),
+    Column("seconds", Float),
+    PrimaryKeyConstraint("job_id", "depth"),
+    sqlite_with_rowid=False,
+)
+
+chunk = Table(
+    "chunk",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("first_key", BigInteger, nullable=False, autoincrement=False),
+    Column("last_key", BigInteger, nullable=False),
+    Column("depth", Integer, nullable=False),
+    Column("codec", String(32), nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    PrimaryKeyConstraint("job_id", "first_key"),
+)
+
+state = Table(
+    "state",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("key", BigInteger, nullable=False, autoincrement=False),
+    Column("distance", Integer, nullable=False),
+    Column("board", Text, nullable=False),
+    PrimaryKeyConstraint("job_id", "key"),
+    sqlite_with_rowid=False,
+)
+
+# As Alembic itself would make it, so that a fresh database is stamped without importing Alembic.
+version = Table(
+    VERSION_TABLE,
+    MetaData(),
+    Column("version_num", String(32), nullable=False),
+    PrimaryKeyConstraint("version_num", name=f"{VERSION_TABLE}_pkc"),
+)

@@ -1,0 +1,127 @@
+"""Payloads and digests: round trips, what they are byte for byte, and every kind of damage."""
+
+import hashlib
+import sys
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farthest.errors import StorageError
+from farthest.models.chunks import (
+    WIDTHS,
+    ChunkRecord,
+    MapDigest,
+    Unit,
+    decode_chunk,
+    encode_chunk,
+    layers_digest,
+    map_digest,
+    open_chunk,
+)
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+UNITS: list[Unit] = ["uint8", "uint16"]
+
+
+def record(distances: bytes, unit: Unit = "uint8", first_key: int = 0) -> ChunkRecord:
+    payload = encode_chunk(distances, unit)
+    last_key = first_key + len(distances) // WIDTHS[unit] - 1
+    return ChunkRecord(7, first_key, last_key, 3, payload.codec, payload.payload, payload.checksum)
+
+
+@given(st.binary(min_size=1, max_size=300), st.sampled_from(UNITS), st.integers(0, 2**62))
+def test_distances_come_back_as_they_were(data: bytes, unit: Unit, first_key: int) -> None:
+    distances = data * WIDTHS[unit]
+    row = record(distances, unit, first_key)
+    assert decode_chunk(row) == distances
+    chunk = open_chunk(row)
+    assert (chunk.unit, chunk.first_key, chunk.depth, chunk.distances) == (unit, first_key, 3, distances)
+
+
+def test_a_view_of_a_larger_buffer_is_encoded_without_a_copy() -> None:
+    whole = bytearray(range(200))
+    assert encode_chunk(memoryview(whole)[50:60], "uint8") == encode_chunk(bytes(range(50, 60)), "uint8")
+
+
+def test_a_chunk_is_readable_without_the_program() -> None:
+    row = record(b"\x00\x01\x02\xff")
+    assert row.codec == "zstd:uint8"
+    assert zstd.decompress(row.payload) == b"\x00\x01\x02\xff"
+    assert row.checksum == hashlib.sha256(row.payload).hexdigest()
+
+
+def checksummed(row: ChunkRecord, payload: bytes) -> ChunkRecord:
+    """Damage that the checksum cannot show."""
+    return replace(row, payload=payload, checksum=hashlib.sha256(payload).hexdigest())
+
+
+GOOD = record(bytes(range(100)) * 3, first_key=1000)
+DAMAGED = {
+    "flipped bit": (replace(GOOD, payload=bytes([GOOD.payload[0] ^ 1]) + GOOD.payload[1:]), "checksum"),
+    "truncated": (replace(GOOD, payload=GOOD.payload[:-3]), "checksum"),
+    "empty": (replace(GOOD, payload=b""), "checksum"),
+    "wrong checksum": (replace(GOOD, checksum="0" * 64), "checksum"),
+    "unknown codec": (replace(GOOD, codec="lzma:uint8"), "codec is 'lzma:uint8', expected zstd:uint8"),
+    "other unit": (replace(GOOD, codec="zstd:uint16"), "300 bytes of distances, expected 600"),
+    "too many keys": (replace(GOOD, last_key=1399), "300 bytes of distances, expected 400"),
+    "too few keys": (replace(GOOD, last_key=1200), "300 bytes of distances, expected 201"),
+    "truncated, checksum renewed": (checksummed(GOOD, GOOD.payload[:-3]), "zstd frame"),
+    "not zstd, checksum renewed": (checksummed(GOOD, b"nonsense"), "zstd frame"),
+    "empty, checksum renewed": (checksummed(GOOD, b""), "zstd frame"),
+    "two frames, checksum renewed": (checksummed(GOOD, GOOD.payload * 2), "600 bytes"),
+    "frame of no stated size": (
+        checksummed(GOOD, zstd.ZstdCompressor().compress(b"a" * 300) + zstd.ZstdCompressor().flush()),
+        "damaged",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_chunk_is_told_with_its_place_and_a_mend(name: str) -> None:
+    row, told = DAMAGED[name]
+    with pytest.raises(StorageError) as caught:
+        decode_chunk(row)
+    message = str(caught.value)
+    assert told in message
+    assert f"job 7: the chunk of keys 1000 to {row.last_key} is damaged" in message
+    assert "farthest delete 7" in message
+
+
+def test_a_frame_that_would_swell_is_refused_before_it_is_decompressed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bomb = checksummed(GOOD, zstd.compress(bytes(1 << 24)))
+    monkeypatch.setattr(zstd, "decompress", lambda *_: pytest.fail("decompressed"))
+    with pytest.raises(StorageError, match="16777216 bytes of distances, expected 300"):
+        decode_chunk(bomb)
+
+
+def test_the_map_digest_is_what_the_documentation_says() -> None:
+    expected = hashlib.sha256(b"farthest map 1\n1 2 1\nuint8\n\x00\x01\x01\x02\xff").hexdigest()
+    assert map_digest([1, 2, 1], "uint8", [b"\x00\x01\x01", b"\x02\xff"]) == expected
+    digest = MapDigest([1, 2, 1], "uint8")
+    for byte in b"\x00\x01\x01\x02\xff":
+        digest.update(bytes([byte]))
+    assert digest.hexdigest() == expected
+
+
+def test_the_map_digest_depends_on_layers_unit_and_distances() -> None:
+    digests = {
+        map_digest([1, 1], "uint8", [b"\x00\x01"]),
+        map_digest([1, 2], "uint8", [b"\x00\x01"]),
+        map_digest([1, 1], "uint16", [b"\x00\x01"]),
+        map_digest([1, 1], "uint8", [b"\x01\x00"]),
+        layers_digest([1, 1]),
+    }
+    assert len(digests) == 5
+
+
+def test_the_layers_digest_is_what_the_documentation_says() -> None:
+    expected = hashlib.sha256(b"farthest layers 1\n1 2 4 239500800\n").hexdigest()
+    assert layers_digest([1, 2, 4, 239_500_800]) == expected

@@ -1,0 +1,296 @@
+"""Checkpoints, chunks and states of a map."""
+
+import sqlite3
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import delete, func, select, update
+
+from farthest.errors import JobError, StorageError
+from farthest.models.chunks import Unit
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Chunk, Maps, StateRecord
+from farthest.models.pipeline import AHEAD
+from farthest.models.records import LayerRecord
+from farthest.models.tables import chunk
+
+Piece = tuple[int, int, Unit, bytes]
+
+
+def pieces(distances: bytes, size: int, unit: Unit = "uint8") -> Iterator[Piece]:
+    """A map cut into chunks of `size` keys."""
+    width = 2 if unit == "uint16" else 1
+    for first in range(0, len(distances) // width, size):
+        part = distances[first * width : (first + size) * width]
+        yield first, first + len(part) // width - 1, unit, part
+
+
+def store(maps: Maps, job_id: int, distances: bytes, size: int = 100, depth: int = 3) -> None:
+    maps.checkpoint(job_id, depth, pieces(distances, size), [LayerRecord(0, 1, 0.5)], 1.5)
+
+
+def joined(chunks: Iterator[Chunk]) -> bytes:
+    return b"".join(one.distances for one in chunks)
+
+
+DISTANCES = bytes(key % 31 for key in range(950))
+
+
+def test_a_checkpoint_comes_back(jobs: Jobs, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES)
+    chunks = list(maps.chunks(job_id))
+    assert joined(iter(chunks)) == DISTANCES
+    assert [one.first_key for one in chunks] == list(range(0, 950, 100))
+    assert {(one.depth, one.unit) for one in chunks} == {(3, "uint8")}
+    assert maps.depth(job_id) == 3
+    job = jobs.get(job_id)
+    assert (job.depth, job.keys, job.unit, job.seconds) == (3, 950, "uint8", 1.5)
+    assert jobs.layers(job_id) == [LayerRecord(0, 1, 0.5)]
+
+
+def test_distances_of_two_bytes(maps: Maps, job_id: int) -> None:
+    distances = b"".join(n.to_bytes(2, "little") for n in (0, 255, 256, 65535, 1000))
+    maps.checkpoint(job_id, 300, pieces(distances, 2, "uint16"), [], None)
+    assert joined(maps.chunks(job_id)) == distances
+    assert maps.chunk_at(job_id, 3).distances == distances[4:8]
+
+
+def test_buffers_of_any_kind_are_taken(maps: Maps, job_id: int) -> None:
+    values = array("H", [1, 2, 3])
+    parts: list[tuple[int, int, Unit, memoryview]] = [(0, 2, "uint16", memoryview(values))]
+    maps.checkpoint(job_id, 0, parts, [], None)
+    assert joined(maps.chunks(job_id)) == values.tobytes()
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(min_size=1, max_size=400), st.integers(1, 90), st.data())
+def test_any_range_and_any_key(
+    maps: Maps, job_id: int, distances: bytes, size: int, data: st.DataObject
+) -> None:
+    store(maps, job_id, distances, size)
+    first = data.draw(st.integers(0, len(distances) - 1))
+    last = data.draw(st.integers(first, len(distances) - 1))
+    chunks = list(maps.chunks(job_id, first, last))
+    assert chunks[0].first_key <= first <= chunks[0].last_key
+    assert chunks[-1].first_key <= last <= chunks[-1].last_key
+    start = chunks[0].first_key
+    assert joined(iter(chunks)) == distances[start : chunks[-1].last_key + 1]
+    at = maps.chunk_at(job_id, first)
+    assert at.distances[first - at.first_key] == distances[first]
+
+
+def test_a_checkpoint_replaces_the_older_one_and_its_states(jobs: Jobs, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES, size=10, depth=2)
+    maps.add_states(job_id, [(0, 0, "a")])
+    store(maps, job_id, DISTANCES[::-1], size=400, depth=5)
+    assert joined(maps.chunks(job_id)) == DISTANCES[::-1]
+    assert maps.depth(job_id) == 5
+    assert list(maps.states(job_id)) == []
+
+
+def test_the_old_checkpoint_is_seen_until_the_new_one_is_whole(place: Path, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES)
+    seen = []
+
+    def looking() -> Iterator[Piece]:
+        with open_database(str(place), create=False) as other:
+            for piece in pieces(DISTANCES[::-1], 100):
+                seen.append((Maps(other).depth(job_id), joined(Maps(other).chunks(job_id)) == DISTANCES))
+                yield piece
+
+    maps.checkpoint(job_id, 4, looking(), [], None)
+    assert seen == [(3, True)] * 10
+    assert joined(maps.chunks(job_id)) == DISTANCES[::-1]
+
+
+def test_a_reader_keeps_its_checkpoint_while_another_is_stored(maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES, size=10)
+    reading = maps.chunks(job_id)
+    start = next(reading).distances
+    store(maps, job_id, DISTANCES[::-1], size=10, depth=4)
+    assert start + joined(reading) == DISTANCES
+
+
+@pytest.mark.parametrize("error", [RuntimeError, KeyboardInterrupt])
+def test_a_checkpoint_that_fails_leaves_the_older_one(
+    jobs: Jobs, maps: Maps, job_id: int, error: type[BaseException]
+) -> None:
+    store(maps, job_id, DISTANCES)
+
+    def failing() -> Iterator[Piece]:
+        for first, *rest in pieces(DISTANCES[::-1], 100):
+            if first == 700:
+                raise error
+            yield first, *rest  # type: ignore[misc]
+
+    with pytest.raises(error):
+        maps.checkpoint(job_id, 9, failing(), [], None)
+    assert joined(maps.chunks(job_id)) == DISTANCES
+    assert jobs.get(job_id).depth == 3
+
+
+WRONG_PIECES: dict[str, list[Piece]] = {
+    "none": [],
+    "not from key 0": [(5, 9, "uint8", bytes(5))],
+    "gap": [(0, 4, "uint8", bytes(5)), (6, 9, "uint8", bytes(4))],
+    "overlap": [(0, 4, "uint8", bytes(5)), (4, 9, "uint8", bytes(6))],
+    "too short": [(0, 4, "uint8", bytes(4))],
+    "wrong width": [(0, 4, "uint16", bytes(5))],
+    "two units": [(0, 4, "uint8", bytes(5)), (5, 9, "uint16", bytes(10))],
+    "empty": [(0, -1, "uint8", b"")],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_PIECES)
+def test_chunks_that_do_not_fit_together_are_refused(maps: Maps, job_id: int, name: str) -> None:
+    store(maps, job_id, DISTANCES)
+    with pytest.raises(ValueError, match="chunk"):
+        maps.checkpoint(job_id, 4, WRONG_PIECES[name], [], None)
+    assert joined(maps.chunks(job_id)) == DISTANCES
+
+
+def test_a_stream_of_chunks_is_taken_only_a_little_ahead(database: Database, maps: Maps, job_id: int) -> None:
+    ahead = []
+
+    def counting() -> Iterator[Piece]:
+        for taken, piece in enumerate(pieces(bytes(1000), 10)):
+            with database.read() as connection:  # within the checkpoint's own transaction
+                stored = connection.execute(select(func.count()).select_from(chunk)).scalar_one()
+            ahead.append(taken - stored)
+            yield piece
+
+    maps.checkpoint(job_id, 0, counting(), [], None)
+    assert len(ahead) == 100
+    assert max(ahead) <= AHEAD + 1
+
+
+def test_a_stream_may_be_left_early(maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES, size=10)
+    reading = maps.chunks(job_id)
+    assert next(reading).first_key == 0
+    reading.close()
+    store(maps, job_id, DISTANCES[::-1])
+
+
+def spoil(database: Database, where: int, **values: object) -> None:
+    with database.write() as connection:
+        connection.execute(update(chunk).where(chunk.c.first_key == where).values(**values))
+
+
+@pytest.mark.parametrize("missing", [0, 400, 900])
+def test_a_missing_chunk_is_told(database: Database, maps: Maps, job_id: int, missing: int) -> None:
+    store(maps, job_id, DISTANCES)
+    with database.write() as connection:
+        connection.execute(delete(chunk).where(chunk.c.first_key == missing))
+    with pytest.raises(StorageError, match=f"begin at key {missing} is missing; .*farthest delete {job_id}"):
+        joined(maps.chunks(job_id))
+    with pytest.raises(StorageError, match=f"begin at key {missing} is missing"):
+        maps.chunk_at(job_id, missing + 49)
+    assert maps.chunk_at(job_id, 300).first_key == 300
+
+
+def test_chunks_of_different_stamps_are_refused(database: Database, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES)
+    spoil(database, 500, depth=2)
+    with pytest.raises(StorageError, match=r"different depths \(2 and 3\)"):
+        maps.depth(job_id)
+    with pytest.raises(StorageError, match=r"different depths \(3 and 2\)"):
+        joined(maps.chunks(job_id))
+
+
+def test_a_damaged_chunk_stops_the_stream(database: Database, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES)
+    spoil(database, 500, payload=b"x")
+    with pytest.raises(StorageError, match="keys 500 to 599 is damaged"):
+        joined(maps.chunks(job_id))
+    with pytest.raises(StorageError, match="keys 500 to 599 is damaged"):
+        maps.chunk_at(job_id, 512)
+    assert joined(maps.chunks(job_id, 600)) == DISTANCES[600:]
+
+
+def test_a_job_without_a_map(maps: Maps, job_id: int) -> None:
+    assert maps.depth(job_id) is None
+    for asked in (lambda: list(maps.chunks(job_id)), lambda: maps.chunk_at(job_id, 0)):
+        with pytest.raises(
+            JobError, match=r"job 1 \(tiny\) has no stored map: run `farthest enumerate tiny`"
+        ):
+            asked()
+    with pytest.raises(JobError, match="there is no job 99"):
+        list(maps.chunks(99))
+
+
+@pytest.mark.parametrize("key", [-1, 950])
+def test_a_key_outside_the_map(maps: Maps, job_id: int, key: int) -> None:
+    store(maps, job_id, DISTANCES)
+    with pytest.raises(ValueError, match="outside the map"):
+        maps.chunk_at(job_id, key)
+
+
+def test_a_checkpoint_of_a_job_that_is_gone_or_taken_over(jobs: Jobs, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES)
+    with pytest.raises(JobError, match="taken over"):
+        maps.checkpoint(job_id, 4, pieces(DISTANCES, 100), [], None, owner="someone/2/0")
+    assert maps.depth(job_id) == 3
+    jobs.delete(job_id, force=True)
+    with pytest.raises(JobError, match="deleted"):
+        store(maps, job_id, DISTANCES)
+
+
+def test_states_are_plain_rows(place: Path, maps: Maps, job_id: int) -> None:
+    rows = [(key, key % 4, f"board {key}") for key in [*range(1200), 2**63 - 1]]
+    maps.add_states(job_id, iter(rows))
+    assert list(maps.states(job_id)) == [StateRecord(*row) for row in rows]
+    assert [one.key for one in maps.states(job_id, 3)][:3] == [3, 7, 11]
+    with sqlite3.connect(place) as plain:
+        found = plain.execute("SELECT board FROM state WHERE job_id = 1 AND distance = 1 LIMIT 2").fetchall()
+    plain.close()
+    assert found == [("board 1",), ("board 5",)]
+
+
+def test_states_of_an_unknown_job_are_refused(maps: Maps) -> None:
+    with pytest.raises(StorageError, match="FOREIGN KEY"):
+        maps.add_states(99, [(0, 0, "x")])
+
+
+def test_a_whole_result_is_stored_at_once_or_not_at_all(
+    database: Database, jobs: Jobs, maps: Maps, job_id: int
+) -> None:
+    def finish(fail: bool) -> None:
+        with database.write():
+            store(maps, job_id, DISTANCES)
+            maps.add_states(job_id, [(0, 0, "a")])
+            assert joined(maps.chunks(job_id)) == DISTANCES
+            if fail:
+                raise RuntimeError
+            jobs.finish(
+                job_id,
+                states=950,
+                eccentricity=30,
+                depth=30,
+                complete=True,
+                has_map=True,
+                digest="e" * 64,
+                seconds=1,
+            )
+
+    with pytest.raises(RuntimeError):
+        finish(fail=True)
+    assert maps.depth(job_id) is None
+    assert list(maps.states(job_id)) == []
+    finish(fail=False)
+    job = jobs.find("tiny", has_map=True)
+    assert (job.digest, job.unit, job.keys) == ("e" * 64, "uint8", 950)
+
+
+def test_a_part_that_fails_is_undone_alone(database: Database, maps: Maps, job_id: int) -> None:
+    with database.write():
+        maps.add_states(job_id, [(0, 0, "a")])
+        with pytest.raises(ValueError, match="chunk"):
+            maps.checkpoint(job_id, 4, [(0, 0, "uint8", b"a"), (5, 5, "uint8", b"b")], [], None)
+    assert [one.board for one in maps.states(job_id)] == ["a"]
+    assert maps.depth(job_id) is None
