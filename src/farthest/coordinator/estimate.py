@@ -1,0 +1,108 @@
+"""What a run will need, before it starts; and what this machine has."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from farthest import _kernel
+from farthest.coordinator.settings import Estimate, Settings
+from farthest.errors import ResourceError
+from farthest.puzzles.definition import Puzzle
+
+PROCESS_BYTES = 80 * 2**20
+"""The interpreter, its libraries, and the chunks being compressed."""
+
+UNKNOWN_DEPTH = 125
+"""Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
+
+_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Bytes of memory that are free for this process, as far as the system tells."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+                break
+        else:
+            raise OSError
+    except OSError:
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    try:
+        return min(free, int(_CGROUP_LIMIT.read_text()))
+    except (OSError, ValueError):  # no limit: the file is not there, or says "max"
+        return free
+
+
+def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
+    """Memory and disk for a run. ``in_place``: one layer array suffices."""
+    limit = available_memory() * 4 // 5 if settings.memory is None else settings.memory
+    memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
+    disk = 0 if settings.histogram_only else kernel.keys // 2
+    return Estimate(kernel.keys, memory, disk, limit)
+
+
+def check_memory(
+    puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, needs: Estimate, *, in_place: bool
+) -> None:
+    """Raises ResourceError, with advice, when the run may need more memory than it is allowed."""
+    if needs.memory <= needs.memory_limit:
+        return
+    counting = _memory(puzzle, kernel, settings, in_place, distances=False)
+    if settings.histogram_only:
+        advice = "take a smaller board, or make more pieces identical"
+    elif counting <= needs.memory_limit:
+        advice = (
+            f"--histogram-only needs {show_bytes(counting)} and counts the layers without keeping the map"
+        )
+    else:
+        advice = (
+            f"even --histogram-only needs {show_bytes(counting)}; "
+            "take a smaller board, or make more pieces identical"
+        )
+    raise ResourceError(
+        f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {show_bytes(needs.memory)} of memory, "
+        f"more than the {show_bytes(needs.memory_limit)} allowed (--memory); {advice}"
+    )
+
+
+def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
+    """Raises ResourceError when the folder of the database has clearly too little room for the map."""
+    status = os.statvfs(folder)
+    free = status.f_bavail * status.f_frsize
+    if needs.disk > free:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the map needs about {show_bytes(needs.disk)} of disk, but {folder} has "
+            f"{show_bytes(free)} free; name a database elsewhere with --database, or use --histogram-only"
+        )
+
+
+def show_bytes(size: int) -> str:
+    """A size for people, in binary units."""
+    amount, unit = float(size), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
+        if amount < 1024 or unit == "EiB":
+            break
+        amount /= 1024
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def _memory(
+    puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, in_place: bool, *, distances: bool
+) -> int:
+    layer = kernel.words * 8 + kernel.lines
+    arrays = 1 if in_place else 2 if kernel.reversible else 3
+    if distances:
+        known = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
+        depth = max(known) if known else UNKNOWN_DEPTH
+        if settings.max_depth is not None:
+            depth = min(depth, settings.max_depth)
+        arrays += ((depth >> in_place) + 1).bit_length()
+    return arrays * layer + kernel.row_bytes + PROCESS_BYTES

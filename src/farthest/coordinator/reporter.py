@@ -1,0 +1,45 @@
+"""How a run tells of its progress."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from farthest.coordinator.settings import Estimate, Outcome
+
+
+class Reporter(Protocol):
+    """Receives the events of one run, in order, in the thread that runs it."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        """Before anything large is allocated."""
+
+    def resumed(self, job: int, depth: int) -> None:
+        """The run continues job ``job`` after its layer ``depth``."""
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        """A layer is complete; ``total`` states have been found; the layer took ``seconds``."""
+
+    def checkpoint(self, depth: int, seconds: float) -> None:
+        """The map up to ``depth`` has been stored, which took ``seconds``."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """The result is complete and stored."""
+
+
+class SilentReporter:
+    """Ignores everything."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        """See Reporter."""
+
+    def resumed(self, job: int, depth: int) -> None:
+        """See Reporter."""
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        """See Reporter."""
+
+    def checkpoint(self, depth: int, seconds: float) -> None:
+        """See Reporter."""
+
+    def finished(self, outcome: Outcome) -> None:
+        """See Reporter."""

@@ -1,0 +1,67 @@
+"""What an enumeration is asked to do, what it expects to need, and what came out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from farthest.puzzles.definition import Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to enumerate. None stands for the default that the field's comment gives.
+
+    Only ``parameters`` decide the result; the rest may differ between a run and its resumption.
+    """
+
+    origin: Origin | None = None  # the puzzle's own
+    max_depth: int | None = None  # no limit
+    threads: int | None = None  # the cores that this process may use
+    memory: int | None = None  # bytes; four fifths of what is free
+    histogram_only: bool = False
+    checkpoint_seconds: float = 60.0
+    state_rows: int = 1_000_000
+    shard_classes: int = 1
+    isa: str = ""  # the best that the processor has
+
+    def parameters(self, origin: Origin) -> dict[str, Any]:
+        """What decides the result, as stored with the job. ``origin``: the one in force."""
+        return {
+            "direction": origin.direction,
+            "where": origin.where,
+            "max_depth": self.max_depth,
+            "histogram_only": self.histogram_only,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Upper bounds before a run: states, bytes of memory, bytes of disk (a rule of thumb), and the memory allowed."""
+
+    states_at_most: int
+    memory: int
+    disk: int
+    memory_limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The result of an enumeration.
+
+    ``layers[d]``: states at depth d. ``complete``: False when ``max_depth`` ended the search; then the eccentricity is
+    not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
+    1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
+    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the run continued.
+    """
+
+    job: int | None
+    puzzle: str
+    states: int
+    eccentricity: int | None
+    layers: tuple[int, ...]
+    farthest: list[str]
+    digest: str
+    seconds: float
+    complete: bool
+    resumed_from: int | None
