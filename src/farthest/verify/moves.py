@@ -1,0 +1,45 @@
+"""Legal moves of a sliding puzzle, as paths of cells, worked out from its definition alone.
+
+A path (c0, c1, ..., ck) is the move that applies where c0 holds the blank and c1 ... ck hold pieces: the
+piece in each cell goes to the cell before it, and ck becomes blank. The same path read backwards takes the
+move back.
+"""
+
+from farthest.puzzles.definition import Origin, Puzzle, Sliding
+
+Path = tuple[int, ...]
+
+
+def paths_toward_origin(puzzle: Puzzle, origin: Origin) -> list[Path]:
+    """The steps from a board to the boards that may be one nearer to the origin.
+
+    Where distances are counted to the origin these are the legal moves; where they are counted from it, the
+    legal moves taken back.
+    """
+    paths = _slides(puzzle.body) if puzzle.metric == "slide" else _steps(puzzle.body)
+    if origin.direction == "from":
+        paths = {path[::-1] for path in paths}
+    return sorted(paths)
+
+
+def _steps(body: Sliding) -> set[Path]:
+    """One piece into a neighbouring blank: either way along an edge, forward along an arc."""
+    if body.rows:
+        return {path for path in _slides(body) if len(path) == 2}
+    return set(body.edges) | {(b, a) for a, b in body.edges + body.arcs}
+
+
+def _slides(body: Sliding) -> set[Path]:
+    """Pieces in a straight row or column with no wall among them, each one cell toward the blank."""
+    lines = [list(row) for row in body.rows] + [list(column) for column in zip(*body.rows, strict=True)]
+    paths: set[Path] = set()
+    for line in lines + [line[::-1] for line in lines]:
+        for start in range(len(line)):
+            path: Path = ()
+            for cell in line[start:]:
+                if cell < 0:
+                    break
+                path += (cell,)
+                if len(path) > 1:
+                    paths.add(path)
+    return paths

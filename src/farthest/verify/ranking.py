@@ -1,0 +1,213 @@
+"""Keys of arrangements, read off the stored key layout: slots of pieces from keys, and keys from slots.
+
+The layout places the classes of pieces one after another into the slots that are still free. Class j, put
+in the free places p1 < ... < pk (counted among the free slots, from 0), has the digit C(p1,1) + ... + C(pk,k)
+of radix C(free, k); the digits, first class first, are the mixed radix number ``full``. Without parity the
+key is ``full``. With parity (every piece distinct, one blank) the digits of a board that has a key sum to
+``parity[slot of the blank]`` modulo 2; the last digit that can vary has two values, follows from the others,
+and is dropped: the key is ``full >> 1``.
+
+In blocks, boards are held piece by piece: ``slots[i, n]`` (uint8) is the slot of piece i in board n; pieces
+are in class order and, as they come from a key, ascending within a class.
+"""
+
+from collections.abc import Mapping, Sequence
+from math import comb, prod
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.uint8]
+Keys = NDArray[np.unsignedinteger[Any]]
+
+_MOST_CELLS = 255
+_MOST_KEYS = 2**63
+
+
+class LayoutError(ValueError):
+    """The stored key layout is malformed or is not one of the puzzle's; ``str(error)`` says how."""
+
+
+class Ranking:
+    """The bijection between keys and boards that a key layout describes.
+
+    ``counts`` is the puzzle's own number of pieces per label, which the layout must agree with.
+    Raises LayoutError.
+    """
+
+    def __init__(self, layout: Mapping[str, Any], counts: Sequence[int]) -> None:
+        self.cells = sum(counts)
+        self.cell_of_slot, self.classes, self.parity = _read(layout, counts)
+        self.slot_of_cell = [0] * self.cells
+        for slot, cell in enumerate(self.cell_of_slot):
+            self.slot_of_cell[cell] = slot
+        self.counts = [counts[label] for label in self.classes]
+        self.starts = [sum(self.counts[:j]) for j in range(len(self.counts) + 1)]
+        self.radices = [
+            comb(self.cells - start, count) for start, count in zip(self.starts, self.counts, strict=False)
+        ]
+        self.arrangements = prod(self.radices)
+        self.keys = self.arrangements if self.parity is None else self.arrangements // 2
+        if self.keys >= _MOST_KEYS:
+            raise LayoutError(f"the layout has {self.keys:,} keys; expected fewer than 2**63")
+        # The last class takes what is left (digit 0); with parity the digit before it is the one dropped.
+        self.digits = len(self.classes) - (1 if self.parity is None else 2)
+        self.ranked = self.starts[self.digits]
+        self.key_type: np.dtype[Any] = np.dtype(np.uint32 if self.keys < 2**32 - 1 else np.uint64)
+        # choose[n, k] = C(n, k), cut off above every digit that can occur.
+        most = int(np.iinfo(self.key_type).max)
+        self._choose = np.array(
+            [[min(comb(n, k), most) for k in range(max(self.counts) + 1)] for n in range(self.cells)],
+            dtype=self.key_type,
+        )
+
+    # One board at a time, in plain Python: label per cell.
+
+    def board(self, key: int) -> tuple[int, ...]:
+        """The board of a key in 0 <= key < keys, as a label per cell."""
+        if self.parity is None:
+            return self._arrange(key)[0]
+        for full in (2 * key, 2 * key + 1):
+            board, digit_sum = self._arrange(full)
+            if digit_sum % 2 == self._parity_of(board):
+                return board
+        raise AssertionError("one of the two values of the dropped digit has the right parity")
+
+    def key(self, board: Sequence[int]) -> int | None:
+        """The key of a board (label per cell), or None if its parity is the one without keys."""
+        free = list(range(self.cells))
+        full = digit_sum = 0
+        for label, radix in zip(self.classes, self.radices, strict=True):
+            places = [place for place, slot in enumerate(free) if board[self.cell_of_slot[slot]] == label]
+            digit = sum(comb(place, i) for i, place in enumerate(places, 1))
+            full = full * radix + digit
+            digit_sum += digit
+            free = [slot for slot in free if board[self.cell_of_slot[slot]] != label]
+        if self.parity is None:
+            return full
+        return full >> 1 if digit_sum % 2 == self._parity_of(board) else None
+
+    def _arrange(self, full: int) -> tuple[tuple[int, ...], int]:
+        digits = []
+        for radix in reversed(self.radices):
+            full, digit = divmod(full, radix)
+            digits.append(digit)
+        digits.reverse()
+        board = [0] * self.cells
+        free = list(range(self.cells))
+        for label, count, digit in zip(self.classes, self.counts, digits, strict=True):
+            rest = digit
+            for i in range(count, 0, -1):
+                place = max(p for p in range(i - 1, len(free)) if comb(p, i) <= rest)
+                rest -= comb(place, i)
+                board[self.cell_of_slot[free.pop(place)]] = label
+        return tuple(board), sum(digits)
+
+    def _parity_of(self, board: Sequence[int]) -> int:
+        assert self.parity is not None
+        return self.parity[self.slot_of_cell[list(board).index(0)]]
+
+    # Blocks of boards.
+
+    def unrank(self, first: int, last: int) -> Slots:
+        """Slots of all pieces of the boards with keys first to last - 1: (cells, last - first)."""
+        slots = np.empty((self.cells, last - first), dtype=np.uint8)
+        rest = np.arange(first, last, dtype=self.key_type)
+        digit_sum = np.zeros(last - first, dtype=np.uint8)
+        for j in reversed(range(self.digits)):
+            above = rest // self.key_type.type(self.radices[j])
+            digit = rest - above * self.key_type.type(self.radices[j])
+            rest = above
+            self._places(j, digit, slots)
+            if self.parity is not None:
+                digit_sum += slots[j]
+        if self.parity is not None:
+            expected = np.array(self.parity, dtype=np.uint8)[slots[0]]
+            slots[self.digits] = (digit_sum ^ expected) & 1
+        slots[self.starts[-2] :] = np.arange(self.counts[-1], dtype=np.uint8)[:, None]
+        # From places among the slots still free to slots: an earlier class, once put, pushes up what lies
+        # above it.
+        for j in reversed(range(len(self.classes) - 1)):
+            later = slots[self.starts[j + 1] :]
+            for i in range(self.starts[j], self.starts[j + 1]):
+                later += (later >= slots[i]).view(np.uint8)
+        return slots
+
+    def _places(self, j: int, digit: Keys, slots: Slots) -> None:
+        """Write the places of class j among the free slots, ascending; uses ``digit`` up."""
+        start, count = self.starts[j], self.counts[j]
+        if count == 1:
+            slots[start] = digit
+            return
+        free = self.cells - start
+        for i in range(count, 0, -1):
+            # The largest place p with C(p, i) <= digit; C(i - 1, i) = 0 always is.
+            place = slots[start + i - 1]
+            place[:] = i - 1
+            for p in range(i, free):
+                place += (digit >= self._choose[p, i]).view(np.uint8)
+            digit -= self._choose[:, i][place]
+
+    def rank(self, slots: Slots) -> Keys:
+        """Keys of boards given by the slots of their first ``ranked`` pieces; order within a class is free.
+
+        Boards whose parity has no keys get the key of their neighbour of the other parity: the caller
+        has to know that they cannot occur.
+        """
+        keys = np.zeros(slots.shape[1], dtype=self.key_type)
+        for j in range(self.digits):
+            start, end = self.starts[j], self.starts[j + 1]
+            keys *= self.key_type.type(self.radices[j])
+            for i in range(start, end):
+                place = slots[i] - _below(slots[:start], slots[i]) if start else slots[i]
+                if end - start == 1:
+                    keys += place
+                else:
+                    keys += self._choose[place, _below(slots[start:end], slots[i]) + np.uint8(1)]
+        return keys
+
+
+def _below(slots: Slots, limit: Slots) -> Slots:
+    """How many of the pieces stand in a lower slot than ``limit``, board by board."""
+    below: Slots = np.add.reduce((slots < limit).view(np.uint8), axis=0, dtype=np.uint8)
+    return below
+
+
+def _read(layout: Mapping[str, Any], counts: Sequence[int]) -> tuple[list[int], list[int], list[int] | None]:
+    """The slots, classes and parity bits of a layout. Raises LayoutError unless they fit the puzzle."""
+    cells = sum(counts)
+    if layout.get("version") != 1:
+        raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
+    if not 1 <= cells <= _MOST_CELLS:
+        raise LayoutError(f"the puzzle has {cells} cells; expected 1 to {_MOST_CELLS}")
+    # JSON gives lists; a layout that was not yet stored may hold tuples.
+    slots, classes, found, parity = (
+        list(value) if isinstance(value, tuple) else value
+        for value in map(layout.get, ("slots", "classes", "counts", "parity"))
+    )
+    if not _is_permutation(slots, cells):
+        raise LayoutError(f"the layout's slots are {slots!r}; expected each cell from 0 to {cells - 1} once")
+    if not _is_permutation(classes, len(counts)) or classes[0] != 0:
+        raise LayoutError(
+            f"the layout's classes are {classes!r}; "
+            f"expected each label from 0 to {len(counts) - 1} once, 0 first"
+        )
+    expected = [counts[label] for label in classes]
+    if found != expected:
+        raise LayoutError(f"the layout's counts are {found!r}; the puzzle has {expected}")
+    if parity is None:
+        return slots, classes, None
+    if max(counts) > 1 or cells < 3:
+        raise LayoutError("the layout has parity bits; that needs three or more pieces, all distinct")
+    if not isinstance(parity, list) or len(parity) != cells or any(bit not in (0, 1) for bit in parity):
+        raise LayoutError(f"the layout's parity is {parity!r}; expected {cells} bits")
+    return slots, classes, parity
+
+
+def _is_permutation(values: Any, size: int) -> TypeGuard[list[int]]:
+    return (
+        isinstance(values, list)
+        and all(type(value) is int for value in values)
+        and sorted(values) == list(range(size))
+    )

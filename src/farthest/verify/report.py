@@ -1,0 +1,85 @@
+"""What a verification found: a check for each thing proved, and the first state that disproves it."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class BadState:
+    """A state whose stored distance is wrong, or disagrees with its neighbours'.
+
+    ``distance`` is None where the map says unreachable. ``neighbours`` are the boards one move away in the
+    direction of the origin, each with its stored distance.
+    """
+
+    key: int
+    board: str
+    distance: int | None
+    neighbours: tuple[tuple[str, int | None], ...]
+
+    def __str__(self) -> str:
+        around = ", ".join(f"{board} at {_words(distance)}" for board, distance in self.neighbours)
+        return (
+            f"key {self.key}, board {self.board}: stored distance {_words(self.distance)}; "
+            f"one move toward the origin: {around or 'none'}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One property of the map: how many states or values were looked at, and how many are wrong.
+
+    ``detail`` says what was found, in words. ``first`` is the bad state with the smallest key, where the
+    property is one of states.
+    """
+
+    name: str
+    proves: str
+    checked: int
+    failed: int
+    detail: str = ""
+    first: BadState | None = None
+
+    @property
+    def ok(self) -> bool:
+        return self.failed == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of verifying one map.
+
+    ``keys`` is the size of the key range, ``arrangements`` the number of all arrangements of the pieces,
+    ``states`` how many of them the map reaches, ``layers`` how many at each distance; ``total`` compares
+    states with arrangements in words. Where a check of the layout or the length failed, the states were not
+    looked at: ``layers`` is empty and ``digest`` is "".
+    """
+
+    puzzle: str
+    origin: str
+    keys: int
+    arrangements: int
+    states: int
+    layers: tuple[int, ...]
+    total: str
+    digest: str
+    seconds: float
+    checks: tuple[Check, ...]
+
+    @property
+    def ok(self) -> bool:
+        return all(check.ok for check in self.checks)
+
+    @property
+    def failures(self) -> tuple[Check, ...]:
+        return tuple(check for check in self.checks if not check.ok)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON-able values, with ``ok`` for the whole and for each check."""
+        document = {"ok": self.ok, **asdict(self)}
+        document["checks"] = [{"ok": check.ok, **asdict(check)} for check in self.checks]
+        return document
+
+
+def _words(distance: int | None) -> str:
+    return "unreachable" if distance is None else str(distance)

@@ -1,0 +1,254 @@
+"""Proof of a stored distance map, from the puzzle's definition and the stored bytes alone.
+
+Written apart from the kernel and from ``farthest.spaces``, so that a mistake there cannot hide here: moves
+are worked out again from the definition, keys from the stored key layout. A map that fails gives a failed
+Report.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice, permutations
+from math import factorial, prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.puzzles.boards import format_board, parse_board
+from farthest.puzzles.definition import WILDCARD, Board, Origin, Puzzle
+from farthest.verify.blocks import BlockResult, Distances, Finding, Proof
+from farthest.verify.gather import Chunks, gather
+from farthest.verify.moves import paths_toward_origin
+from farthest.verify.ranking import LayoutError, Ranking
+from farthest.verify.report import BadState, Check, Report
+
+Progress = Callable[[int, int], None]
+
+BLOCK_KEYS = 1 << 16
+"""Keys to a block: the slots of a block stay in the cache of a processor."""
+
+_PROVES = {
+    "layout": "the key layout is one of the puzzle's, and moves and origins stay within its keys",
+    "length": "every key has a stored distance",
+    "origin": "the distance is 0 exactly at the origin",
+    "nearer": "every other reached state has a neighbour nearer to the origin",
+    "jump": "no neighbour is nearer by more than one",
+    "closed": "no reached state has an unreached successor",
+    "depth": "no distance exceeds the depth that the map includes",
+    "layers": "the stored number of states of each layer is that of the map",
+    "digest": "the stored digest is that of the map",
+    "known": "states, eccentricity, layers and farthest boards equal the known answers",
+}
+
+
+def verify_map(
+    puzzle: Puzzle,
+    layout: Mapping[str, Any],
+    origin: Origin,
+    distances: NDArray[Any] | Chunks,
+    *,
+    unit: str = "uint8",
+    layers: Sequence[int] | None = None,
+    digest: str | None = None,
+    depth: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Prove a distance map, or find where it is wrong.
+
+    ``distances``: all distances in key order, as one array or as buffers of ``unit`` ("uint8" or "uint16",
+    little endian; the largest value stands for unreachable). ``layers`` and ``digest`` are the stored ones,
+    None where there are none. ``depth``: the last layer of a map that stops there though more may be
+    reachable, None for a complete map. ``progress`` is told (keys checked, all keys), at most once a block.
+
+    Holds the whole map in memory, and about 10 MB a thread. Raises BoardError when the origin's text is not a
+    board of the puzzle, ResourceError when the map does not fit in memory.
+    """
+    started = time.perf_counter()
+    body = puzzle.body
+    origins = _origins(puzzle, origin)
+    paths = paths_toward_origin(puzzle, origin)
+    checks: list[Check] = []
+    arrangements = factorial(body.cells) // prod(factorial(count) for count in body.counts)
+    counts: tuple[int, ...] = ()
+    keys, found_digest = 0, ""
+
+    def report(total: str) -> Report:
+        return Report(
+            puzzle=puzzle.name,
+            origin=f"{origin.direction} {origin.where}",
+            keys=keys,
+            arrangements=arrangements,
+            states=sum(counts),
+            layers=counts,
+            total=total,
+            digest=found_digest,
+            seconds=time.perf_counter() - started,
+            checks=tuple(checks),
+        )
+
+    try:
+        ranking = Ranking(layout, body.counts)
+        _require_closed(ranking, origins, paths)
+    except LayoutError as error:
+        checks.append(_check("layout", 1, 1, str(error)))
+        return report("not counted: the key layout is wrong")
+    keys = ranking.keys
+    checks.append(_check("layout", 1, 0, f"{keys:,} keys"))
+
+    array, problem = gather(distances, keys, unit)
+    checks.append(_check("length", keys, 1 if problem else 0, problem))
+    if array is None:
+        return report("not counted: the map is not whole")
+
+    proof = Proof(ranking, array, paths, origins, depth)
+    counts, local = _prove(proof, puzzle, threads, progress)
+    checks.extend(local)
+    found_digest = map_digest(counts, array)
+    if layers is not None:
+        checks.append(_compare_layers(counts, tuple(layers)))
+    if digest is not None:
+        same = digest == found_digest
+        detail = "" if same else f"stored {digest}, found {found_digest}"
+        checks.append(_check("digest", 1, int(not same), detail))
+    if depth is None and origin == puzzle.origin and puzzle.known:
+        checks.append(_compare_known(puzzle, proof, counts))
+    return report(_total(sum(counts), arrangements))
+
+
+def map_digest(layers: Sequence[int], distances: Distances) -> str:
+    """SHA-256 (hex) over a map's layer counts, unit and distances in key order, little endian."""
+    counts = " ".join(map(str, layers))
+    digest = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
+    digest.update(np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B"))
+    return digest.hexdigest()
+
+
+def _origins(puzzle: Puzzle, origin: Origin) -> list[Board]:
+    """The boards at distance 0, a label per cell; goals may hold wildcards."""
+    if origin.where == "goal":
+        return list(puzzle.body.goals)
+    if origin.where == "start" and puzzle.body.start is not None:
+        return [puzzle.body.start]
+    return [parse_board(puzzle.body, origin.where)]
+
+
+def _require_closed(ranking: Ranking, origins: Sequence[Board], paths: Sequence[tuple[int, ...]]) -> None:
+    """Raise LayoutError unless origins have keys, and moves join boards with keys only to such boards."""
+    if ranking.parity is None:
+        return
+    for template in origins:
+        # Two ways to fill two wildcards differ by a swap, so they would show both parities.
+        for board in islice(_fillings(template, ranking.cells), 2):
+            if ranking.key(board) is None:
+                raise LayoutError(f"the origin {board} has no key in the layout")
+    for path in paths:
+        # A path of n cells moves their contents in a cycle, which is n - 1 swaps.
+        first, last = (ranking.parity[ranking.slot_of_cell[cell]] for cell in (path[0], path[-1]))
+        if last != first ^ (len(path) - 1) & 1:
+            raise LayoutError(f"the move along cells {path} leads to boards without keys in the layout")
+
+
+def _fillings(template: Board, labels: int) -> Iterator[Board]:
+    """The boards that a template stands for, when every piece is distinct."""
+    missing = [label for label in range(labels) if label not in template]
+    for order in permutations(missing):
+        pieces = iter(order)
+        yield tuple(next(pieces) if label == WILDCARD else label for label in template)
+
+
+def _prove(
+    proof: Proof, puzzle: Puzzle, threads: int | None, progress: Progress | None
+) -> tuple[tuple[int, ...], list[Check]]:
+    """The states of each layer, and the checks that look at every state."""
+    keys = proof.ranking.keys
+    counts = np.zeros(proof.unreachable + 1, dtype=np.int64)
+    findings: dict[str, Finding] = {}
+    pool = ThreadPoolExecutor(threads or os.cpu_count())
+    try:
+
+        def check(first: int) -> BlockResult:
+            return proof.check(first, min(first + BLOCK_KEYS, keys))
+
+        for block, result in enumerate(pool.map(check, range(0, keys, BLOCK_KEYS)), 1):
+            counts += result.counts
+            for name, finding in result.findings.items():
+                findings[name] = findings[name].merge(finding) if name in findings else finding
+            if progress:
+                progress(min(block * BLOCK_KEYS, keys), keys)
+    finally:
+        pool.shutdown(cancel_futures=True)
+    layers = np.trim_zeros(counts[:-1], "b")
+    checks = []
+    for name, found in findings.items():
+        bad = None if found.first is None else _explain(proof, puzzle, found.first)
+        checks.append(Check(name, _PROVES[name], found.checked, found.failed, first=bad))
+    return tuple(map(int, layers)), checks
+
+
+def _explain(proof: Proof, puzzle: Puzzle, key: int) -> BadState:
+    """The bad state and its neighbours, worked out one board at a time."""
+    board = proof.ranking.board(key)
+
+    def stored(key: int | None) -> int | None:
+        value = None if key is None else int(proof.distances[key])
+        return None if value == proof.unreachable else value
+
+    neighbours = []
+    for path in proof.paths:
+        if board[path[0]] == 0 and all(board[cell] != 0 for cell in path[1:]):
+            after = list(board)
+            for to_cell, from_cell in zip(path, path[1:] + path[:1], strict=True):
+                after[to_cell] = board[from_cell]
+            neighbours.append((format_board(puzzle.body, after), stored(proof.ranking.key(after))))
+    return BadState(key, format_board(puzzle.body, board), stored(key), tuple(neighbours))
+
+
+def _compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
+    length = max(len(counts), len(stored))
+    found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
+    wrong = [d for d in range(length) if found[d] != expected[d]]
+    detail = f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
+    return _check("layers", length, len(wrong), detail)
+
+
+def _compare_known(puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
+    """Compare with every known answer; each names the source that it disagrees with."""
+    wrong: list[str] = []
+    compared = 0
+    for known in puzzle.known:
+        farthest = known.farthest and sorted(known.farthest)
+        last: list[str] = []
+        if farthest and counts:
+            keys = np.flatnonzero(proof.distances == len(counts) - 1)[: len(farthest) + 1]
+            last = sorted(format_board(puzzle.body, proof.ranking.board(int(key))) for key in keys)
+        for what, expected, found in (
+            ("states", known.states, sum(counts)),
+            ("eccentricity", known.eccentricity, len(counts) - 1),
+            ("layers", known.layers, counts),
+            ("farthest boards", farthest, last),
+        ):
+            if expected is None or expected == ():
+                continue
+            compared += 1
+            if expected != found:
+                wrong.append(f"{what}: found {found}, but {known.source} has {expected}")
+    return _check("known", compared, len(wrong), "; ".join(wrong))
+
+
+def _total(states: int, arrangements: int) -> str:
+    """The number of states beside the number of all arrangements of the pieces."""
+    if states == arrangements:
+        return f"{states:,} states: all arrangements of the pieces"
+    if states and arrangements % states == 0:
+        part = arrangements // states
+        name = "half" if part == 2 else f"1/{part:,}"
+        return f"{states:,} states: {name} of the {arrangements:,} arrangements of the pieces"
+    return f"{states:,} of the {arrangements:,} arrangements of the pieces"
+
+
+def _check(name: str, checked: int, failed: int, detail: str) -> Check:
+    return Check(name, _PROVES[name], checked, failed, detail)

@@ -1,0 +1,481 @@
+"""The verifier accepts every map that the naive model makes, and finds every kind of damage."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import naive
+from farthest.errors import BoardError, ResourceError, StorageError
+from farthest.puzzles.boards import format_board
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.verify import verifier
+from farthest.verify.ranking import LayoutError, Ranking
+from farthest.verify.report import Report
+from farthest.verify.verifier import map_digest, verify_map
+from strategies import grid_rows, layouts, make_puzzle, parity_bits, puzzles
+
+Map = NDArray[Any]
+Layout = dict[str, Any]
+
+UNREACHABLE = 255
+
+
+def plain_layout(puzzle: Puzzle, parity: bool = False) -> Layout:
+    """Slots in cell order, classes in label order."""
+    layout: Layout = {
+        "version": 1,
+        "slots": list(range(puzzle.body.cells)),
+        "classes": list(range(len(puzzle.body.counts))),
+        "counts": list(puzzle.body.counts),
+        "parity": None,
+    }
+    return {**layout, "parity": parity_bits(puzzle, layout)} if parity else layout
+
+
+def make_map(puzzle: Puzzle, layout: Layout, depth: int | None = None, unit: str = "uint8") -> Map:
+    """The naive model's distances in key order."""
+    found = naive.distances(puzzle, max_depth=depth)
+    none = int(np.iinfo(unit).max)
+    return np.array([found.get(board, none) for board in naive.boards_in_key_order(layout)], dtype=unit)
+
+
+def count_layers(distances: Map) -> list[int]:
+    reached = distances[distances != np.iinfo(distances.dtype).max]
+    return [int(count) for count in np.bincount(reached)]
+
+
+def failed(report: Report) -> set[str]:
+    return {check.name for check in report.failures}
+
+
+@pytest.fixture(scope="module")
+def puzzle() -> Puzzle:
+    """2x4 with six kinds of piece, 10,080 states in one component."""
+    return make_puzzle(rows=grid_rows(2, 4), goals=[[1, 2, 3, 4, 0, 5, 2, 1]])
+
+
+@pytest.fixture(scope="module")
+def layout(puzzle: Puzzle) -> Layout:
+    return plain_layout(puzzle)
+
+
+@pytest.fixture(scope="module")
+def boards(layout: Layout) -> list[naive.Board]:
+    """The fixture puzzle's boards in key order."""
+    return naive.boards_in_key_order(layout)
+
+
+@pytest.fixture(scope="module")
+def undamaged(puzzle: Puzzle, layout: Layout) -> Map:
+    return make_map(puzzle, layout)
+
+
+@pytest.fixture
+def good(undamaged: Map) -> Map:
+    """The right map, to be damaged as a test likes."""
+    return undamaged.copy()
+
+
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifier, "BLOCK_KEYS", 1000)
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_good_map_passes_every_check(puzzle: Puzzle, layout: Layout, good: Map) -> None:
+    told: list[tuple[int, int]] = []
+    layers = count_layers(good)
+    report = verify_map(
+        puzzle,
+        layout,
+        puzzle.origin,
+        good,
+        layers=layers,
+        digest=map_digest(layers, good),
+        threads=2,
+        progress=lambda done, keys: told.append((done, keys)),
+    )
+    assert report.ok
+    assert [check.name for check in report.checks] == [
+        *("layout", "length", "origin", "nearer", "jump", "closed", "layers", "digest")
+    ]
+    assert (report.states, report.keys, report.arrangements) == (10_080, 10_080, 10_080)
+    assert report.layers == tuple(layers)
+    assert report.total == "10,080 states: all arrangements of the pieces"
+    assert told == [(min(1000 * block, 10_080), 10_080) for block in range(1, 12)]
+    assert json.loads(json.dumps(report.to_json()))["ok"] is True
+
+
+@given(st.data(), puzzles(most=2_000))
+def test_naive_maps_of_all_kinds_of_puzzle_pass(data: st.DataObject, puzzle: Puzzle) -> None:
+    layout = data.draw(layouts(puzzle))
+    distances = make_map(puzzle, layout, unit=data.draw(st.sampled_from(["uint8", "uint16"])))
+    layers = count_layers(distances)
+    threads = data.draw(st.integers(1, 3))
+    report = verify_map(puzzle, layout, puzzle.origin, distances, layers=layers, threads=threads)
+    assert report.ok, report.failures
+    assert report.layers == tuple(layers)
+    assert report.states == len(naive.distances(puzzle))
+
+
+@given(st.data(), puzzles(most=500))
+def test_maps_of_limited_depth_pass_only_as_such(data: st.DataObject, puzzle: Puzzle) -> None:
+    layout = data.draw(layouts(puzzle))
+    last = max(naive.distances(puzzle).values())
+    depth = data.draw(st.integers(0, last))
+    distances = make_map(puzzle, layout, depth)
+    assert verify_map(puzzle, layout, puzzle.origin, distances, depth=depth).ok
+    assert verify_map(puzzle, layout, puzzle.origin, distances).ok == (depth == last)
+    if depth:
+        assert not verify_map(puzzle, layout, puzzle.origin, distances, depth=depth - 1).ok
+
+
+@given(st.data(), puzzles(most=500))
+def test_one_wrong_distance_anywhere_is_found(data: st.DataObject, puzzle: Puzzle) -> None:
+    layout = data.draw(layouts(puzzle))
+    distances = make_map(puzzle, layout)
+    key = data.draw(st.integers(0, len(distances) - 1))
+    right = int(distances[key])
+    distances[key] = data.draw(st.integers(0, 255).filter(lambda wrong: wrong != right))
+    report = verify_map(puzzle, layout, puzzle.origin, distances)
+    states = [check for check in report.failures if check.first is not None]
+    assert states
+    board = format_board(puzzle.body, naive.boards_in_key_order(layout)[key])
+    for check in states:
+        assert check.first is not None
+        boards = [check.first.board, *(board for board, _ in check.first.neighbours)]
+        assert board in boards, "the bad state is named, or a neighbour that it puts in the wrong"
+
+
+# What is done to the map of the fixture, and the checks that must notice it.
+Damage = Callable[[Map], Map]
+
+
+def put(value: int, at: Callable[[Map], Any]) -> Damage:
+    """Store a value at one key (the first that ``at`` marks) or at all keys of a slice."""
+
+    def damage(good: Map) -> Map:
+        where = at(good)
+        good[int(np.argmax(where)) if isinstance(where, np.ndarray) else where] = value
+        return good
+
+    return damage
+
+
+DAMAGES: dict[str, tuple[Damage, set[str]]] = {
+    "origin not at 0": (put(2, lambda good: good == 0), {"origin"}),
+    "origin unreachable": (put(UNREACHABLE, lambda good: good == 0), {"origin"}),
+    "a second origin": (put(0, lambda good: good == 9), {"origin"}),
+    "one too far": (put(20, lambda good: good == 10), {"nearer"}),
+    "one too near": (put(8, lambda good: good == 10), {"nearer"}),
+    "one odd": (put(11, lambda good: good == 10), {"nearer"}),
+    "a farthest state lost": (put(UNREACHABLE, lambda good: good == good.max()), {"closed"}),
+    "a middle state lost": (put(UNREACHABLE, lambda good: good == 7), {"closed"}),
+    "a page of zeros": (put(0, lambda good: slice(4096, 8192)), {"origin", "jump"}),
+    "a page unreachable": (put(UNREACHABLE, lambda good: slice(4096, 8192)), {"closed"}),
+    "all unreachable": (put(UNREACHABLE, lambda good: slice(None)), {"origin", "layers"}),
+    "all one more": (lambda good: good + np.uint8(1), {"origin"}),
+    "last layers lost": (
+        lambda good: np.where(good > 15, UNREACHABLE, good).astype(np.uint8),
+        {"closed", "layers"},
+    ),
+    "two ranges of keys exchanged": (
+        lambda good: np.concatenate([good[5000:], good[:5000]]),
+        {"origin", "nearer", "jump"},
+    ),
+    "shifted by one key": (lambda good: np.roll(good, 1), {"origin", "nearer"}),
+    "two states exchanged": (
+        lambda good: good[[*range(17), 18, 17, *range(19, len(good))]],
+        {"nearer", "jump"},
+    ),
+    "too short": (lambda good: good[:-1], {"length"}),
+    "too long": (lambda good: np.append(good, good[:1]), {"length"}),
+    "empty": (lambda good: good[:0], {"length"}),
+    "wrong type": (lambda good: good.astype(np.int32), {"length"}),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.usefixtures("small_blocks")
+def test_damage_is_found(
+    puzzle: Puzzle, layout: Layout, boards: list[naive.Board], undamaged: Map, kind: str
+) -> None:
+    damage, expected = DAMAGES[kind]
+    bad = damage(undamaged.copy())
+    report = verify_map(puzzle, layout, puzzle.origin, bad, layers=count_layers(undamaged), threads=2)
+    assert not report.ok
+    assert expected <= failed(report)
+    key_of = {format_board(puzzle.body, board): key for key, board in enumerate(boards)}
+    for check in report.failures:
+        if check.first is None:
+            assert check.detail
+            continue
+        named = check.first
+        assert key_of[named.board] == named.key
+        assert named.distance == (None if bad[named.key] == UNREACHABLE else bad[named.key])
+        suspects = [named.key, *(key_of[board] for board, _ in named.neighbours)]
+        assert any(bad[key] != undamaged[key] for key in suspects)
+
+
+def test_the_first_bad_state_is_named_with_its_neighbours(
+    puzzle: Puzzle, layout: Layout, boards: list[naive.Board], good: Map
+) -> None:
+    key = int(np.argmax(good == good.max()))
+    good[key] = UNREACHABLE
+    report = verify_map(puzzle, layout, puzzle.origin, good)
+    (check,) = report.failures
+    assert (check.name, check.failed) == ("closed", 1)
+    assert check.first is not None
+    assert (check.first.key, check.first.distance) == (key, None)
+    assert set(check.first.neighbours) == {
+        (format_board(puzzle.body, other), int(good[boards.index(other)]))
+        for other, _ in naive.moves(puzzle, boards[key])
+    }
+    text = f"key {key}, board {format_board(puzzle.body, boards[key])}: stored distance unreachable; one move"
+    assert str(check.first).startswith(text)
+
+
+def test_an_unreachable_part_given_distances_is_found() -> None:
+    puzzle = make_puzzle(rows=grid_rows(2, 3), goals=[[1, 2, 3, 4, 5, 0]])
+    layout = plain_layout(puzzle)
+    distances = make_map(puzzle, layout)
+    assert verify_map(puzzle, layout, puzzle.origin, distances).total == (
+        "360 states: half of the 720 arrangements of the pieces"
+    )
+    swapped = replace(puzzle, body=replace(puzzle.body, goals=((2, 1, 3, 4, 5, 0),)))
+    other_half = make_map(swapped, layout) + np.uint8(1)
+    both = np.where(distances == UNREACHABLE, other_half, distances)
+    report = verify_map(puzzle, layout, puzzle.origin, both)
+    assert failed(report) == {"nearer"}
+    (check,) = report.failures
+    assert check.failed == 1, "the other half's nearest state alone gives it away"
+
+
+def test_the_map_of_another_origin_metric_or_direction_is_found() -> None:
+    puzzle = make_puzzle(rows=[[0, 1, 2], [3, -1, 4], [5, 6, 7]], goals=[[0, 1, 1, 2, 2, 3, 3, 3]])
+    layout = plain_layout(puzzle)
+    right = make_map(puzzle, layout)
+    elsewhere = Origin("to", format_board(puzzle.body, (1, 0, 1, 2, 2, 3, 3, 3)))
+    assert failed(verify_map(puzzle, layout, elsewhere, right)) >= {"origin"}
+    assert failed(verify_map(replace(puzzle, metric="slide"), layout, puzzle.origin, right)) >= {"jump"}
+    one_way = make_puzzle(arcs=((0, 1), (1, 2), (2, 0)), edges=((2, 3),), goals=[[0, 1, 2, 3]])
+    layout = plain_layout(one_way)
+    right = make_map(one_way, layout)
+    assert verify_map(one_way, layout, Origin("to", "goal"), right).ok
+    assert not verify_map(one_way, layout, Origin("from", "goal"), right).ok
+
+
+def test_wrong_layers_and_digest_are_found(puzzle: Puzzle, layout: Layout, good: Map) -> None:
+    layers = count_layers(good)
+    digest = map_digest(layers, good)
+
+    def check(layers: list[int], digest: str = digest) -> set[str]:
+        return failed(verify_map(puzzle, layout, puzzle.origin, good, layers=layers, digest=digest))
+
+    assert check(layers) == set()
+    assert check(layers[:-1]) == {"layers"}
+    assert check([*layers, 1]) == {"layers"}
+    assert check([*layers[:5], layers[5] + 1, *layers[6:]]) == {"layers"}
+    assert check(layers, digest[::-1]) == {"digest"}
+    report = verify_map(puzzle, layout, puzzle.origin, good, layers=[*layers[:5], 7, *layers[6:]])
+    assert report.failures[0].detail == f"depth 5: stored 7, found {layers[5]}"
+
+
+def test_digest_is_the_documented_one() -> None:
+    distances = np.array([1, 0, 255, 1], dtype=np.uint8)
+    text = b"farthest map 1\n1 2\nuint8\n\x01\x00\xff\x01"
+    assert map_digest([1, 2], distances) == hashlib.sha256(text).hexdigest()
+    wide = np.array([1, 0, 65535, 258], dtype=np.uint16)
+    text = b"farthest map 1\n1 2\nuint16\n\x01\x00\x00\x00\xff\xff\x02\x01"
+    assert map_digest([1, 2], wide) == hashlib.sha256(text).hexdigest()
+
+
+def test_known_answers_are_compared(
+    puzzle: Puzzle, layout: Layout, boards: list[naive.Board], good: Map
+) -> None:
+    layers = tuple(count_layers(good))
+    last = [boards[key] for key in np.flatnonzero(good == good.max())]
+    right = KnownAnswer(
+        states=10_080,
+        eccentricity=len(layers) - 1,
+        layers=layers,
+        farthest=tuple(format_board(puzzle.body, board) for board in last),
+        source="naive model",
+    )
+    for known, expected in (
+        (right, set()),
+        (replace(right, states=10_081), {"known"}),
+        (replace(right, eccentricity=3), {"known"}),
+        (replace(right, layers=(*layers, 1)), {"known"}),
+        (replace(right, farthest=()), set()),
+        (replace(right, farthest=(format_board(puzzle.body, puzzle.body.goals[0]),)), {"known"}),
+    ):
+        report = verify_map(replace(puzzle, known=(known,)), layout, puzzle.origin, good)
+        assert failed(report) == expected
+    assert "naive model has 10081" in verify_map(
+        replace(puzzle, known=(replace(right, states=10_081),)), layout, puzzle.origin, good
+    ).failures[0].detail.replace(",", "")
+
+
+def test_the_seeds_puzzle_passes_with_its_published_answers() -> None:
+    puzzle = load("eight-kinds")
+    layout = plain_layout(puzzle)
+    report = verify_map(puzzle, layout, puzzle.origin, make_map(puzzle, layout))
+    assert report.ok, report.failures
+    assert "known" in {check.name for check in report.checks}
+    assert report.states == 90_720
+
+
+@pytest.mark.parametrize("unit", ["uint8", "uint16"])
+def test_maps_come_in_chunks_of_any_size(puzzle: Puzzle, layout: Layout, good: Map, unit: str) -> None:
+    wide = good.astype(np.dtype(unit).newbyteorder("<"))  # no state of this puzzle is unreachable
+    chunks = [wide[first : first + 777].tobytes() for first in range(0, len(wide), 777)]
+    assert verify_map(puzzle, layout, puzzle.origin, iter(chunks), unit=unit).ok
+    for damaged in (chunks[:-1], [*chunks, b"\0\0"], [*chunks, chunks[0]], [], chunks[1:]):
+        report = verify_map(puzzle, layout, puzzle.origin, damaged, unit=unit)
+        assert failed(report) == {"length"}
+        assert report.failures[0].detail
+
+
+def test_unreadable_chunks_fail_the_report(puzzle: Puzzle, layout: Layout, good: Map) -> None:
+    def chunks() -> Iterator[bytes]:
+        yield good[:100].tobytes()
+        raise StorageError("job 1, keys 100 to 199: checksum differs; enumerate again")
+
+    report = verify_map(puzzle, layout, puzzle.origin, chunks())
+    assert failed(report) == {"length"}
+    assert report.failures[0].detail == (
+        "from key 100 the map cannot be read: job 1, keys 100 to 199: checksum differs; enumerate again"
+    )
+    for unit, chunk in (("float32", good.tobytes()), ("uint16", good.tobytes() + b"\0")):
+        assert failed(verify_map(puzzle, layout, puzzle.origin, [chunk], unit=unit)) == {"length"}
+
+
+BAD_LAYOUTS: dict[str, dict[str, Any]] = {
+    "of another version": {"version": 2},
+    "without slots": {"slots": None},
+    "a slot twice": {"slots": [0, 1, 2, 3, 4, 4]},
+    "a slot missing": {"slots": [0, 1, 2, 3, 4]},
+    "slots not numbers": {"slots": ["a", "b", "c", "d", "e", "f"]},
+    "blank not first": {"classes": [1, 0, 2, 3, 4, 5]},
+    "a class missing": {"classes": [0, 1, 2, 3, 4]},
+    "other counts": {"counts": [1, 1, 1, 1, 2]},
+    "too few parity bits": {"parity": [0, 1, 0]},
+    "parity bits not bits": {"parity": [0, 1, 0, 1, 0, 7]},
+    "parity that moves change": {"parity": [0, 0, 0, 0, 0, 0]},
+    "parity of the other half": {"parity": [0, 1, 0, 1, 0, 1]},
+}
+
+
+@pytest.mark.parametrize("kind", BAD_LAYOUTS)
+def test_bad_layouts_are_found(kind: str) -> None:
+    puzzle = make_puzzle(rows=grid_rows(2, 3), goals=[[0, 1, 2, 3, 4, 5]])
+    right = plain_layout(puzzle, parity=True)
+    assert right["parity"] == [0, 1, 0, 1, 0, 1]
+    wrong = {**right, **BAD_LAYOUTS[kind]}
+    if kind == "parity of the other half":
+        puzzle = replace(puzzle, body=replace(puzzle.body, goals=((0, 2, 1, 3, 4, 5),)))
+    report = verify_map(puzzle, wrong, puzzle.origin, np.zeros(360, dtype=np.uint8))
+    assert failed(report) == {"layout"}
+    assert report.failures[0].detail
+
+
+def test_parity_bits_with_identical_pieces_or_wildcards_are_found() -> None:
+    twins = make_puzzle(rows=grid_rows(2, 2), goals=[[0, 1, 1, 2]])
+    layout = {**plain_layout(twins), "parity": [0, 1, 1, 0]}
+    assert failed(verify_map(twins, layout, twins.origin, np.zeros(6, dtype=np.uint8))) == {"layout"}
+    wild = make_puzzle(rows=grid_rows(2, 2), goals=[[0, 1, -1, -1]], counts=[1, 1, 1, 1])
+    layout = {**plain_layout(wild), "parity": [0, 1, 1, 0]}
+    assert failed(verify_map(wild, layout, wild.origin, np.zeros(12, dtype=np.uint8))) == {"layout"}
+
+
+def test_errors_that_are_not_the_maps(puzzle: Puzzle, layout: Layout, good: Map) -> None:
+    with pytest.raises(BoardError):
+        verify_map(puzzle, layout, Origin("to", "no board"), good)
+    huge = make_puzzle(rows=grid_rows(4, 4), goals=[list(range(16))])
+    with pytest.raises(ResourceError, match="whole map in memory"):
+        verify_map(huge, plain_layout(huge), huge.origin, [b""])
+    eight_by_eight = make_puzzle(
+        rows=grid_rows(8, 8), goals=[[*range(20)] * 3 + [1, 2, 3, 4]], tokens=[chr(65 + i) for i in range(20)]
+    )
+    assert failed(verify_map(eight_by_eight, plain_layout(eight_by_eight), Origin(), good)) == {"layout"}
+
+
+@given(st.data(), puzzles(most=2_000))
+def test_keys_and_boards_are_those_of_the_documented_order(data: st.DataObject, puzzle: Puzzle) -> None:
+    layout = data.draw(layouts(puzzle))
+    boards = naive.boards_in_key_order(layout)
+    ranking = Ranking(layout, puzzle.body.counts)
+    assert ranking.keys == len(boards)
+    assert [ranking.board(key) for key in range(len(boards))] == boards
+    assert [ranking.key(board) for board in boards] == list(range(len(boards)))
+    others = set(naive.arrangements(puzzle.body.counts)) - set(boards)
+    assert all(ranking.key(board) is None for board in others)
+    first = data.draw(st.integers(0, len(boards) - 1))
+    slots = ranking.unrank(first, len(boards))
+    assert decode(ranking, slots) == boards[first:]
+    assert ranking.rank(slots[: ranking.ranked]).tolist() == list(range(first, len(boards)))
+
+
+def decode(ranking: Ranking, slots: NDArray[np.uint8]) -> list[tuple[int, ...]]:
+    """Labels per cell, from the slots of the pieces."""
+    label_of_piece = np.repeat(ranking.classes, ranking.counts)
+    boards = np.empty(slots.T.shape, dtype=int)
+    cells = np.array(ranking.cell_of_slot)[slots]
+    np.put_along_axis(boards, cells.T, np.broadcast_to(label_of_piece, slots.T.shape), axis=1)
+    return [tuple(board) for board in boards.tolist()]
+
+
+LARGE = {
+    "15-puzzle, parity": ([1] * 16, [0, 1, 0, 1, 1, 0, 1, 0] * 2),
+    "15-puzzle": ([1] * 16, None),
+    "many blanks": ([14, 14], None),
+    "few blanks among many cells": ([3, 1, 2, 58], None),
+    "nearly all blanks": ([62, 2], None),
+    "nearly 2**63 keys": ([1] * 15 + [2, 2, 2], None),
+    "just over 2**32": ([6, 6, 6, 2], None),
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+@given(data=st.data())
+def test_large_spaces_are_ranked_exactly(kind: str, data: st.DataObject) -> None:
+    counts, parity = LARGE[kind]
+    layout = {
+        "version": 1,
+        "slots": list(range(sum(counts))),
+        "classes": list(range(len(counts))),
+        "counts": counts,
+        "parity": parity,
+    }
+    ranking = Ranking(layout, counts)
+    first = data.draw(st.integers(0, ranking.keys - 1))
+    last = min(first + 3, ranking.keys)
+    slots = ranking.unrank(first, last)
+    assert decode(ranking, slots) == [ranking.board(key) for key in range(first, last)]
+    assert ranking.rank(slots[: ranking.ranked]).tolist() == list(range(first, last))
+    assert [ranking.key(board) for board in decode(ranking, slots)] == list(range(first, last))
+
+
+def test_too_large_spaces_are_refused() -> None:
+    counts = [1] * 20 + [2, 2]
+    layout = {
+        "version": 1,
+        "slots": list(range(24)),
+        "classes": list(range(22)),
+        "counts": counts,
+        "parity": None,
+    }
+    with pytest.raises(LayoutError, match="fewer than"):
+        Ranking(layout, counts)
+    with pytest.raises(LayoutError, match="cells"):
+        Ranking({**layout, "slots": list(range(300))}, [1, 299])
