@@ -81,6 +81,15 @@ void make_space(Space* place, int slots, const std::vector<int>& counts, const s
       Space(Layout(slots, counts, std::move(bits)), std::move(compiled), shard_classes, isa_named(isa));
 }
 
+// Buffers of Python may begin anywhere.
+template <class Element, class Buffer>
+std::span<Element> aligned(const Buffer& buffer) {
+  const void* data = buffer.data();
+  if (buffer.size() != 0 && reinterpret_cast<std::uintptr_t>(data) % alignof(Element) != 0)
+    throw InvalidArgument("a buffer must begin at a multiple of its element's size");
+  return {static_cast<Element*>(const_cast<void*>(data)), buffer.size()};
+}
+
 // How boards lie in a caller's bytes: `stride` bytes a board, the label of slot i at positions[i].
 struct BoardFormat {
   std::size_t stride;
@@ -102,12 +111,13 @@ void encode(const Space& space, Array<const std::uint8_t> boards, std::size_t st
   if (class_of.size() != 256) throw InvalidArgument("class_of must have 256 entries");
   if (boards.size() % stride != 0 || boards.size() / stride != keys.size())
     throw InvalidArgument("boards and keys must be equally many");
+  const auto out = aligned<std::uint64_t>(keys);
   const nb::gil_scoped_release release;
   std::vector<std::uint8_t> classes(format.positions.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint8_t* board = boards.data() + i * stride;
     for (std::size_t s = 0; s < classes.size(); ++s) classes[s] = class_of.data()[board[format.positions[s]]];
-    keys.data()[i] = space.layout().encode(classes);
+    out[i] = space.layout().encode(classes);
   }
 }
 
@@ -133,7 +143,8 @@ void decode(const Space& space, Array<const std::uint64_t> keys, std::size_t str
             std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
             Array<std::uint8_t> boards) {
   const BoardFormat format(space, stride, std::move(positions));
-  decode_into(space, keys.size(), [&](std::size_t i) { return keys.data()[i]; }, format, label_of, boards);
+  const auto wanted = aligned<const std::uint64_t>(keys);
+  decode_into(space, wanted.size(), [&](std::size_t i) { return wanted[i]; }, format, label_of, boards);
 }
 
 void decode_range(const Space& space, Key first, std::size_t count, std::size_t stride,
@@ -161,7 +172,7 @@ struct Layer {
       throw InvalidArgument("words must hold words_per_shard a shard");
     if (flags.size() != shards * of.lines_per_shard())
       throw InvalidArgument("flags must hold lines_per_shard a shard");
-    view = {first_shard, shards, words.data(), flags.data()};
+    view = {first_shard, shards, aligned<farthest::Word>(words).data(), flags.data()};
   }
 };
 
@@ -175,17 +186,15 @@ const LayerView& whole(const Space& space, const Layer& layer) {
   return view_in(space, layer);
 }
 
+// nanobind passes None as a null pointer.
 using Layers = std::vector<const Layer*>;
 
-std::vector<LayerView> views_in(const Space& space, const Layers& layers) {
+std::vector<LayerView> views_in(const Space& space, const Layers& layers, bool all_shards = false) {
   std::vector<LayerView> out;
-  for (const Layer* layer : layers) out.push_back(view_in(space, *layer));
-  return out;
-}
-
-std::vector<LayerView> whole_views(const Space& space, const Layers& layers) {
-  std::vector<LayerView> out;
-  for (const Layer* layer : layers) out.push_back(whole(space, *layer));
+  for (const Layer* layer : layers) {
+    if (layer == nullptr) throw InvalidArgument("expected a Layer, not None");
+    out.push_back(all_shards ? whole(space, *layer) : view_in(space, *layer));
+  }
   return out;
 }
 
@@ -209,7 +218,7 @@ void with_distances(const Array& array, Visit visit) {
   constexpr bool kConst = std::is_same_v<Array, AnyConstArray>;
   const auto run = [&]<class Distance>(Distance) {
     using Element = std::conditional_t<kConst, const Distance, Distance>;
-    const std::span<Element> span(static_cast<Element*>(array.data()), array.size());
+    const std::span<Element> span = aligned<Element>(array);
     const nb::gil_scoped_release release;
     visit(span);
   };
@@ -224,7 +233,7 @@ void expand(const Space& space, const Layers& planes, int shift, const std::vect
   for (const int p : parity) code.parity.push_back(static_cast<std::uint8_t>(p & 1));
   if (shift < 0 || shift > 1 || (shift == 1 && code.parity.size() != space.shards()))
     throw InvalidArgument("shift must be 0, or 1 with one parity a shard");
-  const auto views = whole_views(space, planes);
+  const auto views = views_in(space, planes, true);
   with_distances(out, [&](auto distances) {
     farthest::expand(space, views, code, first, distances, std::max(threads, 1));
   });
@@ -232,7 +241,7 @@ void expand(const Space& space, const Layers& planes, int shift, const std::vect
 
 void collect(const Space& space, const Layers& planes, int shift, Key first, const AnyConstArray& distances) {
   if (shift < 0 || shift > 1) throw InvalidArgument("shift must be 0 or 1");
-  const auto views = whole_views(space, planes);
+  const auto views = views_in(space, planes, true);
   with_distances(distances, [&](auto all) { farthest::collect(space, first, all, shift, views); });
 }
 

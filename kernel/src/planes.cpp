@@ -9,6 +9,8 @@
 namespace farthest {
 namespace {
 
+constexpr std::size_t kMaxPlanes = 16;
+
 // spread[v]: byte i is bit i of v.
 const std::array<std::uint64_t, 256>& spread() {
   static const auto table = [] {
@@ -31,7 +33,7 @@ class Expander {
  public:
   Expander(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code)
       : space_(space), code_(code) {
-    if (planes.size() > 16) throw InvalidArgument("more than 16 planes");
+    if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
     for (std::size_t p = 0; p < planes.size(); ++p) (p < 8 ? low_ : high_).push_back(planes[p].words);
   }
 
@@ -133,6 +135,7 @@ template <class Distance>
 void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
              const std::vector<LayerView>& planes) {
   check_range(space.layout(), first, distances.size());
+  if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
   for (std::size_t i = 0; i < distances.size(); ++i) {
     if (distances[i] == std::numeric_limits<Distance>::max()) continue;
     const unsigned number = (static_cast<unsigned>(distances[i]) >> shift) + 1;

@@ -109,23 +109,31 @@ void Space::colour_shards() {
 }
 
 void Space::prepare(const std::vector<std::uint64_t>& shards, int threads) {
-  std::vector<std::uint64_t> missing;
+  const auto missing_of = [&] {
+    std::vector<std::uint64_t> out;
+    std::ranges::copy_if(shards, std::back_inserter(out), [&](auto s) { return !shards_.at(s).prepared; });
+    std::ranges::sort(out);
+    out.erase(std::ranges::unique(out).begin(), out.end());
+    return out;
+  };
   {
     const std::shared_lock lock(mutex_);
-    std::ranges::copy_if(shards, std::back_inserter(missing),
-                         [&](auto s) { return !shards_.at(s).prepared; });
+    if (missing_of().empty()) return;
   }
-  if (missing.empty()) return;
   const std::unique_lock lock(mutex_);
+  const auto missing = missing_of();
+  std::vector<std::vector<RowEntry>> rows(missing.size());
   std::mutex interning;
   const std::uint64_t lines = missing.size() * lines_per_shard_;
   in_parallel(missing.size(), useful_threads(lines, threads), [&](std::uint64_t i) {
-    Shard& shard = shards_[missing[i]];
-    if (shard.prepared) return;
-    shard.rows = build_rows(layout_, pulls_, shard_classes_, missing[i], shard, programs_, interning);
-    shard.prepared = true;
+    rows[i] =
+        build_rows(layout_, pulls_, shard_classes_, missing[i], shards_[missing[i]], programs_, interning);
   });
   shufflers_ = std::make_unique<Shufflers>(isa_, programs_.maps());
+  for (std::size_t i = 0; i < missing.size(); ++i) {  // nothing throws from here on
+    shards_[missing[i]].rows = std::move(rows[i]);
+    shards_[missing[i]].prepared = true;
+  }
 }
 
 std::uint64_t Space::row_bytes() const {

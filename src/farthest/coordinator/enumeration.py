@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.estimate import check_disk, check_memory, cores, estimate
+from farthest.coordinator.estimate import check_blanks, check_disk, check_memory, cores, estimate
 from farthest.coordinator.executors import ThreadsExecutor
 from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.layers import LayerSearch
@@ -86,6 +86,7 @@ class _Run:
 
     def _admit(self, space: ArrangementSpace) -> int:
         """Says what the run will need and refuses what cannot be had. Returns the bytes of memory allowed."""
+        check_blanks(space, self._settings)
         kernel = self._kernel(space)
         in_place = searches_in_place(kernel, _keys(space))
         needs = estimate(self._puzzle, kernel, self._settings, in_place=in_place)

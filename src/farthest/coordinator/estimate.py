@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+from math import comb
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import ResourceError
 from farthest.puzzles.definition import Puzzle
 
+if TYPE_CHECKING:
+    from farthest.spaces.arrangement import ArrangementSpace
+
 PROCESS_BYTES = 80 * 2**20
 """The interpreter, its libraries, and the chunks being compressed."""
+
+SHARD_BYTES = 200
+"""What the kernel keeps for a shard besides its rows, of which 8 bytes for each of its moves are not counted here."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -41,12 +49,28 @@ def available_memory() -> int:
         return free
 
 
+def memory_limit(settings: Settings) -> int:
+    """Bytes that the run may use."""
+    return available_memory() * 4 // 5 if settings.memory is None else settings.memory
+
+
+def check_blanks(space: ArrangementSpace, settings: Settings) -> None:
+    """Raises ResourceError when the places of the blanks alone, each a shard, are too many to begin with."""
+    blanks = space.layout.counts[0]
+    places = comb(space.cells, blanks)
+    memory, limit = places * (SHARD_BYTES + 8 * len(space.moves_away)), memory_limit(settings)
+    if memory > limit:
+        raise ResourceError(
+            f"puzzle {space.puzzle.name}: {blanks} blanks have {places:,} places, which need about "
+            f"{show_bytes(memory)} of memory, more than the {show_bytes(limit)} allowed (--memory); take fewer blanks"
+        )
+
+
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
     """Memory and disk for a run. ``in_place``: one layer array suffices."""
-    limit = available_memory() * 4 // 5 if settings.memory is None else settings.memory
     memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
     disk = 0 if settings.histogram_only else kernel.keys // 2
-    return Estimate(kernel.keys, memory, disk, limit)
+    return Estimate(kernel.keys, memory, disk, memory_limit(settings))
 
 
 def check_memory(
@@ -105,4 +129,4 @@ def _memory(
         if settings.max_depth is not None:
             depth = min(depth, settings.max_depth)
         arrays += ((depth >> in_place) + 1).bit_length()
-    return arrays * layer + kernel.row_bytes + PROCESS_BYTES
+    return arrays * layer + kernel.row_bytes + kernel.shards * SHARD_BYTES + PROCESS_BYTES

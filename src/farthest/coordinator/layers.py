@@ -18,7 +18,7 @@ class LayerSearch:
 
     def next_layer(self, depth: int) -> int:
         """Finds the layer ``depth`` from the one before, and returns its number of states."""
-        before = self._store.counts(depth - 1)
+        before = frozenset(self._store.counts(depth - 1))
         candidates = [shard for shard, sources in enumerate(self._sources) if not sources.isdisjoint(before)]
         self._executor.run_layer(self._store, depth, self._store.begin(depth, candidates))
         return sum(self._store.counts(depth).values())

@@ -64,19 +64,21 @@ class MemoryStore:
         self._shards = kernel.shards
         self._memory = memory
         self._distances = distances
-        self._flags_size = kernel.lines
         self._keys_per_shard = kernel.keys // kernel.shards
         self._in_place = searches_in_place(kernel, origins)
         colours = kernel.colours if self._in_place else []
         self._parity = [colour ^ colours[origins[0] // self._keys_per_shard] for colour in colours]
         self._shift = 1 if self._in_place else 0
         arrays = 1 if self._in_place else 2
-        self._layers = [self._layer() for _ in range(arrays)]
+        self._arrays = [self._array_pair() for _ in range(arrays)]
+        self._layers = [self._view(words, flags, 0, self._shards) for words, flags in self._arrays]
         self._found = None if kernel.reversible else self._layer()
         self._planes: list[_kernel.Layer] = []
         self._population = [[0] * self._shards for _ in range(arrays)]  # of each layer array, by shard
         self._stamp = [0] * self._shards
         self._depth = 0
+        self._begun: list[int] = []  # the shards of the layer being stepped
+        self._taken: set[int] = set()  # those that open() has given out
         for key in origins:
             self._insert(key)
         self._counts: dict[int, dict[int, int]] = {0: self._nonzero(0)}
@@ -86,7 +88,7 @@ class MemoryStore:
     @property
     def layer_bytes(self) -> int:
         """Bytes of one array over all states."""
-        return self.kernel.words * 8 + self._flags_size
+        return self.kernel.words * 8 + self.kernel.lines
 
     @property
     def bytes(self) -> int:
@@ -94,9 +96,20 @@ class MemoryStore:
         arrays = len(self._layers) + len(self._planes) + (self._found is not None)
         return arrays * self.layer_bytes + self.kernel.row_bytes
 
+    def _array_pair(self) -> tuple[memoryview, memoryview]:
+        """Words and flags of a layer over all shards."""
+        return _anonymous(self.kernel.words * 8).cast("Q"), _anonymous(self.kernel.lines)
+
+    def _view(self, words: memoryview, flags: memoryview, first: int, shards: int) -> _kernel.Layer:
+        """The part of an array that holds ``shards`` shards from ``first`` on."""
+        size, lines = self.kernel.words_per_shard, self.kernel.lines_per_shard
+        end = first + shards
+        return _kernel.Layer(
+            self.kernel, words[first * size : end * size], flags[first * lines : end * lines], first, shards
+        )
+
     def _layer(self) -> _kernel.Layer:
-        words = _anonymous(self.kernel.words * 8).cast("Q")
-        return _kernel.Layer(self.kernel, words, _anonymous(self._flags_size), 0, self._shards)
+        return self._view(*self._array_pair(), 0, self._shards)
 
     def _grow_planes(self, depth: int) -> None:
         needed = ((depth >> self._shift) + 1).bit_length()
@@ -128,29 +141,37 @@ class MemoryStore:
             raise ResourceError(
                 f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold"
             )
-        self._depth = depth
-        self._counts[depth] = {}
-        self._counts.pop(depth - 3, None)
+        if depth == self._depth:
+            return list(self._begun)
+        missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
+        if depth != self._depth + 1 or missing:
+            raise StorageError(
+                f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
+                f"shards are not committed"
+            )
         stale = self._population[self._array(depth)]
         wanted = set(shards) | {shard for shard in range(self._shards) if stale[shard]}
         if self._in_place:
             wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
-        return sorted(wanted)
+        self._depth = depth
+        self._counts[depth] = {}
+        self._counts.pop(depth - 3, None)
+        self._begun = sorted(wanted)
+        self._taken = set()
+        return list(self._begun)
 
     def open(self, depth: int, shards: Sequence[int]) -> LayerViews:
-        """See ShardStore."""
+        """See ShardStore. A shard is given out once: its step overwrites what it reads, so it is not repeated."""
         if depth != self._depth:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
         fresh = self._layers[self._array(depth)]
         frontier = self._layers[self._array(depth - 1)]
         exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
         accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
+        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
+        self._taken.update(free)
         return LayerViews(
-            [shard for shard in shards if self._stamp[shard] < depth],
-            [frontier],
-            [fresh],
-            [[layer] for layer in exclude],
-            [[layer] for layer in accumulate],
+            free, [frontier], [fresh], [[layer] for layer in exclude], [[layer] for layer in accumulate]
         )
 
     def commit(self, depth: int, shards: Sequence[int], counts: Sequence[int]) -> None:
@@ -176,7 +197,14 @@ class MemoryStore:
 
     def keys(self, depth: int, limit: int) -> list[int]:
         """The least ``limit`` keys of the layer ``depth``, the last one that has states."""
-        return _kernel.keys_of(self.kernel, self._layers[self._array(depth)], limit)
+        found: list[int] = []
+        words, flags = self._arrays[self._array(depth)]
+        for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
+            if len(found) == limit:
+                break
+            layer = self._view(words, flags, shard, 1)
+            found += _kernel.keys_of(self.kernel, layer, limit - len(found))
+        return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
         """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.

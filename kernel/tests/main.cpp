@@ -1,0 +1,43 @@
+// Runs all tests, or those whose names contain the first argument. Exit status 1 when a check failed.
+#include <exception>
+
+#include "check.hpp"
+
+namespace farthest::test {
+namespace {
+
+int failures = 0;
+
+}  // namespace
+
+std::vector<Test>& tests() {
+  static std::vector<Test> all;
+  return all;
+}
+
+void failed(const char* file, int line, const std::string& what) {
+  constexpr int kShown = 20;
+  if (++failures <= kShown) std::cerr << file << ":" << line << ": failed: " << what << "\n";
+  if (failures == kShown) std::cerr << "(further failures are only counted)\n";
+}
+
+}  // namespace farthest::test
+
+int main(int argc, char** argv) {
+  using namespace farthest::test;
+  const std::string wanted = argc > 1 ? argv[1] : "";
+  int run = 0;
+  for (const Test& test : tests()) {
+    if (test.name.find(wanted) == std::string::npos) continue;
+    ++run;
+    const int before = failures;
+    try {
+      test.run();
+    } catch (const std::exception& error) {
+      failed(test.name.c_str(), 0, std::string("unexpected exception: ") + error.what());
+    }
+    if (failures != before) std::cerr << "FAILED " << test.name << "\n";
+  }
+  std::cout << run << " tests, " << failures << " failed checks\n";
+  return failures != 0 || run == 0 ? 1 : 0;
+}

@@ -1,0 +1,174 @@
+"""What every shard store promises. A new store is one more line in STORES."""
+
+import random
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from farthest import _kernel
+from farthest.errors import FarthestError
+from farthest.worker.memory import MemoryStore
+from farthest.worker.step import step
+from farthest.worker.store import LayerViews, ShardStore
+from store_cases import NAMES, Case, case
+
+StoreFactory = Callable[[Case], ShardStore]
+
+
+def memory_store(of: Case) -> ShardStore:
+    return MemoryStore(of.kernel, of.origins, distances=True)
+
+
+STORES: dict[str, StoreFactory] = {"memory": memory_store}
+
+
+@pytest.fixture(params=STORES.values(), ids=list(STORES))
+def make_store(request: pytest.FixtureRequest) -> StoreFactory:
+    """Makes a store that is at depth 0 of a case."""
+    factory: StoreFactory = request.param
+    return factory
+
+
+@pytest.fixture(
+    params=[(name, classes) for name in NAMES for classes in (1, 2, 3)], ids=lambda p: f"{p[0]}-{p[1]}"
+)
+def one_case(request: pytest.FixtureRequest) -> Case:
+    return case(*request.param)
+
+
+def all_shards(of: Case) -> range:
+    return range(of.kernel.shards)
+
+
+def layers_of(
+    of: Case, store: ShardStore, take: Callable[[ShardStore, int, list[int]], None]
+) -> Iterator[int]:
+    """Steps layer after layer with ``take`` and checks each; yields the depths."""
+    for depth in range(1, len(of.layers) + 1):
+        take(store, depth, store.begin(depth, all_shards(of)))
+        assert store.counts(depth) == of.counts(depth)
+        yield depth
+
+
+def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: Case) -> None:
+    store = make_store(one_case)
+    assert store.counts(0) == one_case.counts(0)
+    assert store.kernel is one_case.kernel
+
+
+def test_whole_layers(make_store: StoreFactory, one_case: Case) -> None:
+    depths = list(layers_of(one_case, make_store(one_case), step))
+    assert len(depths) == len(one_case.layers)
+
+
+def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: Case) -> None:
+    order = random.Random(1)
+
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        for shard in order.sample(shards, len(shards)):
+            step(store, depth, [shard])
+
+    assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_only_shards_that_moves_lead_to_need_to_be_asked_for(
+    make_store: StoreFactory, one_case: Case
+) -> None:
+    store, kernel = make_store(one_case), one_case.kernel
+    for depth in range(1, len(one_case.layers) + 1):
+        before = set(store.counts(depth - 1))
+        near = [shard for shard in all_shards(one_case) if before & set(kernel.sources(shard))]
+        step(store, depth, store.begin(depth, near))
+        assert store.counts(depth) == one_case.counts(depth)
+
+
+def test_running_steps_again_changes_nothing(make_store: StoreFactory, one_case: Case) -> None:
+    order = random.Random(2)
+
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        for _ in range(2):
+            for shard in order.choices(shards, k=len(shards)):
+                step(store, depth, [shard])
+            step(store, depth, shards)
+            step(store, depth, shards[::-1], 2)
+
+    assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_steps_that_come_late_change_nothing(make_store: StoreFactory, one_case: Case) -> None:
+    store = make_store(one_case)
+    for depth in layers_of(one_case, store, step):
+        store.begin(depth + 1, all_shards(one_case))
+        for late in range(1, depth + 1):
+            try:
+                step(store, late, all_shards(one_case))
+            except FarthestError:
+                continue
+        assert store.counts(depth) == one_case.counts(depth)
+
+
+def test_two_workers_with_the_same_shards_at_once_change_nothing(
+    make_store: StoreFactory, one_case: Case
+) -> None:
+    def finish(store: ShardStore, depth: int, views: LayerViews) -> None:
+        store.kernel.prepare(views.shards)
+        counts = _kernel.step(
+            store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate
+        )
+        store.commit(depth, views.shards, counts)
+
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        one, other = store.open(depth, shards), store.open(depth, shards)
+        finish(store, depth, one)
+        finish(store, depth, other)
+
+    assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_case: Case) -> None:
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda shard: step(store, depth, [shard]), shards))
+
+    assert list(layers_of(one_case, make_store(one_case), take))
+
+
+def test_beginning_a_layer_again_changes_nothing(make_store: StoreFactory, one_case: Case) -> None:
+    def take(store: ShardStore, depth: int, shards: list[int]) -> None:
+        assert store.begin(depth, all_shards(one_case)) == shards
+        step(store, depth, shards[: len(shards) // 2])
+        step(store, depth, sorted({*store.begin(depth, all_shards(one_case)), *shards}))
+        store.begin(depth, all_shards(one_case))
+
+    assert list(layers_of(one_case, make_store(one_case), take))
+
+
+@pytest.mark.parametrize("name", ["two colours", "not bipartite", "one-way"])
+def test_a_layer_is_not_begun_or_opened_before_the_last_is_complete(
+    make_store: StoreFactory, name: str
+) -> None:
+    of = case(name)
+    store = make_store(of)
+    shards = store.begin(1, all_shards(of))
+    fresh = set(of.counts(1))
+    step(store, 1, [shard for shard in shards if shard not in fresh])  # those with states are missing
+    with pytest.raises(FarthestError):
+        step(store, 2, store.begin(2, all_shards(of)))
+
+
+@pytest.mark.parametrize("depth", [-1, 0, 2, 5])
+def test_steps_of_layers_that_are_not_under_way_are_refused(make_store: StoreFactory, depth: int) -> None:
+    of = case("two colours")
+    store = make_store(of)
+    store.begin(1, all_shards(of))
+    with pytest.raises(FarthestError):
+        store.open(depth, [0])
+
+
+def test_after_the_last_layer_there_is_nothing(make_store: StoreFactory, one_case: Case) -> None:
+    store = make_store(one_case)
+    last = max(layers_of(one_case, store, step))
+    for depth in (last + 1, last + 2):
+        step(store, depth, store.begin(depth, all_shards(one_case)))
+        assert store.counts(depth) == {}

@@ -1,0 +1,42 @@
+"""A fixed workload: small puzzles of different kinds whose digests must never change unnoticed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Direction, Origin
+
+DIGESTS = Path(__file__).parent / "digests.json"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One enumeration: a puzzle's name and, if it is not the puzzle's own, the direction to the goal."""
+
+    puzzle: str
+    direction: Direction | None = None
+
+    @property
+    def name(self) -> str:
+        return self.puzzle + (f" {self.direction} goal" if self.direction else "")
+
+    def run(self, *, threads: int = 1, isa: str = "", shard_classes: int = 1) -> Outcome:
+        origin = Origin(self.direction) if self.direction else None
+        settings = Settings(origin=origin, threads=threads, isa=isa, shard_classes=shard_classes)
+        return enumerate_puzzle(load(self.puzzle), None, settings)
+
+
+WORKLOAD = (
+    Work("3-puzzle"),  # one word a line
+    Work("sliding-2x4"),  # halved by parity
+    Work("sliding-2x4-slide"),  # slides
+    Work("lozenge"),  # walls
+    Work("wilson-theta"),  # a graph that is not bipartite
+    Work("roundabout"),  # one-way passages, from the start
+    Work("roundabout", "to"),  # and to the goal
+    Work("red-and-white"),  # identical pieces
+    Work("eight-kinds"),
+    Work("first-row"),  # 120 goals of both parities
+    Work("two-blanks"),
+)

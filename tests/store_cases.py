@@ -1,0 +1,61 @@
+"""Searches for tests of stores and executors: one of each kind of graph, with its layers from the naive model."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import naive
+from farthest import _kernel
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.spaces import compile_space
+from strategies import grid_rows, make_puzzle
+
+
+@dataclass(frozen=True)
+class Case:
+    """A search: a kernel's space and the keys at depth 0. ``layers``: the keys at each depth, ascending."""
+
+    kernel: _kernel.Space
+    origins: tuple[int, ...]
+    layers: tuple[tuple[int, ...], ...]
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """The states of a layer in each shard that has some."""
+        per_shard = self.kernel.keys // self.kernel.shards
+        counts: dict[int, int] = {}
+        for key in self.layers[depth] if depth < len(self.layers) else ():
+            counts[key // per_shard] = counts.get(key // per_shard, 0) + 1
+        return counts
+
+
+def _puzzles() -> dict[str, Puzzle]:
+    rows = grid_rows(2, 3)
+    odd_ring = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4))
+    return {
+        "two colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3)]),
+        "halved": make_puzzle(rows=rows, goals=[(0, 1, 2, 3, 4, 5)]),
+        "origins of both colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3), (1, 0, 1, 2, 2, 3)]),
+        "not bipartite": make_puzzle(edges=odd_ring, goals=[(0, 1, 2, 3, 4)]),
+        "slides": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3)], metric="slide"),
+        "one-way": load("roundabout"),
+        "two blanks": make_puzzle(rows=rows, goals=[(0, 0, 1, 2, 3, 4)]),
+        "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
+    }
+
+
+NAMES = tuple(_puzzles())
+
+
+@cache
+def case(name: str, shard_classes: int = 1) -> Case:
+    """A search by its name, its shards cut by ``shard_classes`` labels."""
+    puzzle = _puzzles()[name]
+    space = compile_space(puzzle)
+    layers: dict[int, list[int]] = {}
+    for board, depth in naive.distances(puzzle).items():
+        layers.setdefault(depth, []).append(space.key(board))
+    return Case(
+        space.compile_kernel(shard_classes),
+        tuple(space.key(board) for board in space.origins),
+        tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),
+    )

@@ -1,0 +1,158 @@
+"""The store in memory beyond the contract of stores: distances, keys of layers, restoring, limits."""
+
+from itertools import pairwise
+
+import pytest
+
+from farthest.errors import ResourceError, StorageError
+from farthest.worker.memory import MAX_DEPTH, MemoryStore, Unit, searches_in_place, unit_for
+from farthest.worker.step import step
+from kernel_samples import make_space
+from store_cases import NAMES, Case, case
+
+Chunks = list[tuple[int, Unit, memoryview]]
+
+
+def new_store(of: Case, *, distances: bool = True, memory: int | None = None) -> MemoryStore:
+    return MemoryStore(of.kernel, of.origins, distances=distances, memory=memory)
+
+
+def advance(store: MemoryStore, of: Case, first: int, last: int) -> None:
+    for depth in range(first, last + 1):
+        step(store, depth, store.begin(depth, range(of.kernel.shards)))
+
+
+def expected(of: Case, depth: int) -> bytes:
+    out = bytearray(b"\xff" * of.kernel.keys)
+    for distance, keys in enumerate(of.layers[: depth + 1]):
+        for key in keys:
+            out[key] = distance
+    return bytes(out)
+
+
+@pytest.fixture(
+    params=[(name, classes) for name in NAMES for classes in (1, 2)], ids=lambda p: f"{p[0]}-{p[1]}"
+)
+def one_case(request: pytest.FixtureRequest) -> Case:
+    return case(*request.param)
+
+
+def test_distances_after_every_layer(one_case: Case) -> None:
+    store = new_store(one_case)
+    assert bytes(store.distances(0)) == expected(one_case, 0)
+    for depth, layer in enumerate(one_case.layers[1:], 1):
+        advance(store, one_case, depth, depth)
+        assert bytes(store.distances(depth, threads=3)) == expected(one_case, depth)
+        assert store.keys(depth, 10**6) == list(layer)
+        assert store.keys(depth, 2) == list(layer[:2])
+
+
+def test_chunks_follow_each_other(one_case: Case) -> None:
+    store = new_store(one_case)
+    last = len(one_case.layers) - 1
+    advance(store, one_case, 1, last)
+    for size in (1, 7, one_case.kernel.keys, 10**9):
+        chunks = list(store.chunks(last, size))
+        assert [chunks[0][0], chunks[-1][1]] == [0, one_case.kernel.keys - 1]
+        assert all(here[1] + 1 == there[0] for here, there in pairwise(chunks))
+        assert {unit for _, _, unit, _ in chunks} == {"uint8"}
+        assert b"".join(data for _, _, _, data in chunks) == expected(one_case, last)
+
+
+def test_a_restored_store_goes_on_as_if_nothing_had_happened(one_case: Case) -> None:
+    last = len(one_case.layers) - 1
+    for depth in range(last + 1):
+        old, new = new_store(one_case), new_store(one_case)
+        advance(old, one_case, 1, depth)
+        chunks: Chunks = [(first, unit, data) for first, _, unit, data in old.chunks(depth, 11)]
+        new.restore(depth, chunks)
+        assert new.counts(depth) == one_case.counts(depth)
+        assert new.keys(depth, 10**6) == list(one_case.layers[depth])
+        advance(new, one_case, depth + 1, last + 1)
+        assert new.counts(last) == one_case.counts(last)
+        assert new.counts(last + 1) == {}
+        assert bytes(new.distances(last)) == expected(one_case, last)
+
+
+def test_a_store_that_has_stepped_is_not_restored() -> None:
+    of = case("two colours")
+    store = new_store(of)
+    advance(store, of, 1, 1)
+    with pytest.raises(StorageError, match="before its first step"):
+        store.restore(0, [])
+
+
+def test_without_distances_the_same_layers_in_less_memory(one_case: Case) -> None:
+    full, counting = new_store(one_case), new_store(one_case, distances=False)
+    for depth in range(1, len(one_case.layers) + 1):
+        advance(full, one_case, depth, depth)
+        advance(counting, one_case, depth, depth)
+        assert counting.counts(depth) == full.counts(depth)
+    assert counting.bytes < full.bytes
+
+
+@pytest.mark.parametrize(
+    ("name", "in_place"),
+    [
+        ("two colours", True),
+        ("halved", True),
+        ("two blanks", True),
+        ("origins of both colours", False),
+        ("not bipartite", False),
+        ("slides", False),
+        ("one-way", False),
+    ],
+)
+def test_one_array_is_enough_where_the_graph_has_two_colours(name: str, in_place: bool) -> None:
+    of = case(name)
+    assert searches_in_place(of.kernel, of.origins) == in_place
+
+
+def test_memory_that_runs_out_is_told_before_it_is_taken() -> None:
+    of = case("two colours")
+    need = new_store(of).bytes
+    store = new_store(of, memory=need)
+    with pytest.raises(ResourceError, match="--memory"):
+        advance(store, of, 1, len(of.layers))
+    assert store.bytes == need
+
+
+@pytest.mark.parametrize(
+    ("depth", "unit"), [(0, "uint8"), (254, "uint8"), (255, "uint16"), (65534, "uint16")]
+)
+def test_units_leave_a_number_for_not_reached(depth: int, unit: str) -> None:
+    assert unit_for(depth) == unit
+
+
+def test_deep_spaces_have_distances_of_two_bytes() -> None:
+    # A piece alone on a ring of 62 cells that can be passed one way only, and a blank: the blank goes round.
+    slots = 62
+    moves = []
+    for blank in range(slots):
+        piece = (blank - 1) % slots
+        to = list(range(slots))
+        to[blank], to[piece] = piece, blank
+        moves.append((to, 1 << blank, 1 << piece))
+    kernel = make_space([1, 1, slots - 2], moves)
+    store = MemoryStore(kernel, [0], distances=True)
+    depth, states = 0, 1
+    while True:
+        step(store, depth + 1, store.begin(depth + 1, range(kernel.shards)))
+        if not store.counts(depth + 1):
+            break
+        depth += 1
+        states += sum(store.counts(depth).values())
+    assert depth > 254
+    distances = store.distances(depth).cast("H")
+    reached = [distance for distance in distances if distance != 65535]
+    assert len(reached) == states
+    assert max(reached) == depth
+    again = MemoryStore(kernel, [0], distances=True)
+    again.restore(depth, [(first, unit, data) for first, _, unit, data in store.chunks(depth, 1000)])
+    assert bytes(again.distances(depth)) == bytes(store.distances(depth))
+
+
+def test_layers_beyond_the_greatest_distance_are_refused() -> None:
+    of = case("two colours")
+    with pytest.raises(ResourceError, match="deeper"):
+        new_store(of).begin(MAX_DEPTH + 1, [0])
