@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.errors import ResourceError, StorageError
+from farthest.errors import ResourceError
 from farthest.verify.blocks import Distances
 
 Chunks = Iterable["bytes | bytearray | memoryview | NDArray[Any]"]
@@ -14,7 +14,7 @@ Chunks = Iterable["bytes | bytearray | memoryview | NDArray[Any]"]
 
 
 def gather(distances: NDArray[Any] | Chunks, keys: int, unit: str) -> tuple[Distances | None, str]:
-    """All distances as one array; or None, and what is wrong with their number, type or storage."""
+    """All distances as one array; or None, and what is wrong with their number or type."""
     if isinstance(distances, np.ndarray):
         if distances.dtype.name not in ("uint8", "uint16") or distances.ndim != 1:
             return (
@@ -42,8 +42,6 @@ def gather(distances: NDArray[Any] | Chunks, keys: int, unit: str) -> tuple[Dist
                 return None, f"the map holds {filled + len(part):,} distances or more; expected {keys:,}"
             array[filled : filled + len(part)] = part
             filled += len(part)
-    except StorageError as error:
-        return None, f"from key {filled} the map cannot be read: {error}"
     except ValueError as error:
         return None, f"from key {filled} the map is not whole distances: {error}"
     if filled != keys:

@@ -1,0 +1,88 @@
+"""One benchmark case inside one process; prints ``seconds=...`` for the part that is measured.
+
+    python benchmarks/inside.py CASE PUZZLE [ISA]
+
+enumerate, histogram: compiling the space and searching it, with and without distances. map: the same and one array
+of all distances. cold: opening a stored map and one distance. bulk: 100,000 boards from text to distances.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.estimate import cores
+from farthest.coordinator.executors import ThreadsExecutor
+from farthest.coordinator.layers import LayerSearch
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Puzzle
+from farthest.spaces import compile_space
+from farthest.worker.memory import MemoryStore
+
+BOARDS = 100_000
+
+
+def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, list[int]]:
+    """The whole search on all cores; the store and the layers."""
+    space = compile_space(puzzle)
+    store = MemoryStore(
+        space.compile_kernel(isa=isa), [space.key(board) for board in space.origins], distances=distances
+    )
+    layers = [len(space.origins)]
+    layer_search = LayerSearch(store, ThreadsExecutor(cores()))
+    while states := layer_search.next_layer(len(layers)):
+        layers.append(states)
+    return store, layers
+
+
+def stored_map(puzzle: Puzzle) -> str:
+    """The database that the cases share, with the puzzle's map in it."""
+    from farthest.models.database import open_database
+
+    path = os.environ["FARTHEST_BENCHMARK_DATABASE"]
+    if not os.path.exists(path):
+        with open_database(path, create=True) as database:
+            enumerate_puzzle(puzzle, database, Settings())
+    return path
+
+
+def random_boards(puzzle: Puzzle, count: int) -> list[str]:
+    """Boards that can be reached, in canonical text."""
+    from farthest.coordinator.rows import board_texts
+
+    space = compile_space(puzzle)
+    generator = random.Random(1)
+    return board_texts(space, [generator.randrange(space.keys) for _ in range(count)])
+
+
+def main(case: str, name: str, isa: str = "") -> None:
+    """Runs one case."""
+    puzzle = load(name)
+    if case in ("enumerate", "histogram", "map"):
+        begun = time.perf_counter()
+        store, layers = search(puzzle, isa, distances=case != "histogram")
+        if case == "map":
+            assert len(store.distances(len(layers) - 1, cores())) == store.kernel.keys
+        print(f"seconds={time.perf_counter() - begun}")
+        expected = next((answer.layers for answer in puzzle.known if answer.layers), None)
+        assert expected is None or tuple(layers) == expected
+        return
+    from farthest.queries.distance_map import open_map
+
+    path = stored_map(puzzle)
+    boards = random_boards(puzzle, 1 if case == "cold" else BOARDS)
+    begun = time.perf_counter()
+    stored = open_map(puzzle.name, path)
+    if case == "cold":
+        begun = time.perf_counter()
+        stored.distance(boards[0])
+    else:
+        assert len(stored.distances(boards)) == BOARDS
+    print(f"seconds={time.perf_counter() - begun}")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

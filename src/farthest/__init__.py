@@ -1,0 +1,101 @@
+"""Exhaustive enumeration of puzzle state spaces: every state, its exact distance, the farthest ones.
+
+>>> import farthest
+>>> m = farthest.enumerate("eight-kinds")  # doctest: +SKIP
+>>> m.states, m.eccentricity  # doctest: +SKIP
+(90720, 30)
+
+The names below are imported when they are first used: `import farthest` alone costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from farthest.api import (
+        delete_job,
+        enumerate,  # noqa: A004 - the verb of the command line
+        histogram,
+        jobs,
+        load_puzzle,
+        open_map,
+        puzzle_names,
+    )
+    from farthest.errors import (
+        BoardError,
+        FarthestError,
+        JobError,
+        PuzzleError,
+        ResourceError,
+        StorageError,
+        UnreachableError,
+    )
+    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.queries.distance_map import DistanceMap
+
+    __version__: str
+
+__all__ = [
+    "BoardError",
+    "DistanceMap",
+    "FarthestError",
+    "JobError",
+    "Origin",
+    "Puzzle",
+    "PuzzleError",
+    "ResourceError",
+    "StorageError",
+    "UnreachableError",
+    "__version__",
+    "delete_job",
+    "enumerate",
+    "histogram",
+    "jobs",
+    "load_puzzle",
+    "open_map",
+    "puzzle_names",
+]
+
+_HOMES = {
+    "farthest.api": (
+        "delete_job",
+        "enumerate",
+        "histogram",
+        "jobs",
+        "load_puzzle",
+        "open_map",
+        "puzzle_names",
+    ),
+    "farthest.errors": (
+        "BoardError",
+        "FarthestError",
+        "JobError",
+        "PuzzleError",
+        "ResourceError",
+        "StorageError",
+        "UnreachableError",
+    ),
+    "farthest.puzzles.definition": ("Origin", "Puzzle"),
+    "farthest.queries.distance_map": ("DistanceMap",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: object = version("farthest")
+    elif name in _HOME_OF:
+        from importlib import import_module
+
+        value = getattr(import_module(_HOME_OF[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

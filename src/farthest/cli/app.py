@@ -1,0 +1,110 @@
+"""The group `farthest` with its commands, and what becomes of errors."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Any
+
+import click
+
+import farthest
+from farthest.cli import INTERRUPTED, ask, enumeration, jobs, output, puzzles, verify
+from farthest.errors import FarthestError
+
+BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+class Failure(click.ClickException):
+    """One message, `Error: ...`, and an exit status."""
+
+    def __init__(self, message: str, exit_status: int) -> None:
+        super().__init__(message)
+        self.exit_status = exit_status
+
+    @property
+    def exit_code(self) -> int:  # type: ignore[override]
+        """What click reads."""
+        return self.exit_status
+
+
+class Program(click.Group):
+    """A group whose commands end with a message and a status, never with a traceback, for what a user can
+    cause."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they are used, not of the alphabet."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:  # not closed from the beginning
+                sys.stdout.flush()  # at the end of the process errors could not be reported
+        except FarthestError as error:
+            raise Failure(str(error), error.exit_status) from error
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+        except UnicodeEncodeError as error:
+            raise Failure(
+                f"standard output cannot show {error.object[error.start]!r}: its encoding is {error.encoding}; "
+                "set PYTHONIOENCODING=utf-8",
+                FarthestError.exit_status,
+            ) from error
+        except OSError as error:
+            if error.filename is None:  # files have names; the standard streams have none
+                _discard_output()
+            if error.errno == errno.EPIPE:  # the reader, `head` perhaps, has what it wanted
+                ctx.exit(BROKEN_PIPE)
+            place = error.filename or "standard output"
+            raise Failure(f"{place}: {error.strerror or error}", FarthestError.exit_status) from error
+        return result
+
+
+def _discard_output() -> None:
+    """Let what is still to be written to standard output, when Python ends, go nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, sys.stdout.fileno())
+    os.close(null)
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"farthest {farthest.__version__}")
+        ctx.exit()
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_show_version,
+    help="Show the version.",
+)
+def cli() -> None:
+    """Enumerate the whole state space of a puzzle, keep its distance map, ask it.
+
+    \b
+    Example:
+      farthest enumerate eight-kinds
+      farthest distance eight-kinds '┘│└/─□─/┐│┌'
+    """
+
+
+for command in (
+    puzzles.puzzles,
+    enumeration.enumerate_,
+    jobs.jobs,
+    jobs.show,
+    jobs.delete,
+    ask.distance,
+    ask.path,
+    ask.states,
+    output.export,
+    output.plot,
+    verify.verify,
+):
+    cli.add_command(command)

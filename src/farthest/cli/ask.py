@@ -1,0 +1,212 @@
+"""`farthest distance`, `path` and `states`: questions that a stored map answers."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.options import database_option, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from farthest.queries.distance_map import DistanceMap
+
+SOLUTIONS_LISTED = 1000
+BOARDS_AT_ONCE = 4096
+
+
+@click.command()
+@click.argument("job")
+@click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
+@database_option
+@json_option
+def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: bool) -> None:
+    """Print the distance of each BOARD, one a line.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job. A BOARD is written in any
+    reasonable form, in quotes where it has spaces. - reads boards from standard input, one a line, any
+    number; empty lines are passed over. Where a board has no distance, "unreachable" is printed, or ">N"
+    where the map ends at depth N; for a board of the command line with the reason.
+
+    \b
+    Examples:
+      farthest distance eight-kinds '┘│└/─□─/┐│┌'
+      farthest distance 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' 647850321
+      farthest distance 8-puzzle - < boards.txt
+    """
+    from farthest.cli.bulk import answers_to_lines, standard_input
+    from farthest.queries.distance_map import open_map
+
+    bulk = boards == ("-",)
+    if not bulk and "-" in boards:
+        raise click.UsageError("- reads all boards from standard input; it cannot stand among others.")
+    with open_map(job, database) as opened:
+        answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
+        if as_json:
+            documents = (
+                _answer(opened, line, found)
+                for batch in answers
+                for line, found in zip(batch.lines, batch.distances, strict=True)
+            )
+            _print_json_list(_facts(opened), "distances", documents)
+            return
+        none = "unreachable" if opened.complete else f">{opened.depth}"
+        words = [*map(str, range(opened.depth + 1)), none]  # the last, words[-1], is for no distance
+        for batch in answers:
+            if bulk:
+                click.echo("\n".join([words[each] for each in batch.distances]))
+                continue
+            for line, found in zip(batch.lines, batch.distances, strict=True):
+                click.echo(found if found >= 0 else ": ".join(opened.why_no_distance(opened.labels(line))))
+
+
+@click.command()
+@click.argument("job")
+@click.argument("board")
+@click.option("--all", "all_", is_flag=True, help="List all optimal solutions as moves.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    default=SOLUTIONS_LISTED,
+    show_default=True,
+    metavar="N",
+    help="With --all: list at most N.",
+)
+@database_option
+@json_option
+def path(job: str, board: str, all_: bool, limit: int, database: str | None, as_json: bool) -> None:
+    """Show one optimal solution of BOARD, or list all.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job. Moves are written from-to: the
+    piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in reading
+    order, walls left out. The number of solutions is exact, however many are listed.
+
+    \b
+    Examples:
+      farthest path eight-kinds '┘│└/─□─/┐│┌'
+      farthest path 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' --all
+      farthest path 8-puzzle 867254301 --all --limit 5 --json
+    """
+    from farthest.cli.printing import print_json
+    from farthest.cli.solutions import show_all, show_one
+    from farthest.queries.distance_map import open_map
+    from farthest.queries.paths import moves_of
+
+    with open_map(job, database) as opened:
+        graph = opened.solution_graph(board)
+        count = graph.count()
+        ways = opened.solutions_of(graph, limit if all_ else 1)
+        if as_json:
+            print_json(
+                {
+                    **_facts(opened),
+                    "board": opened.text(board),
+                    "distance": graph.distance,
+                    "solutions": count,
+                    "paths": [
+                        {"moves": moves_of(way), "boards": opened.formatter.texts(way)} for way in ways
+                    ],
+                }
+            )
+        elif all_:
+            show_all(graph.distance, count, ways)
+        else:
+            show_one(opened, graph.distance, count, next(ways))
+
+
+@click.command()
+@click.argument("job")
+@click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
+@click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
+@click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
+@database_option
+@json_option
+def states(
+    job: str, depth: int | None, farthest_: bool, limit: int | None, database: str | None, as_json: bool
+) -> None:
+    """Print the boards of one layer, one a line, in key order.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job. Boards are printed as they are
+    read: a layer may be larger than memory.
+
+    \b
+    Examples:
+      farthest states eight-kinds --farthest
+      farthest states eight-kinds --depth 3 --json
+      farthest states sliding-3x4 --depth 20 | shuf -n 10
+    """
+    if (depth is None) != farthest_:
+        raise click.UsageError("Give one of --depth N and --farthest.")
+    from farthest.queries.distance_map import open_map
+
+    kept = _farthest_without_map(job, database) if farthest_ else None
+    if kept is not None:
+        facts, texts = kept
+        _print_states(facts, iter(texts[:limit]), as_json)
+        return
+    with open_map(job, database) as opened:
+        at = opened.depth if depth is None else depth
+        boards = opened.states_at(at)
+        facts = {**_facts(opened), "depth": at, "states": opened.layers[at]}
+        _print_states(facts, islice(boards, limit), as_json)
+
+
+def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any], list[str]] | None:
+    """The farthest boards that a job of --histogram-only keeps; None where the job has a map."""
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.maps import Maps
+
+    with open_database(database, create=False) as opened:
+        record = Jobs(opened).find(job)
+        if record.status != "finished" or record.has_map:
+            return None
+        layers = Jobs(opened).layers(record.id)
+        boards = [state.board for state in Maps(opened).states(record.id)]
+        if len(boards) < layers[-1].states:
+            click.echo(f"Of {layers[-1].states:,} boards {len(boards):,} are kept.", err=True)
+        facts = {"job": record.id, "puzzle": record.name, "depth": record.depth, "states": layers[-1].states}
+        return facts, boards
+
+
+def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -> None:
+    if as_json:
+        _print_json_list(facts, "boards", boards)
+        return
+    while some := list(islice(boards, BOARDS_AT_ONCE)):
+        click.echo("\n".join(some))
+
+
+def _facts(opened: DistanceMap) -> dict[str, Any]:
+    return {"job": opened.job, "puzzle": opened.record.name}
+
+
+def _print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
+    """One JSON object whose last field is a list, which is written as it comes."""
+    from farthest.cli.printing import json_text
+
+    opening = json_text({**facts, name: []})
+    click.echo(opening.removesuffix("]}"), nl=False)
+    separator = ""
+    some: list[str] = []
+    for value in values:
+        some.append(separator + json_text(value))
+        separator = ", "
+        if len(some) == BOARDS_AT_ONCE:
+            click.echo("".join(some), nl=False)
+            some.clear()
+    click.echo("".join(some) + "]}")
+
+
+def _answer(opened: DistanceMap, line: str, found: int) -> dict[str, Any]:
+    if found >= 0:
+        return {"board": line, "distance": found, "reason": None}
+    word, reason = opened.why_no_distance(opened.labels(line))
+    return {
+        "board": line,
+        "distance": None,
+        "reason": reason if word == "unreachable" else f"{word}: {reason}",
+    }

@@ -1,0 +1,211 @@
+"""`farthest jobs`, `show` and `delete`: what a database holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.options import database_option, json_option
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord, LayerRecord
+
+BEYOND = "not known: --max-depth ended the enumeration after layer {}"
+
+
+@click.command()
+@database_option
+@json_option
+def jobs(database: str | None, as_json: bool) -> None:
+    """List the jobs of the database, the newest last.
+
+    \b
+    Example:
+      farthest jobs
+    """
+    from farthest.cli.printing import print_json, print_table
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        records = Jobs(opened).list()
+        if as_json:
+            print_json({"database": opened.place, "jobs": [_summary(record) for record in records]})
+        elif not records:
+            click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
+        else:
+            print_table(
+                ("job", "puzzle", "origin", "status", "states", "depth", "seconds", "created (UTC)"),
+                [_row(record) for record in records],
+                right="rlllrrrl",
+            )
+
+
+@click.command()
+@click.argument("job")
+@database_option
+@json_option
+def show(job: str, database: str | None, as_json: bool) -> None:
+    """Show one job: its puzzle, its state, its layers.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job.
+
+    \b
+    Examples:
+      farthest show 1
+      farthest show eight-kinds --json
+    """
+    from farthest.cli.printing import print_json
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        record = repository.find(job)
+        layers = repository.layers(record.id)
+        if as_json:
+            print_json(_document(record, layers, opened))
+        else:
+            _show(record, layers, opened)
+
+
+@click.command()
+@click.argument("job")
+@database_option
+@json_option
+def delete(job: str, database: str | None, as_json: bool) -> None:
+    """Delete one job and all that is stored of it.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job. What it took in the database is
+    free for later jobs; an SQLite file does not become smaller. A job that is running cannot be deleted.
+
+    \b
+    Example:
+      farthest delete 1
+    """
+    from farthest.cli.printing import bytes_text, print_json
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        record = repository.find(job)
+        size = repository.delete(record.id)
+        if as_json:
+            print_json({"job": record.id, "puzzle": record.name, "bytes": size, "database": opened.place})
+        else:
+            click.echo(f"Deleted job {record.id} ({record.name}) from {opened.place}: {bytes_text(size)}.")
+
+
+def _row(record: JobRecord) -> tuple[str, ...]:
+    return (
+        str(record.id),
+        record.name,
+        _origin(record),
+        _status(record),
+        "" if record.states is None else f"{record.states:,}",
+        "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
+        "" if record.seconds is None else f"{record.seconds:.3f}",
+        _minute(record.created),
+    )
+
+
+def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
+    from farthest.cli.printing import print_table, seconds_text
+    from farthest.puzzles.definition import Puzzle
+
+    puzzle = Puzzle.from_json(record.puzzle_json)
+    facts = [
+        ("job", f"{record.id} in {database.place}"),
+        ("puzzle", f"{record.name}: {puzzle.title}"),
+        ("origin", f"moves are counted {_origin(record)}"),
+        ("status", _status(record) + (f": {record.error}" if record.error else "")),
+        ("created", f"{_minute(record.created)} UTC"),
+        ("map", _map(record)),
+    ]
+    if record.status == "finished":
+        facts += [
+            ("states", f"{record.states or 0:,}"),
+            ("eccentricity", str(record.eccentricity) if record.complete else BEYOND.format(record.depth)),
+            ("seconds", seconds_text(record.seconds or 0.0)),
+            ("digest", record.digest or ""),
+        ]
+    for name, value in facts:
+        click.echo(f"{name:14}{value}")
+    if layers:
+        click.echo()
+        print_table(
+            ("depth", "states", "seconds"),
+            [
+                (
+                    str(layer.depth),
+                    f"{layer.states:,}",
+                    "" if layer.seconds is None else f"{layer.seconds:.4f}",
+                )
+                for layer in layers
+            ],
+            right="rrr",
+        )
+
+
+def _summary(record: JobRecord) -> dict[str, Any]:
+    return {
+        "job": record.id,
+        "puzzle": record.name,
+        "kind": record.kind,
+        "status": _status(record),
+        "parameters": record.parameters,
+        "states": record.states,
+        "eccentricity": record.eccentricity,
+        "complete": record.complete,
+        "has_map": record.has_map,
+        "depth": record.depth,
+        "seconds": record.seconds,
+        "digest": record.digest,
+        "created": _iso(record.created),
+        "started": _iso(record.started),
+        "finished": _iso(record.finished),
+        "error": record.error,
+    }
+
+
+def _document(record: JobRecord, layers: list[LayerRecord], database: Database) -> dict[str, Any]:
+    return {
+        **_summary(record),
+        "puzzle_digest": record.puzzle_digest,
+        "layout": record.layout,
+        "keys": record.keys,
+        "unit": record.unit,
+        "layers": [layer.states for layer in layers],
+        "layer_seconds": [layer.seconds for layer in layers],
+        "database": database.place,
+    }
+
+
+def _map(record: JobRecord) -> str:
+    if record.status != "finished":
+        return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
+    if not record.has_map:
+        return "none (--histogram-only)"
+    return f"{record.keys or 0:,} keys"
+
+
+def _status(record: JobRecord) -> str:
+    """As stored; but a job whose process died can only be resumed, so it is not running."""
+    return "interrupted" if record.abandoned else record.status
+
+
+def _origin(record: JobRecord) -> str:
+    return f"{record.parameters['direction']} {record.parameters['where']}"
+
+
+def _minute(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M")
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.isoformat(timespec="seconds")

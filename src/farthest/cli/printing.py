@@ -1,0 +1,97 @@
+"""Results for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+GAP = 3  # columns between two boards
+
+
+def print_json(value: Any) -> None:
+    """One JSON value on one line."""
+    click.echo(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """JSON on one line; characters beyond ASCII as they are where standard output can show them."""
+    plain = (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
+    return json.dumps(value, ensure_ascii=not plain)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:
+    """Columns below their headings; ``right`` has an ``r`` for each column to be aligned right, else
+    ``l``."""
+    table = [list(headings), *map(list, rows)]
+    widths = [max(len(row[column]) for row in table) for column in range(len(headings))]
+    sides = right.ljust(len(headings), "l")
+    for row in table:
+        cells = (
+            cell.rjust(width) if side == "r" else cell.ljust(width)
+            for cell, width, side in zip(row, widths, sides, strict=True)
+        )
+        click.echo("  ".join(cells).rstrip())
+
+
+def side_by_side(drawings: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
+    """Drawings, each of several lines, in rows that fit in ``width`` columns (None: the terminal's)."""
+    if width is None:
+        width = shutil.get_terminal_size().columns
+    widest = max((columns(line) for drawing in drawings for line in drawing), default=0)
+    in_a_row = max(1, (width + GAP) // (widest + GAP))
+    lines: list[str] = []
+    for at in range(0, len(drawings), in_a_row):
+        row = drawings[at : at + in_a_row]
+        if at:
+            lines.append("")
+        for number in range(max(map(len, row))):
+            cells = [drawing[number] if number < len(drawing) else "" for drawing in row]
+            lines.append((" " * GAP).join(cell + " " * (widest - columns(cell)) for cell in cells).rstrip())
+    return lines
+
+
+def columns(text: str) -> int:
+    """The number of columns that a text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    import unicodedata
+
+    return sum(
+        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+        for sign in text
+    )
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration: 0.0031 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds < 0.1 else f"{seconds:.2f} s"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+
+
+def bytes_text(size: int) -> str:
+    """A number of bytes: 812 bytes, 1.5 MiB."""
+    if size < 1024:
+        return f"{size} bytes"
+    amount = size / 1024
+    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if amount < 1023.95:
+            return f"{amount:.1f} {unit}"
+        amount /= 1024
+    return f"{amount:,.0f} EiB"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: 1 board, 1,000 boards."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")

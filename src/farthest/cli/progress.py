@@ -1,0 +1,147 @@
+"""How far an enumeration is, told on standard error while it runs."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.printing import bytes_text, seconds_text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.live import Live
+
+    from farthest.coordinator.settings import Estimate, Outcome
+
+# A run that is over sooner needs no display, and importing rich would take longer than the run.
+PATIENCE_SECONDS = 0.3
+# Above this a single layer may last long enough for people to wonder.
+LARGE = 20_000_000
+# The rate is that of the layers of the last seconds.
+RATE_SECONDS = 10.0
+LITTLE = 0.02
+
+
+class LineReporter:
+    """A line of ``key=value`` pairs for each event."""
+
+    def estimate(self, estimate: Estimate) -> None:
+        needs = f"memory={estimate.memory} disk={estimate.disk} memory_limit={estimate.memory_limit}"
+        click.echo(f"estimate states_at_most={estimate.states_at_most} {needs}", err=True)
+
+    def resumed(self, job: int, depth: int) -> None:
+        click.echo(f"resumed job={job} depth={depth}", err=True)
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        click.echo(f"layer depth={depth} states={states} total={total} seconds={seconds:.6f}", err=True)
+
+    def checkpoint(self, depth: int, seconds: float) -> None:
+        click.echo(f"checkpoint depth={depth} seconds={seconds:.6f}", err=True)
+
+    def finished(self, outcome: Outcome) -> None:
+        click.echo(f"finished states={outcome.states} seconds={outcome.seconds:.6f}", err=True)
+
+    def stop(self) -> None:
+        """Nothing is left on the screen to be taken away."""
+
+
+class LiveReporter:
+    """What will be needed, then one line that changes, on a terminal; it is taken away at the end."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._live: Live | None = None
+        self._at_most = 0
+        self._depth = 0
+        self._states = 0
+        self._total = 0
+        self._known: deque[tuple[float, int]] = deque()  # when, and how many states were known then
+
+    def estimate(self, estimate: Estimate) -> None:
+        self._at_most = estimate.states_at_most
+        click.echo(
+            f"at most {estimate.states_at_most:,} states; needs {bytes_text(estimate.memory)} of memory "
+            f"(of {bytes_text(estimate.memory_limit)}), {bytes_text(estimate.disk)} of disk at most",
+            err=True,
+        )
+        if estimate.states_at_most > LARGE:
+            self._show()
+
+    def resumed(self, job: int, depth: int) -> None:
+        click.echo(f"job {job} goes on after depth {depth}", err=True)
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        now = time.monotonic()
+        self._depth, self._states, self._total = depth, states, total
+        self._known.append((now, total))
+        while len(self._known) > 2 and now - self._known[1][0] > RATE_SECONDS:
+            self._known.popleft()
+        if self._live is None and now - self._started > PATIENCE_SECONDS:
+            self._show()
+
+    def checkpoint(self, depth: int, seconds: float) -> None:
+        """The live line has no room for it."""
+
+    def finished(self, outcome: Outcome) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Take the line away."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        console = Console(stderr=True)
+        self._live = Live(
+            console=console,
+            get_renderable=self._line,
+            refresh_per_second=8,
+            transient=True,
+            redirect_stdout=False,
+        )
+        self._live.start()
+
+    def _line(self) -> RenderableType:
+        from rich.text import Text
+
+        return Text(" · ".join(self.parts()), no_wrap=True, overflow="ellipsis")
+
+    def parts(self) -> list[str]:
+        """What the line says, the most important first: a narrow terminal cuts the rest."""
+        parts = [f"depth {self._depth}", f"{self._states:,} new", f"{self._total:,} states"]
+        share = self._total / self._at_most if self._at_most else 0.0
+        rate = self.rate()
+        if share:
+            parts.append(f"{share:.1%}")
+        if share >= 1:
+            return [*parts, "finishing"]
+        if rate:
+            parts.append(f"{rate_text(rate)}/s")
+        # Layers grow a hundredfold and more at first: no rate says anything about what is left.
+        if rate and share > LITTLE:
+            parts.append(f"at most {seconds_text((self._at_most - self._total) / rate)} left")
+        parts.append(seconds_text(time.monotonic() - self._started))
+        return parts
+
+    def rate(self) -> float:
+        """States a second of late; 0 where that is not known yet."""
+        if len(self._known) < 2:
+            return 0.0
+        (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]
+        return (last_total - first_total) / (last_time - first_time) if last_time > first_time else 0.0
+
+
+def rate_text(rate: float) -> str:
+    """A rate with a prefix: 812, 15.3 k, 350 M."""
+    for prefix in ("", " k", " M"):
+        if rate < 999.5:
+            return f"{rate:.3g}{prefix}"
+        rate /= 1000
+    return f"{rate:.3g} G"

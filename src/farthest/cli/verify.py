@@ -1,0 +1,70 @@
+"""`farthest verify`: the proof of a stored map."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.options import database_option, json_option
+
+if TYPE_CHECKING:
+    from farthest.verify.report import Report
+
+DISPROVED = 1
+
+
+@click.command()
+@click.argument("job")
+@database_option
+@json_option
+@click.pass_context
+def verify(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
+    """Prove a stored map by a separate, simple program.
+
+    JOB is a job's number, or a puzzle's name for its newest finished job. Every state is looked at: distance
+    0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
+    reached state with an unreached successor; and checksums, layers, digest and known answers. Exit status 0:
+    proved; 1: disproved.
+
+    \b
+    Example:
+      farthest verify eight-kinds
+    """
+    from farthest.cli.printing import print_json
+    from farthest.queries.distance_map import open_map
+
+    with open_map(job, database) as opened:
+        report = opened.verify()
+        if as_json:
+            print_json({"job": opened.job, **report.to_json()})
+        else:
+            _show(report, opened.job)
+    if not report.ok:
+        context.exit(DISPROVED)
+
+
+def _show(report: Report, job: int) -> None:
+    from farthest.cli.printing import print_table, seconds_text
+
+    print_table(
+        ("check", "", "looked at", "wrong", "what it proves"),
+        [
+            (
+                check.name,
+                "ok" if check.ok else "FAILED",
+                f"{check.checked:,}",
+                f"{check.failed:,}",
+                check.proves,
+            )
+            for check in report.checks
+        ],
+        right="llrrl",
+    )
+    for check in report.failures:
+        click.echo(f"\n{check.name}: {check.detail or 'the first wrong state:'}")
+        if check.first is not None:
+            click.echo(f"  {check.first}")
+    verdict = "proved" if report.ok else "DISPROVED"
+    click.echo(f"\njob {job} ({report.puzzle}, {report.origin}): {verdict}; {report.total}")
+    click.echo(f"in {seconds_text(report.seconds)}")

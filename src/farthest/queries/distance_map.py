@@ -1,0 +1,327 @@
+"""A stored distance map and its questions."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Self
+
+import numpy
+
+from farthest.errors import JobError, UnreachableError
+from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.puzzles.boards import check_board, format_board, parse_board
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.queries.board_text import BoardFormatter, label_rows
+from farthest.queries.chunk_cache import Chunk, ChunkCache
+from farthest.queries.paths import SolutionGraph, walk
+from farthest.queries.states import state_blocks
+from farthest.spaces import compile_space
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from farthest.models.chunks import Chunk as StoredChunk
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.verify.report import Report
+
+CACHE_BYTES = 256 * 2**20
+
+
+def open_map(job: str | int, database: str | None = None) -> DistanceMap:
+    """The map of a job: its number, or a puzzle's name for its newest finished job with a map.
+
+    ``database``: a SQLAlchemy URL or the name of a SQLite file; None: the environment variable
+    FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. Raises JobError where there is no
+    such job or it has no map, StorageError where the database cannot be read.
+    """
+    opened = open_database(database, create=False)
+    try:
+        return DistanceMap(opened, Jobs(opened).find(str(job), has_map=True))
+    except BaseException:
+        opened.close()
+        raise
+
+
+class DistanceMap:
+    """The distances of all states of one finished job, read from the database chunk by chunk as they are
+    asked for.
+
+    A board is given as text in any form that `farthest.puzzles.boards.parse_board` reads, or as labels by
+    cell. Distances are numbers of moves to the origin, or from it where the job's origin says so. ``close``,
+    or leaving a ``with`` block, closes the database.
+    """
+
+    def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
+        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept."""
+        self.database = database
+        self.record = record
+        self._cache = ChunkCache(self._read_chunk, cache_bytes)
+
+    # --- what the map is ---------------------------------------------------------------------------------
+
+    @property
+    def job(self) -> int:
+        """The job's number in its database."""
+        return self.record.id
+
+    @cached_property
+    def puzzle(self) -> Puzzle:
+        """The definition, as it was when it was enumerated."""
+        return Puzzle.from_json(self.record.puzzle_json)
+
+    @cached_property
+    def space(self) -> ArrangementSpace:
+        """The puzzle compiled: boards to keys and back, moves."""
+        return compile_space(self.puzzle, self.origin, layout=self.record.layout)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """The states at distance 0, and whether distances are to them or from them."""
+        return Origin(self.record.parameters["direction"], self.record.parameters["where"])
+
+    @property
+    def states(self) -> int:
+        """How many states have a distance."""
+        return self.record.states or 0
+
+    @property
+    def eccentricity(self) -> int | None:
+        """The largest distance; None where a depth limit ended the enumeration."""
+        return self.record.eccentricity
+
+    @property
+    def depth(self) -> int:
+        """The depth of the last layer of the map."""
+        return len(self.layers) - 1
+
+    @cached_property
+    def layers(self) -> tuple[int, ...]:
+        """The number of states at each distance, from 0."""
+        return tuple(layer.states for layer in Jobs(self.database).layers(self.record.id))
+
+    @cached_property
+    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+        """The type of the stored distances; its largest value stands for none."""
+        return self._cache.chunk_of(0).distances.dtype
+
+    @property
+    def complete(self) -> bool:
+        """False where a depth limit left states without their distance."""
+        return self.record.complete
+
+    @property
+    def digest(self) -> str:
+        """The result's digest: equal for equal maps, however they were computed."""
+        return self.record.digest or ""
+
+    @property
+    def seconds(self) -> float:
+        """How long the enumeration took."""
+        return self.record.seconds or 0.0
+
+    def close(self) -> None:
+        """Close the database; what was not read yet cannot be asked any more."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return (
+            f"<DistanceMap of job {self.job}: {self.record.name}, {self.states} states, depth {self.depth}>"
+        )
+
+    # --- distances ---------------------------------------------------------------------------------------
+
+    def distance(self, board: str | Sequence[int]) -> int:
+        """The distance of one board. Raises BoardError where it is malformed, UnreachableError where it has
+        none."""
+        return self._distance(self.labels(board))
+
+    def distances(self, boards: Iterable[str] | NDArray[numpy.integer]) -> NDArray[numpy.int32]:
+        """The distances of many boards, int32, -1 where a board has none.
+
+        ``boards``: texts, or an integer array of shape (boards, cells) holding labels. Raises BoardError
+        where one is malformed, with its number from 1.
+        """
+        labels = label_rows(self.puzzle, boards)
+        if not len(labels):
+            return numpy.empty(0, dtype=numpy.int32)
+        return self.lookup(self.space.encode(labels))
+
+    def lookup(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int32]:
+        """The distances of keys, int32, -1 where there is none; ``keys`` may hold the space's NO_KEY."""
+        found = numpy.full(len(keys), -1, dtype=numpy.int32)
+        order = numpy.argsort(keys)
+        ascending = keys[order]
+        at = 0
+        end = int(numpy.searchsorted(ascending, numpy.uint64(self.space.keys)))
+        while at < end:
+            chunk = self._cache.chunk_of(int(ascending[at]))
+            after = (
+                int(numpy.searchsorted(ascending[at:end], numpy.uint64(chunk.last_key), side="right")) + at
+            )
+            places = (ascending[at:after] - numpy.uint64(chunk.first_key)).astype(numpy.intp)
+            distances = chunk.distances[places].astype(numpy.int32)
+            distances[distances == chunk.no_distance] = -1
+            found[order[at:after]] = distances
+            at = after
+        return found
+
+    def array(self) -> NDArray[numpy.uint8] | NDArray[numpy.uint16]:
+        """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is
+        none.
+
+        A byte or two a key in memory; ``space.encode`` and ``space.decode`` turn boards into keys and back.
+        """
+        whole = numpy.empty(self.space.keys, dtype=self.unit)
+        for chunk in self.chunks():
+            whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
+        return whole
+
+    # --- solutions ---------------------------------------------------------------------------------------
+
+    def path(self, board: str | Sequence[int]) -> list[str]:
+        """The boards of one optimal solution, both ends included, in the order in which the moves are made.
+
+        It leads from the board to the origin, or from the origin to the board where distances are counted so.
+        Raises as `distance` does.
+        """
+        labels = self.labels(board)
+        way = walk(self.space, self.lookup, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
+        return self.formatter.texts(self._in_order_of_moves(numpy.array(way)))
+
+    def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
+        """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time."""
+        return map(self.formatter.texts, self.solutions_of(self.solution_graph(board), limit))
+
+    def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[NDArray[numpy.uint8]]:
+        """The solutions of a graph, at most ``limit``, each as boards uint8, shape (boards, cells), as `path`
+        has them."""
+        return map(self._in_order_of_moves, map(graph.boards, islice(graph.solutions(), limit)))
+
+    def count_solutions(self, board: str | Sequence[int]) -> int:
+        """How many optimal solutions there are, exactly."""
+        return self.solution_graph(board).count()
+
+    def solution_graph(self, board: str | Sequence[int]) -> SolutionGraph:
+        """All optimal solutions of a board as a graph of levels, from the board to the origin."""
+        labels = self.labels(board)
+        start = numpy.array(labels, dtype=numpy.uint8)
+        return SolutionGraph(self.space, self.lookup, start, self._distance(labels))
+
+    # --- states ------------------------------------------------------------------------------------------
+
+    def farthest(self, limit: int | None = None) -> list[str]:
+        """The boards of the last layer in key order, at most ``limit``."""
+        boards: list[str] = []
+        for text in self.states_at(self.depth):
+            if limit is not None and len(boards) >= limit:
+                break
+            boards.append(text)
+        return boards
+
+    def states_at(self, depth: int) -> Iterator[str]:
+        """The boards at one distance in key order, read as they are asked for. Raises JobError beyond the
+        last layer."""
+        self.check_depth(depth)
+        return (text for block in state_blocks(self, depth) for text in self.formatter.texts(block.labels))
+
+    def check_depth(self, depth: int) -> None:
+        """Raises JobError unless the map has a layer of this depth."""
+        if not 0 <= depth <= self.depth:
+            raise JobError(
+                f"job {self.job} ({self.record.name}) has no layer {depth}; its layers are 0 to {self.depth}"
+            )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks in key order, decoded one by one."""
+        return map(self._opened, Maps(self.database).chunks(self.record.id))
+
+    # --- files and proof ---------------------------------------------------------------------------------
+
+    def export(self, file: str | Path, *, force: bool = False) -> int:
+        """Write key, board and distance of every state to a .parquet, .csv or .npz file; how many there are.
+
+        Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
+        """
+        from farthest.queries.export import export_map
+
+        return export_map(self, file, force=force)
+
+    def plot(self, file: str | Path, *, log: bool = False, force: bool = False) -> None:
+        """Draw the number of states at each depth to a .png or .svg file. Raises as `export` does."""
+        from farthest.queries.plot import plot_layers
+
+        plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)
+
+    def verify(self) -> Report:
+        """Prove the whole map by the separate program that `farthest verify` runs."""
+        from farthest.verify.verifier import verify_map
+
+        return verify_map(
+            self.puzzle,
+            self.record.layout,
+            self.origin,
+            (chunk.distances for chunk in self.chunks()),
+            unit=self.unit.name,
+            layers=self.layers,
+            digest=self.digest,
+            depth=None if self.complete else self.depth,
+        )
+
+    # --- inside ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def formatter(self) -> BoardFormatter:
+        """Writes this puzzle's boards."""
+        return BoardFormatter(self.puzzle.body)
+
+    def labels(self, board: str | Sequence[int]) -> tuple[int, ...]:
+        """The label of each cell of a board. Raises BoardError where it is malformed."""
+        if isinstance(board, str):
+            return parse_board(self.puzzle.body, board, name=self.puzzle.name)
+        return check_board(self.puzzle.body, board, name=self.puzzle.name)
+
+    def text(self, board: str | Sequence[int]) -> str:
+        """The canonical text of a board. Raises BoardError where it is malformed."""
+        return format_board(self.puzzle.body, self.labels(board))
+
+    def why_no_distance(self, labels: Sequence[int]) -> tuple[str, str]:
+        """What a well-formed board without a distance has instead, "unreachable" or such as ">12", and why."""
+        reason = self.space.why_unreachable(labels)
+        if reason is None and not self.complete:
+            return (
+                f">{self.depth}",
+                f"it is more than {self.depth} moves away, where the map ends (--max-depth)",
+            )
+        way = "from it to" if self.origin.direction == "to" else "to it from"
+        return "unreachable", reason or f"no moves lead {way} the origin"
+
+    def _distance(self, labels: tuple[int, ...]) -> int:
+        distance = int(self.lookup(self.space.encode(bytes(labels)))[0])
+        if distance < 0:
+            word, reason = self.why_no_distance(labels)
+            raise UnreachableError(f"board {self.text(labels)}: distance {word}: {reason}")
+        return distance
+
+    def _in_order_of_moves(self, boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]:
+        return boards if self.origin.direction == "to" else boards[::-1]
+
+    def _read_chunk(self, key: int) -> Chunk:
+        return self._opened(Maps(self.database).chunk_at(self.record.id, key))
+
+    def _opened(self, stored: StoredChunk) -> Chunk:
+        unit = numpy.dtype(stored.unit).newbyteorder("<")
+        return Chunk(stored.first_key, stored.last_key, numpy.frombuffer(stored.distances, dtype=unit))

@@ -1,0 +1,54 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from farthest.errors import FarthestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class OutputError(FarthestError):
+    """A file cannot be written, or not in the form that its name asks for."""
+
+
+def form_of(file: Path, forms: tuple[str, ...]) -> str:
+    """The file's ending in lower case, such as ``.csv``. Raises OutputError unless it is one of ``forms``."""
+    ending = file.suffix.lower()
+    if ending not in forms:
+        known = f"{', '.join(forms[:-1])} or {forms[-1]}"
+        raise OutputError(
+            f"{file}: a file that ends in {ending or 'nothing'} cannot be written; expected {known}"
+        )
+    return ending
+
+
+@contextmanager
+def written_file(file: Path, *, force: bool) -> Iterator[Path]:
+    """A path beside ``file`` to write to; it takes the place of ``file`` when the block ends without an
+    exception.
+
+    Raises OutputError where ``file`` is there already and ``force`` is not given, or cannot be written.
+    """
+    if file.is_dir():
+        raise OutputError(f"{file} is a folder; expected the name of a file")
+    if file.exists() and not force:
+        raise OutputError(f"{file} is there already; choose another name, or --force to replace it")
+    if not file.parent.is_dir():
+        raise OutputError(f"{file}: there is no folder {file.parent}; make it first")
+    # Beside the file, for a rename works only within one file system; with its ending, for some writers look
+    # at it.
+    part = file.with_name(f".{file.stem}.{os.getpid()}{file.suffix}")
+    try:
+        try:
+            yield part
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot write {file}: {error.strerror or error}") from error

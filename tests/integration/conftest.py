@@ -1,0 +1,68 @@
+"""The command line as users have it: in an empty folder of its own, in this process or in another."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from farthest.cli.app import cli
+
+Run = Callable[..., Result]
+RunJson = Callable[..., Any]
+Process = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory of a test; the default database would be in it."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder: Path) -> Run:
+    """Run a command in this process; it must end with the status that is expected, 0 unless said otherwise."""
+
+    def run_command(*arguments: str, status: int = 0, stdin: str | bytes | None = None) -> Result:
+        result = CliRunner().invoke(cli, arguments, input=stdin, prog_name="farthest")
+        assert result.exit_code == status, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return run_command
+
+
+@pytest.fixture
+def run_json(run: Run) -> RunJson:
+    """Run a command with --json; what its one line of standard output says."""
+
+    def run_command(*arguments: str, **keywords: Any) -> Any:
+        result = run(*arguments, "--json", **keywords)
+        assert result.stdout.count("\n") == 1
+        return json.loads(result.stdout)
+
+    return run_command
+
+
+@pytest.fixture
+def process(folder: Path) -> Process:
+    """Run a command in another process; its output and status are the caller's to look at."""
+
+    def run_command(*arguments: str, **keywords: Any) -> "subprocess.CompletedProcess[str]":
+        environment = {**os.environ, **keywords.pop("env", {})}
+        keywords = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 60} | keywords
+        return subprocess.run(
+            [*COMMAND, *arguments], encoding="utf-8", env=environment, check=False, **keywords
+        )
+
+    return run_command
+
+
+COMMAND = [sys.executable, "-c", "from farthest.cli import main; main()"]

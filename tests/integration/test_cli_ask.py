@@ -1,0 +1,137 @@
+"""`farthest distance`, `path` and `states`."""
+
+import pytest
+
+from integration.conftest import Run, RunJson
+
+SEED = "┘│└/─□─/┐│┌"
+HARDEST = "8 6 7 / 2 5 4 / 3 0 1"
+
+
+@pytest.fixture(autouse=True)
+def maps(run: Run) -> None:
+    run("enumerate", "8-puzzle")
+    run("enumerate", "eight-kinds")
+    run("enumerate", "8-puzzle", "--max-depth", "4")
+
+
+def test_distances(run: Run, run_json: RunJson) -> None:
+    assert run("distance", "eight-kinds", SEED).stdout == "30\n"
+    assert run("distance", "1", HARDEST, "647850321", "123456780").stdout == "31\n31\n0\n"
+    assert run_json("distance", "1", HARDEST) == {
+        "job": 1,
+        "puzzle": "8-puzzle",
+        "distances": [{"board": HARDEST, "distance": 31, "reason": None}],
+    }
+
+
+def test_boards_without_a_distance(run: Run, run_json: RunJson) -> None:
+    assert run("distance", "1", "123456870").stdout.startswith("unreachable: parity")
+    assert run("distance", "3", HARDEST).stdout.startswith(">4: it is more than 4 moves away")
+    assert run("distance", "3", "-", stdin=f"{HARDEST}\n123456708").stdout == ">4\n1\n"
+    (answer,) = run_json("distance", "1", "123456870")["distances"]
+    assert answer["distance"] is None
+    assert answer["reason"].startswith("parity")
+    error = run("path", "1", "123456870", status=2).stderr
+    assert error.startswith("Error: board 123/456/870: distance unreachable: parity")
+
+
+def test_boards_from_standard_input(run: Run, run_json: RunJson) -> None:
+    text = f"{HARDEST}\r\n\n  647850321\n123456870\n1 2 3 / 4 5 6 / 7 8 0"
+    assert run("distance", "1", "-", stdin=text).stdout == "31\n31\nunreachable\n0\n"
+    answers = run_json("distance", "1", "-", stdin=text)["distances"]
+    assert [answer["distance"] for answer in answers] == [31, 31, None, 0]
+    assert [answer["board"] for answer in answers][:2] == [HARDEST, "647850321"]
+    assert run("distance", "1", "-", stdin="").stdout == ""
+    assert run_json("distance", "1", "-", stdin="\n")["distances"] == []
+
+
+def test_many_boards_in_batches(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.cli.bulk.BATCH", 3)
+    boards = run("states", "1", "--depth", "7").stdout
+    assert run("distance", "1", "-", stdin=boards).stdout == "7\n" * boards.count("\n")
+    result = run("distance", "1", "-", stdin=f"{boards}oops\n", status=2)
+    assert f"line {boards.count(chr(10)) + 1}: board 'oops'" in result.stderr
+    assert result.stdout == "7\n" * (boards.count("\n") // 3 * 3)  # the batches before
+
+
+def test_bytes_that_are_no_text(run: Run) -> None:
+    result = run("distance", "1", "-", stdin=b"123456780\n\xff\xfe\n", status=2)
+    assert "line 2" in result.stderr
+
+
+def test_one_path(run: Run, run_json: RunJson) -> None:
+    text = run("path", "eight-kinds", SEED).stdout
+    assert text.startswith("30 moves, 16 optimal solutions\n\nstart ")
+    assert len(text.splitlines()[-1].split()) == 31  # "moves:" and they
+    document = run_json("path", "eight-kinds", SEED)
+    assert (document["distance"], document["solutions"], document["board"]) == (30, 16, SEED)
+    (path,) = document["paths"]
+    assert path["boards"][0] == SEED
+    assert path["boards"][-1] == "┌─┐/│□│/└─┘"
+    assert len(path["moves"]) == 30
+    assert path["moves"][0][1] == 4  # the cell that is empty at first
+
+
+@pytest.mark.parametrize(("job", "board", "count", "length"), [("1", HARDEST, 40, 31), ("2", SEED, 16, 30)])
+def test_all_paths(run: Run, run_json: RunJson, job: str, board: str, count: int, length: int) -> None:
+    lines = run("path", job, board, "--all").stdout.splitlines()
+    assert lines[0] == f"{length} moves, {count} optimal solutions"
+    assert len(set(lines[2:])) == count
+    assert {len(line.split()) for line in lines[2:]} == {length}
+    document = run_json("path", job, board, "--all", "--limit", "3")
+    assert (document["solutions"], len(document["paths"])) == (count, 3)
+    assert f"and {count - 3} more" in run("path", job, board, "--all", "--limit", "3").stdout
+
+
+def test_the_path_of_the_goal(run: Run, run_json: RunJson) -> None:
+    assert (
+        run("path", "1", "123456780").stdout == "0 moves, 1 optimal solution\n\nstart\n1 2 3\n4 5 6\n7 8 0\n"
+    )
+    assert "(no moves)" in run("path", "1", "123456780", "--all").stdout
+    assert run_json("path", "1", "123456780")["paths"] == [{"moves": [], "boards": ["123/456/780"]}]
+
+
+def test_states(run: Run, run_json: RunJson) -> None:
+    assert sorted(run("states", "1", "--farthest").stdout.split()) == ["647/850/321", "867/254/301"]
+    assert len(run("states", "eight-kinds", "--depth", "29").stdout.splitlines()) == 24
+    assert len(run("states", "1", "--depth", "20", "--limit", "10").stdout.splitlines()) == 10
+    assert run("states", "1", "--depth", "20", "--limit", "0").stdout == ""
+    document = run_json("states", "1", "--depth", "31")
+    assert document == {
+        "job": 1,
+        "puzzle": "8-puzzle",
+        "depth": 31,
+        "states": 2,
+        "boards": run("states", "1", "--farthest").stdout.split(),
+    }
+    assert len(run_json("states", "1", "--depth", "24")["boards"]) == document_states(run_json, 24)
+
+
+def document_states(run_json: RunJson, depth: int) -> int:
+    states: int = run_json("show", "1")["layers"][depth]
+    return states
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["distance", "1"], "BOARD"),
+        (["distance", "9", HARDEST], "there is no job 9"),
+        (["distance", "nothing", HARDEST], "nothing"),
+        (["distance", "1", "-", HARDEST], "cannot stand among others"),
+        (["distance", "1", "12345678"], "board '12345678'"),
+        (["distance", "1", "8 6 7 / 2 5 4 / 3 0 x"], "'x'"),
+        (["distance", "1", HARDEST, "--database", "none.db"], "none.db"),
+        (["path", "1", "1 2 3 / 4 5 6 / 7 8 8"], "appears twice"),
+        (["path", "1", HARDEST, "--all", "--limit", "0"], "--limit"),
+        (["path", "3", HARDEST], "more than 4 moves away"),
+        (["states", "1"], "one of --depth N and --farthest"),
+        (["states", "1", "--depth", "3", "--farthest"], "one of --depth N and --farthest"),
+        (["states", "1", "--depth", "32"], "its layers are 0 to 31"),
+    ],
+)
+def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
+    result = run(*arguments, status=2)
+    assert message in result.stderr
+    assert result.stdout == ""

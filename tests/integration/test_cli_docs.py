@@ -1,0 +1,90 @@
+"""docs/cli.md says all that the command line says: every command, option and JSON field."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from farthest.cli.app import cli
+from integration.conftest import RunJson
+
+PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+TEXT = PAGE.read_text(encoding="utf-8")
+COMMANDS = sorted(cli.commands)
+SEEN_BY_ALL = {"--help", "-h", "--json", "--database"}
+
+
+def section(command: str) -> str:
+    """What the page says under the command's heading; its usage is the heading."""
+    found = re.search(rf"^## farthest {command}\b.*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
+    assert found, f"docs/cli.md has no section on {command}"
+    return found[0]
+
+
+def test_no_other_commands_are_documented() -> None:
+    assert sorted(re.findall(r"^## farthest (\w+)", TEXT, re.MULTILINE)) == COMMANDS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command(name: str) -> None:
+    command = cli.commands[name]
+    text = section(name)
+    usage = " ".join(
+        parameter.make_metavar(click.Context(command))
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
+    )
+    assert text.splitlines()[0] == f"## farthest {name} {usage}".rstrip()
+    options = {option for parameter in command.params for option in parameter.opts + parameter.secondary_opts}
+    documented = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+    assert {each for each in options if each.startswith("-")} - SEEN_BY_ALL <= documented
+    assert f"    farthest {name}" in text
+    assert "`--json`" in text
+    assert command.help
+    assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
+
+
+def test_what_all_commands_have() -> None:
+    start = TEXT.split("\n## farthest ")[0]
+    assert all(f"`{option}" in start for option in SEEN_BY_ALL)
+    for name in COMMANDS:
+        options = {option for parameter in cli.commands[name].params for option in parameter.opts}
+        assert "--json" in options
+        assert name == "puzzles" or "--database" in options
+
+
+def fields(value: Any) -> set[str]:
+    """The names of an object's fields, and of those of the objects in it; layout belongs to another page."""
+    if isinstance(value, list):
+        return {name for each in value for name in fields(each)}
+    if isinstance(value, dict):
+        return set(value) | {name for key, each in value.items() if key != "layout" for name in fields(each)}
+    return set()
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("puzzles", []),
+        ("puzzles", ["eight-kinds"]),
+        ("enumerate", ["3-puzzle"]),
+        ("jobs", []),
+        ("show", ["1"]),
+        ("distance", ["1", "0 3 / 1 2"]),
+        ("path", ["1", "0 3 / 1 2"]),
+        ("states", ["1", "--farthest"]),
+        ("export", ["1", "states.csv"]),
+        ("plot", ["1", "layers.svg"]),
+        ("verify", ["1"]),
+        ("delete", ["1"]),
+    ],
+)
+def test_every_json_field(run_json: RunJson, command: str, arguments: list[str]) -> None:
+    run_json("enumerate", "3-puzzle")
+    text = section(command)
+    if command == "show":
+        text += section("jobs")
+    undocumented = {name for name in fields(run_json(command, *arguments)) if f"`{name}`" not in text}
+    assert not undocumented

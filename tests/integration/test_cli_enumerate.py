@@ -1,0 +1,189 @@
+"""`farthest enumerate`."""
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from farthest.cli.options import byte_size
+from farthest.cli.printing import bytes_text, seconds_text, side_by_side
+from farthest.cli.progress import LineReporter, LiveReporter, rate_text
+from farthest.puzzles import catalogue
+from integration.conftest import Process, Run, RunJson
+
+FIELDS = {
+    "job": int,
+    "puzzle": str,
+    "states": int,
+    "eccentricity": int,
+    "layers": list,
+    "farthest": list,
+    "digest": str,
+    "seconds": float,
+    "complete": bool,
+    "resumed_from": type(None),
+    "database": str,
+}
+
+
+def test_the_seed(run: Run, folder: Path) -> None:
+    text = run("enumerate", "eight-kinds").stdout
+    assert "90,720 states, eccentricity 30" in text
+    assert "   30       6\n" in text
+    assert "6 boards farthest, 30 moves to goal" in text
+    assert "farthest.db" in text
+    assert (folder / "farthest.db").exists()
+
+
+def test_json(run_json: RunJson) -> None:
+    document = run_json("enumerate", "eight-kinds")
+    assert {name: type(value) for name, value in document.items()} == FIELDS
+    known = catalogue.load("eight-kinds").known[0]
+    assert document["states"] == known.states
+    assert tuple(document["layers"]) == known.layers
+    assert sorted(document["farthest"]) == sorted(known.farthest or ())
+    assert document["complete"]
+
+
+def test_origins(run_json: RunJson) -> None:
+    to = run_json("enumerate", "roundabout", "--to", "goal")
+    away = run_json("enumerate", "roundabout", "--from", "goal")
+    assert to["states"] == away["states"]
+    assert to["farthest"] != away["farthest"]
+    board = to["farthest"][0]
+    there = run_json("enumerate", "roundabout", "--from", board)
+    assert run_json("distance", str(there["job"]), board)["distances"][0]["distance"] == 0
+    goal = run_json("puzzles", "roundabout")["goals"][0]
+    answers = [
+        run_json("distance", str(job), where)["distances"][0] for job, where in ((1, board), (3, goal))
+    ]
+    assert answers[0]["distance"] == answers[1]["distance"] == to["eccentricity"]
+
+
+def test_a_limit(run: Run, run_json: RunJson) -> None:
+    document = run_json("enumerate", "8-puzzle", "--max-depth", "3")
+    assert (document["layers"], document["eccentricity"], document["complete"]) == ([1, 2, 4, 8], None, False)
+    text = run("enumerate", "8-puzzle", "--max-depth", "3").stdout
+    assert "--max-depth ended the enumeration" in text
+    assert "eccentricity" not in text
+
+
+def test_a_histogram_has_no_map(run: Run, run_json: RunJson) -> None:
+    document = run_json("enumerate", "eight-kinds", "--histogram-only", "--threads", "1")
+    assert document["layers"][-1] == 6
+    assert "without a map" in run("enumerate", "eight-kinds", "--histogram-only").stdout
+    error = run("distance", "1", "┘│└/─□─/┐│┌", status=2).stderr
+    assert "histogram" in error
+    assert sorted(run("states", "1", "--farthest").stdout.split()) == sorted(document["farthest"])
+    assert run_json("states", "1", "--farthest", "--limit", "2")["boards"] == document["farthest"][:2]
+    assert "histogram" in run("states", "1", "--depth", "3", status=2).stderr
+    run("plot", "1", "layers.svg")
+    run("show", "1")
+
+
+def test_a_file(run_json: RunJson, folder: Path) -> None:
+    (folder / "mine.toml").write_text(
+        'name = "mine"\nfamily = "sliding"\n[sliding]\nblank = "0"\ngoal = ["0 1", "2 3"]\n'
+    )
+    document = run_json("enumerate", "mine.toml", "--database", "other.db")
+    assert (document["puzzle"], document["states"], document["database"]) == ("mine", 12, "other.db")
+    assert not (folder / "farthest.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["eight-kind"], "eight-kinds"),
+        (["eight-kinds", "--to", "123"], "board '123'"),
+        (["sliding-2x3", "--from", "start"], "start"),
+        (["eight-kinds", "--from", "goal", "--to", "goal"], "exclude each other"),
+        (["eight-kinds", "--memory", "1kB"], "--memory"),
+        (["eight-kinds", "--memory", "much"], "not a size"),
+        (["eight-kinds", "--memory", "0"], "at least one byte"),
+        (["eight-kinds", "--threads", "0"], "--threads"),
+        (["eight-kinds", "--max-depth", "-1"], "--max-depth"),
+        (["eight-kinds", "--database", "no/such/folder.db"], "folder"),
+        (["eight-kinds", "--database", "nosuch://x"], "nosuch"),
+        (["missing.toml"], "missing.toml"),
+        (["15-puzzle"], "memory"),
+        ([], "PUZZLE"),
+    ],
+)
+def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
+    result = run("enumerate", *arguments, status=2)
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_progress_as_lines(run: Run, process: Process) -> None:
+    result = process("enumerate", "3-puzzle", "--progress", "--json")
+    lines = result.stderr.splitlines()
+    assert lines[0].startswith("estimate states_at_most=12 ")
+    assert [line.split()[0] for line in lines[1:]] == ["layer"] * 7 + ["finished"]
+    assert lines[1].startswith("layer depth=0 states=1 total=1 seconds=")
+    assert json.loads(result.stdout)["states"] == 12
+    assert process("enumerate", "3-puzzle").stderr == ""
+
+
+def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
+    estimate = SimpleNamespace(states_at_most=10**8, memory=2**20, disk=5, memory_limit=2**30)
+    for reporter in (LineReporter(), LiveReporter()):
+        reporter.estimate(estimate)  # type: ignore[arg-type]  # the fields are what counts
+        reporter.resumed(4, 7)
+        reporter.layer(8, 1000, 4 * 10**7, 0.1)
+        reporter.layer(9, 1000, 5 * 10**7, 0.1)
+        reporter.checkpoint(9, 0.1)
+        if isinstance(reporter, LiveReporter):
+            parts = reporter.parts()
+            assert parts[:4] == ["depth 9", "1,000 new", "50,000,000 states", "50.0%"]
+            assert parts[4].endswith("/s")
+            assert parts[5].endswith("left")
+        reporter.finished(SimpleNamespace(states=10, seconds=1.0))  # type: ignore[arg-type]  # as above
+        reporter.stop()
+    said = capsys.readouterr().err
+    assert "resumed job=4 depth=7\n" in said
+    assert "at most 100,000,000 states; needs 1.0 MiB of memory (of 1.0 GiB), 5 bytes of disk" in said
+    assert "job 4 goes on after depth 7" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        ("4GiB", 4 * 2**30),
+        ("500MB", 500_000_000),
+        ("1.5g", 3 * 2**29),
+        ("64k", 65536),
+        (" 2 TiB ", 2**41),
+        ("123", 123),
+        ("7b", 7),
+        (None, None),
+    ],
+)
+def test_sizes(text: str | None, size: int | None) -> None:
+    assert byte_size(None, None, text) == size  # type: ignore[arg-type]  # click's part is not used
+
+
+def test_amounts() -> None:
+    assert [bytes_text(size) for size in (5, 1024, 3 * 2**29, 2**70)] == [
+        "5 bytes",
+        "1.0 KiB",
+        "1.5 GiB",
+        "1,024 EiB",
+    ]
+    assert [seconds_text(each) for each in (0.00312, 1.234, 12.34, 245, 7384)] == [
+        "0.0031 s",
+        "1.23 s",
+        "12.3 s",
+        "4 min 05 s",
+        "2 h 03 min",
+    ]
+    assert [rate_text(each) for each in (812, 15_300, 350e6, 2e12)] == ["812", "15.3 k", "350 M", "2e+03 G"]
+
+
+def test_drawings_are_wrapped() -> None:
+    drawings = [["ab", "c"], ["d"], ["ef", "gh"]]
+    assert side_by_side(drawings, width=80) == ["ab   d    ef", "c         gh"]
+    assert side_by_side(drawings, width=8) == ["ab   d", "c", "", "ef", "gh"]
+    assert side_by_side(drawings, width=1) == ["ab", "c", "", "d", "", "ef", "gh"]
+    assert side_by_side([]) == []

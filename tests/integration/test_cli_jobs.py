@@ -1,0 +1,84 @@
+"""`farthest jobs`, `show` and `delete`."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
+from farthest.models.leases import owner_token
+from farthest.puzzles import catalogue
+from integration.conftest import Run, RunJson
+
+
+def test_jobs(run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    run("enumerate", "8-puzzle", "--from", "start", "--max-depth", "2")
+    lines = run("jobs").stdout.splitlines()
+    assert len(lines) == 3
+    assert lines[1].split()[:7] == ["1", "3-puzzle", "to", "goal", "finished", "12", "6"]
+    assert lines[2].split()[:7] == ["2", "8-puzzle", "from", "start", "finished", "9", "2+"]
+    document = run_json("jobs")
+    assert [job["job"] for job in document["jobs"]] == [1, 2]
+    assert document["jobs"][1]["parameters"]["max_depth"] == 2
+    assert document["database"] == "farthest.db"
+
+
+def test_show(run: Run, run_json: RunJson) -> None:
+    digest = run_json("enumerate", "3-puzzle")["digest"]
+    text = run("show", "3-puzzle").stdout
+    assert digest in text
+    assert "eccentricity  6\n" in text
+    document = run_json("show", "1")
+    assert document["layers"] == [1, 2, 2, 2, 2, 2, 1]
+    assert len(document["layer_seconds"]) == 7
+    assert (document["digest"], document["has_map"], document["keys"]) == (digest, True, 12)
+    run("enumerate", "3-puzzle", "--max-depth", "2")
+    assert "not known: --max-depth ended the enumeration after layer 2" in run("show", "2").stdout
+
+
+def test_a_job_that_did_not_finish(run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    puzzle = catalogue.load("8-puzzle")
+    parameters = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}
+    with open_database("farthest.db", create=False) as database:
+        owner = f"{os.uname().nodename}/999999999/0"
+        Jobs(database).add(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, {}, owner)
+    assert "interrupted" in run("jobs").stdout
+    assert run_json("show", "2")["status"] == "interrupted"
+    assert "none yet" in run("show", "2").stdout
+    for command in (["distance", "2", "123456780"], ["plot", "2", "x.svg"], ["show", "8-puzzle"]):
+        assert "Error: " in run(*command, status=2).stderr
+    run("delete", "2")
+
+
+def test_delete(run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    run("enumerate", "3-puzzle", "--from", "start")
+    assert run("delete", "3-puzzle").stdout.startswith("Deleted job 2 (3-puzzle) from farthest.db: ")
+    document = run_json("delete", "1")
+    assert (document["job"], document["puzzle"], document["database"]) == (1, "3-puzzle", "farthest.db")
+    assert document["bytes"] > 0
+    assert run("jobs").stdout == "No jobs in farthest.db; `farthest enumerate PUZZLE` makes one.\n"
+    assert run_json("jobs")["jobs"] == []
+    assert "there is no job 1" in run("delete", "1", status=2).stderr
+
+
+def test_a_running_job_is_not_deleted(run: Run) -> None:
+    run("enumerate", "3-puzzle")
+    puzzle = catalogue.load("3-puzzle")
+    with open_database("farthest.db", create=False) as database:
+        Jobs(database).add(puzzle.to_json(), puzzle.digest, puzzle.name, {"x": 1}, {}, owner_token())
+    assert "is being run" in run("delete", "2", status=2).stderr
+
+
+@pytest.mark.parametrize("command", [["jobs"], ["show", "1"], ["delete", "1"], ["verify", "1"]])
+def test_databases_that_are_none(run: Run, folder: Path, command: list[str]) -> None:
+    assert "there is no such database" in run(*command, status=2).stderr
+    (folder / "text.db").write_text("This is not a database. " * 100)
+    assert "text.db" in run(*command, "--database", "text.db", status=2).stderr
+    sqlite3.connect("other.db").close()
+    assert "Error: " in run(*command, "--database", "other.db", status=2).stderr
+    assert "Error: " in run(*command, "--database", str(folder), status=2).stderr

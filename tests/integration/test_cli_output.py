@@ -1,0 +1,68 @@
+"""`farthest export`, `plot` and `verify`."""
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from integration.conftest import Run, RunJson
+
+
+@pytest.fixture(autouse=True)
+def maps(run: Run) -> None:
+    run("enumerate", "3-puzzle")
+
+
+def test_export(run: Run, run_json: RunJson, folder: Path) -> None:
+    assert run("export", "3-puzzle", "states.csv").stdout == "Wrote 12 states to states.csv.\n"
+    lines = (folder / "states.csv").read_text().splitlines()
+    assert lines[0] == "key,board,distance"
+    assert len(lines) == 13
+    assert "--force" in run("export", "3-puzzle", "states.csv", status=2).stderr
+    document = run_json("export", "1", "states.csv", "--force")
+    assert document == {"job": 1, "puzzle": "3-puzzle", "file": "states.csv", "states": 12}
+    for file in ("states.parquet", "states.npz"):
+        run("export", "1", file)
+    assert ".parquet, .csv or .npz" in run("export", "1", "states.txt", status=2).stderr
+
+
+def test_plot(run: Run, run_json: RunJson, folder: Path) -> None:
+    assert run("plot", "1", "layers.png").stdout == "Drew 7 layers to layers.png.\n"
+    assert run_json("plot", "1", "layers.svg", "--log")["layers"] == [1, 2, 2, 2, 2, 2, 1]
+    assert (folder / "layers.svg").read_text().startswith("<?xml")
+    assert "is there already" in run("plot", "1", "layers.svg", status=2).stderr
+    assert ".png or .svg" in run("plot", "1", "layers.jpg", status=2).stderr
+
+
+def test_verify(run: Run, run_json: RunJson) -> None:
+    assert "job 1 (3-puzzle, to goal): proved" in run("verify", "1").stdout
+    document = run_json("verify", "3-puzzle")
+    assert document["ok"]
+    assert document["job"] == 1
+    assert {check["name"] for check in document["checks"]} >= {"origin", "nearer", "jump", "closed"}
+
+
+def test_verify_finds_a_wrong_digest(run: Run, run_json: RunJson) -> None:
+    with sqlite3.connect("farthest.db") as connection:
+        connection.execute("UPDATE job SET digest = 'other'")
+    connection.close()
+    text = run("verify", "1", status=1).stdout
+    assert "DISPROVED" in text
+    assert "digest: stored other" in text
+    assert not run_json("verify", "1", status=1)["ok"]
+
+
+def test_a_damaged_chunk(run: Run) -> None:
+    with sqlite3.connect("farthest.db") as connection:
+        connection.execute("UPDATE chunk SET payload = zeroblob(20)")
+    connection.close()
+    for command in (
+        ["distance", "1", "0 3 / 1 2"],
+        ["path", "1", "0 3 / 1 2"],
+        ["states", "1", "--farthest"],
+        ["export", "1", "states.csv"],
+        ["verify", "1"],
+    ):
+        result = run(*command, status=2)
+        assert "damaged" in result.stderr
+    assert not Path("states.csv").exists()

@@ -1,0 +1,245 @@
+"""Whole enumerations against the naive model: layers, every distance, digests, limits, checkpoints and resuming."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import naive
+from farthest import _kernel
+from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.reporter import SilentReporter
+from farthest.errors import ResourceError
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.puzzles.boards import format_board, parse_board
+from farthest.puzzles.catalogue import load, names
+from farthest.puzzles.definition import Direction, Origin, Puzzle
+from farthest.spaces import compile_space
+from strategies import grid_rows, make_puzzle, puzzles
+
+ISAS = ("", *_kernel.available_isas())
+QUICK_STATES = 95_000
+SMALL = (
+    "sliding-1x5",
+    "sliding-2x2",
+    "sliding-2x2-slide",
+    "sliding-2x3",
+    "sliding-3x2-slide",
+    "sliding-2x4-slide",
+)
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with open_database(str(tmp_path_factory.mktemp("enumeration") / "maps.db"), create=True) as opened:
+        yield opened
+
+
+def stored_distances(database: Database, job_id: int) -> dict[naive.Board, int]:
+    """Every board of a job's map that has a distance, with it; the boards of its rows must agree."""
+    job = Jobs(database).get(job_id)
+    chunks = list(Maps(database).chunks(job_id))
+    dtype = np.dtype("u1" if chunks[0].unit == "uint8" else "<u2")
+    distances = np.frombuffer(b"".join(chunk.distances for chunk in chunks), dtype=dtype)
+    keys = np.flatnonzero(distances != np.iinfo(dtype).max).astype(np.uint64)
+    origin = Origin(job.parameters["direction"], job.parameters["where"])
+    space = compile_space(Puzzle.from_json(job.puzzle_json), origin, job.layout)
+    boards = space.decode(keys).tolist()
+    found = {tuple(board): int(d) for board, d in zip(boards, distances[keys], strict=True)}
+    rows = list(Maps(database).states(job_id))
+    for row in rows[:: 1 + len(rows) // 2000]:
+        assert row.distance == distances[row.key]
+        assert found[parse_board(space.puzzle.body, row.board)] == row.distance
+    return found
+
+
+def check_outcome(outcome: Outcome, expected: dict[naive.Board, int], puzzle: Puzzle) -> None:
+    assert list(outcome.layers) == naive.layers(expected)
+    assert outcome.states == len(expected)
+    last = max(expected.values())
+    farthest = {format_board(puzzle.body, board) for board, distance in expected.items() if distance == last}
+    assert len(outcome.farthest) == min(len(farthest), 1000)
+    assert set(outcome.farthest) <= farthest
+    if outcome.complete:
+        assert outcome.eccentricity == last
+
+
+def catalogue() -> list[Any]:
+    """All puzzles that Python can enumerate; those that take it seconds are slow."""
+    marked = []
+    for name in (*names(), *SMALL):
+        states = compile_space(load(name)).arrangements
+        if states < 1_000_000:
+            marked.append(pytest.param(name, marks=[pytest.mark.slow] if states > QUICK_STATES else []))
+    return marked
+
+
+@pytest.mark.parametrize("direction", ["to", "from"])
+@pytest.mark.parametrize("name", catalogue())
+def test_catalogue_equals_the_naive_model(database: Database, name: str, direction: Direction) -> None:
+    puzzle = load(name)
+    origin = Origin(direction, puzzle.origin.where)
+    expected = naive.distances(puzzle, origin)
+    outcome = enumerate_puzzle(puzzle, database, Settings(origin=origin))
+    check_outcome(outcome, expected, puzzle)
+    assert outcome.job is not None
+    assert stored_distances(database, outcome.job) == expected
+
+
+ways = st.builds(
+    Settings,
+    threads=st.sampled_from([1, 2, 5]),
+    isa=st.sampled_from(ISAS),
+    shard_classes=st.integers(1, 3),
+    checkpoint_seconds=st.sampled_from([0.0, 60.0]),
+    state_rows=st.sampled_from([0, 10, 1_000_000]),
+)
+
+
+@given(puzzles(most=5000), ways)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_any_puzzle_equals_the_naive_model(database: Database, puzzle: Puzzle, way: Settings) -> None:
+    expected = naive.distances(puzzle)
+    outcome = enumerate_puzzle(puzzle, database, way)
+    check_outcome(outcome, expected, puzzle)
+    assert outcome.complete
+    assert outcome.job is not None
+    assert stored_distances(database, outcome.job) == expected
+    Jobs(database).delete(outcome.job)
+
+
+@given(puzzles(most=5000), ways)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, way: Settings) -> None:
+    plain = Settings(threads=1, isa="portable")
+    reference = enumerate_puzzle(puzzle, None, plain)
+    stored = enumerate_puzzle(puzzle, database, way)
+    assert stored.job is not None
+    assert stored.digest == enumerate_puzzle(puzzle, None, way).digest == reference.digest
+    assert Jobs(database).get(stored.job).digest == reference.digest
+    Jobs(database).delete(stored.job)
+    counted = enumerate_puzzle(puzzle, None, replace(way, histogram_only=True))
+    assert counted.layers == reference.layers
+    assert sorted(counted.farthest) == sorted(reference.farthest)
+    assert counted.digest == enumerate_puzzle(puzzle, None, replace(plain, histogram_only=True)).digest
+
+
+@given(puzzles(most=5000), ways, st.integers(0, 12), st.booleans())
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+def test_a_depth_limit_cuts_the_same_layers_off(
+    database: Database, puzzle: Puzzle, way: Settings, limit: int, histogram_only: bool
+) -> None:
+    expected = naive.distances(puzzle, max_depth=limit)
+    limited = replace(way, max_depth=limit, histogram_only=histogram_only)
+    outcome = enumerate_puzzle(puzzle, database, limited)
+    check_outcome(outcome, expected, puzzle)
+    assert outcome.job is not None
+    if not histogram_only:
+        assert stored_distances(database, outcome.job) == expected
+    for row in Maps(database).states(outcome.job):
+        assert expected[parse_board(puzzle.body, row.board)] == row.distance
+    Jobs(database).delete(outcome.job)
+
+
+@pytest.mark.parametrize("histogram_only", [False, True])
+@pytest.mark.parametrize("limit", [1, 4, 7])
+def test_farthest_boards_under_a_depth_limit_are_those_of_the_last_layer(
+    limit: int, histogram_only: bool
+) -> None:
+    puzzle = load("8-puzzle")
+    expected = naive.distances(puzzle, max_depth=limit)
+    outcome = enumerate_puzzle(puzzle, None, Settings(max_depth=limit, histogram_only=histogram_only))
+    check_outcome(outcome, expected, puzzle)
+    assert not outcome.complete
+    assert outcome.eccentricity is None
+
+
+class Stop(Exception):
+    """Stands for whatever ends a run."""
+
+
+@dataclass
+class StopAt(SilentReporter):
+    """Ends the run when it tells of layer ``depth``."""
+
+    depth: int
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == self.depth:
+            raise Stop
+
+
+@given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+def test_a_stopped_run_goes_on_in_any_way(
+    database: Database, puzzle: Puzzle, way: Settings, other: Settings, chance: int
+) -> None:
+    reference = enumerate_puzzle(puzzle, None)
+    assume(len(reference.layers) > 1)
+    depth = 1 + chance % (len(reference.layers) - 1)
+    with pytest.raises(Stop):
+        enumerate_puzzle(puzzle, database, replace(way, checkpoint_seconds=0), StopAt(depth))
+    begun = Jobs(database).list()[-1]
+    assert begun.status == "interrupted"
+    outcome = enumerate_puzzle(puzzle, database, other)
+    assert outcome.job == begun.id
+    assert outcome.resumed_from == (begun.depth if depth > 1 else None)
+    assert outcome.resumed_from is None or 1 <= outcome.resumed_from < depth
+    assert (outcome.digest, outcome.layers) == (reference.digest, reference.layers)
+    assert outcome.farthest == reference.farthest
+    assert Jobs(database).get(begun.id).status == "finished"
+    Jobs(database).delete(begun.id)
+
+
+def test_a_run_stopped_again_and_again_still_ends(database: Database) -> None:
+    puzzle = load("sliding-3x3")
+    reference = enumerate_puzzle(puzzle, None)
+    resumed = []
+    for depth in range(2, reference.eccentricity or 0, 3):
+        way = Settings(checkpoint_seconds=0, threads=1 + depth % 3, shard_classes=1 + depth % 2)
+        with pytest.raises(Stop):
+            enumerate_puzzle(puzzle, database, way, StopAt(depth))
+        resumed.append(Jobs(database).list()[-1].depth)
+    assert None not in resumed
+    assert resumed == sorted(depth for depth in resumed if depth is not None)
+    outcome = enumerate_puzzle(puzzle, database)
+    assert outcome.digest == reference.digest
+    assert outcome.resumed_from == resumed[-1]
+    assert len({job.id for job in Jobs(database).list() if job.name == "sliding-3x3"}) == 1
+
+
+def test_a_run_with_other_parameters_is_another_job(database: Database) -> None:
+    puzzle = load("sliding-2x3")
+    with pytest.raises(Stop):
+        enumerate_puzzle(puzzle, database, Settings(checkpoint_seconds=0), StopAt(5))
+    begun = Jobs(database).list()[-1].id
+    start = Origin("from", "5 4 3 / 2 1 0")
+    for other in (Settings(max_depth=3), Settings(histogram_only=True), Settings(origin=start)):
+        outcome = enumerate_puzzle(puzzle, database, other)
+        assert outcome.resumed_from is None
+        assert outcome.job != begun
+    assert enumerate_puzzle(puzzle, database).job == begun
+    assert enumerate_puzzle(puzzle, database).job != begun  # it is finished: this is a new one
+
+
+def test_too_little_memory_is_refused_before_anything_is_stored(database: Database) -> None:
+    before = len(Jobs(database).list())
+    with pytest.raises(ResourceError, match="--memory"):
+        enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30))
+    with pytest.raises(ResourceError, match="--histogram-only"):
+        enumerate_puzzle(load("sliding-3x4"), database, Settings(memory=150 * 2**20))
+    assert len(Jobs(database).list()) == before
+
+
+def test_many_blanks_are_enumerated_in_reasonable_time() -> None:
+    # 12,870 states, one shard each: nothing may cost the square of their number in every layer.
+    puzzle = make_puzzle(rows=grid_rows(4, 4), goals=[[0] * 8 + [1] * 8])
+    outcome = enumerate_puzzle(puzzle, None)
+    assert outcome.states == 12_870
+    assert outcome.seconds < 2

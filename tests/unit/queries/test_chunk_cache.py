@@ -1,0 +1,45 @@
+"""The cache of decoded chunks: right, bounded, and the chunk used longest ago goes first."""
+
+import numpy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farthest.queries.chunk_cache import Chunk, ChunkCache
+
+SIZE = 10
+
+
+class Source:
+    """Chunks of ten keys; notes which are read."""
+
+    def __init__(self) -> None:
+        self.read: list[int] = []
+
+    def __call__(self, key: int) -> Chunk:
+        first = key - key % SIZE
+        self.read.append(first)
+        return Chunk(first, first + SIZE - 1, numpy.arange(first, first + SIZE, dtype=numpy.uint8))
+
+
+@given(keys=st.lists(st.integers(0, 99)), limit=st.integers(0, 60))
+def test_any_order_of_keys(keys: list[int], limit: int) -> None:
+    source = Source()
+    cache = ChunkCache(source, limit)
+    kept: list[int] = []  # what a plain list of first keys says, the one used last at the end
+    reads = 0
+    for key in keys:
+        chunk = cache.chunk_of(key)
+        assert chunk.distances[key - chunk.first_key] == key
+        first = key - key % SIZE
+        if first in kept:
+            kept.remove(first)
+        else:
+            reads += 1
+        kept.append(first)
+        del kept[: max(0, len(kept) - max(1, limit // SIZE))]
+        assert len(source.read) == reads
+
+
+def test_what_stands_for_no_distance() -> None:
+    assert Chunk(0, 0, numpy.zeros(1, dtype=numpy.uint8)).no_distance == 255
+    assert Chunk(0, 0, numpy.zeros(1, dtype="<u2")).no_distance == 65535

@@ -1,0 +1,113 @@
+"""Exports hold every state once, in key order, in each form; files are written whole or not at all."""
+
+import csv
+import sys
+from pathlib import Path
+
+import numpy
+import pyarrow.parquet
+import pytest
+
+from farthest.queries import export
+from farthest.queries.distance_map import DistanceMap
+from farthest.queries.output_file import OutputError
+from unit.queries.conftest import MapOf
+
+Rows = list[tuple[int, str, int]]
+
+
+def expected_rows(distance_map: DistanceMap) -> Rows:
+    array = distance_map.array()
+    keys = numpy.flatnonzero(array != 255).astype(numpy.uint64)
+    texts = distance_map.formatter.texts(distance_map.space.decode(keys))
+    return list(zip(keys.tolist(), texts, array[keys].tolist(), strict=True))
+
+
+def read_csv(file: Path) -> Rows:
+    with file.open(encoding="utf-8", newline="") as stream:
+        header, *rows = csv.reader(stream)
+    assert header == ["key", "board", "distance"]
+    return [(int(key), board, int(distance)) for key, board, distance in rows]
+
+
+def read_parquet(file: Path) -> Rows:
+    table = pyarrow.parquet.read_table(file)
+    assert table.column_names == ["key", "board", "distance"]
+    return list(zip(*(column.to_pylist() for column in table.columns), strict=True))
+
+
+def read_npz(file: Path) -> Rows:
+    with numpy.load(file) as arrays:
+        tokens = arrays["tokens"]
+        texts = ["".join(tokens[board]) for board in arrays["labels"]]
+        assert arrays["keys"].dtype == numpy.uint64
+        return list(zip(arrays["keys"].tolist(), texts, arrays["distances"].tolist(), strict=True))
+
+
+READERS = {".csv": read_csv, ".parquet": read_parquet, ".npz": read_npz}
+
+
+@pytest.mark.parametrize("name", ["lozenge", "8-puzzle", "sliding-2x4"])
+@pytest.mark.parametrize("form", READERS)
+def test_every_state_is_there(map_of: MapOf, tmp_path: Path, name: str, form: str) -> None:
+    distance_map = map_of(name)
+    file = tmp_path / f"states{form.upper()}"
+    assert distance_map.export(file) == distance_map.states
+    expected = expected_rows(distance_map)
+    if form == ".npz":
+        expected = [(key, board.replace("/", "").replace("#", ""), at) for key, board, at in expected]
+    assert READERS[form](file) == expected
+    assert [each.name for each in tmp_path.iterdir()] == [file.name]
+
+
+def test_blocks_end_where_they_may(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.queries.states.BLOCK_STATES", 7)
+    for form, read in READERS.items():
+        file = tmp_path / f"states{form}"
+        map_of("3-puzzle").export(file)
+        assert len(read(file)) == 12
+
+
+def test_a_file_is_not_replaced_unless_that_is_wanted(map_of: MapOf, tmp_path: Path) -> None:
+    file = tmp_path / "states.csv"
+    file.write_text("mine")
+    with pytest.raises(OutputError, match="is there already"):
+        map_of("3-puzzle").export(file)
+    assert file.read_text() == "mine"
+    map_of("3-puzzle").export(file, force=True)
+    assert len(read_csv(file)) == 12
+
+
+@pytest.mark.parametrize("name", ["states.txt", "states", "states.csv.gz"])
+def test_other_forms(map_of: MapOf, tmp_path: Path, name: str) -> None:
+    with pytest.raises(OutputError, match=r"expected \.parquet, \.csv or \.npz"):
+        map_of("3-puzzle").export(tmp_path / name)
+
+
+def test_places_that_cannot_be_written(map_of: MapOf, tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match="there is no folder"):
+        map_of("3-puzzle").export(tmp_path / "missing" / "states.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(OutputError, match="is a folder"):
+        map_of("3-puzzle").export(tmp_path / "folder.csv")
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_nothing_is_left_of_a_file_that_failed(
+    map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def fail(distance_map: DistanceMap, file: Path) -> None:
+        file.write_text("half of it")
+        raise error
+
+    monkeypatch.setattr(export, "_write_csv", fail)
+    with pytest.raises((OutputError, KeyboardInterrupt), match=r"states\.csv: No space left on device|^$"):
+        map_of("3-puzzle").export(tmp_path / "states.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pyarrow_is_an_extra(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(OutputError, match=r"pip install 'farthest\[parquet\]'"):
+        map_of("3-puzzle").export(tmp_path / "states.parquet")
+    assert list(tmp_path.iterdir()) == []
