@@ -278,6 +278,8 @@ void insert(const Space& space, const Layer& layer, Key key) {
 }  // namespace
 
 NB_MODULE(_kernel, m) {
+  // A space that a script keeps until the interpreter ends is no leak that its author could mend.
+  nb::set_leak_warnings(false);
   m.doc() =
       "The enumeration kernel: arrangement spaces, layers of states as bitmaps, and their images under "
       "moves.";
