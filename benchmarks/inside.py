@@ -3,7 +3,8 @@
     python benchmarks/inside.py CASE PUZZLE [ISA]
 
 enumerate, histogram: compiling the space and searching it, with and without distances. map: the same and one array
-of all distances. cold: opening a stored map and one distance. bulk: 100,000 boards from text to distances.
+of all distances. cold: one distance of a stored map just opened. bulk: 100,000 boards from text to distances. The
+last two make the map first if it is not in the database that FARTHEST_BENCHMARK_DATABASE names.
 """
 
 from __future__ import annotations

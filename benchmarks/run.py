@@ -86,7 +86,8 @@ def run(command: list[str], folder: str) -> Run:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    return os.environ | {"FARTHEST_BENCHMARK_DATABASE": str(Path(folder) / "shared.db")}
+    outside = {name: value for name, value in os.environ.items() if name != "FARTHEST_DATABASE_URL"}
+    return outside | {"FARTHEST_BENCHMARK_DATABASE": str(Path(folder) / "shared.db")}
 
 
 def revision() -> str:

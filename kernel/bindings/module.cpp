@@ -15,6 +15,8 @@
 #include <tuple>
 #include <type_traits>
 
+#include "boards.hpp"
+#include "buffers.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
 
@@ -29,11 +31,9 @@ using farthest::LayerView;
 using farthest::Layout;
 using farthest::Move;
 using farthest::Space;
+using farthest::python::aligned;
+using farthest::python::Array;
 
-template <class T>
-using Array = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-// In signatures: any object with a buffer. (Before Python 3.12 numpy does not declare its arrays as buffers.)
-#define BUFFER "typing_extensions.Buffer | numpy.typing.NDArray[typing.Any]"
 using MoveArgs = std::tuple<std::vector<int>, std::uint64_t, std::uint64_t>;
 
 const std::vector<std::pair<farthest::Isa, std::string>>& isa_names() {
@@ -79,81 +79,6 @@ void make_space(Space* place, int slots, const std::vector<int>& counts, const s
   std::ranges::transform(moves, std::back_inserter(compiled), move_from);
   new (place)
       Space(Layout(slots, counts, std::move(bits)), std::move(compiled), shard_classes, isa_named(isa));
-}
-
-// Buffers of Python may begin anywhere.
-template <class Element, class Buffer>
-std::span<Element> aligned(const Buffer& buffer) {
-  const void* data = buffer.data();
-  if (buffer.size() != 0 && reinterpret_cast<std::uintptr_t>(data) % alignof(Element) != 0)
-    throw InvalidArgument("a buffer must begin at a multiple of its element's size");
-  return {static_cast<Element*>(const_cast<void*>(data)), buffer.size()};
-}
-
-// How boards lie in a caller's bytes: `stride` bytes a board, the label of slot i at positions[i].
-struct BoardFormat {
-  std::size_t stride;
-  std::vector<std::size_t> positions;
-
-  BoardFormat(const Space& space, std::size_t row, std::vector<std::size_t> places)
-      : stride(row), positions(std::move(places)) {
-    if (positions.size() != static_cast<std::size_t>(space.layout().slots()))
-      throw InvalidArgument("positions must have one entry a slot");
-    for (const auto p : positions)
-      if (p >= stride) throw InvalidArgument("positions must lie within the stride");
-  }
-};
-
-void encode(const Space& space, Array<const std::uint8_t> boards, std::size_t stride,
-            std::vector<std::size_t> positions, Array<const std::uint8_t> class_of,
-            Array<std::uint64_t> keys) {
-  const BoardFormat format(space, stride, std::move(positions));
-  if (class_of.size() != 256) throw InvalidArgument("class_of must have 256 entries");
-  if (boards.size() % stride != 0 || boards.size() / stride != keys.size())
-    throw InvalidArgument("boards and keys must be equally many");
-  const auto out = aligned<std::uint64_t>(keys);
-  const nb::gil_scoped_release release;
-  std::vector<std::uint8_t> classes(format.positions.size());
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const std::uint8_t* board = boards.data() + i * stride;
-    for (std::size_t s = 0; s < classes.size(); ++s) classes[s] = class_of.data()[board[format.positions[s]]];
-    out[i] = space.layout().encode(classes);
-  }
-}
-
-template <class KeyAt>
-void decode_into(const Space& space, std::size_t count, KeyAt key_at, const BoardFormat& format,
-                 Array<const std::uint8_t> label_of, Array<std::uint8_t> boards) {
-  if (label_of.size() != static_cast<std::size_t>(space.layout().classes()))
-    throw InvalidArgument("label_of must have one entry a class");
-  if (boards.size() % format.stride != 0 || boards.size() / format.stride != count)
-    throw InvalidArgument("boards and keys must be equally many");
-  const nb::gil_scoped_release release;
-  std::vector<std::uint8_t> classes(format.positions.size());
-  for (std::size_t i = 0; i < count; ++i) {
-    const Key key = key_at(i);
-    if (key >= space.layout().keys()) throw InvalidArgument("no such key: " + std::to_string(key));
-    space.layout().decode(key, classes);
-    std::uint8_t* board = boards.data() + i * format.stride;
-    for (std::size_t s = 0; s < classes.size(); ++s) board[format.positions[s]] = label_of.data()[classes[s]];
-  }
-}
-
-void decode(const Space& space, Array<const std::uint64_t> keys, std::size_t stride,
-            std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
-            Array<std::uint8_t> boards) {
-  const BoardFormat format(space, stride, std::move(positions));
-  const auto wanted = aligned<const std::uint64_t>(keys);
-  decode_into(space, wanted.size(), [&](std::size_t i) { return wanted[i]; }, format, label_of, boards);
-}
-
-void decode_range(const Space& space, Key first, std::size_t count, std::size_t stride,
-                  std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
-                  Array<std::uint8_t> boards) {
-  const BoardFormat format(space, stride, std::move(positions));
-  if (first > space.layout().keys() || count > space.layout().keys() - first)
-    throw InvalidArgument("keys out of range");
-  decode_into(space, count, [&](std::size_t i) { return first + i; }, format, label_of, boards);
 }
 
 // A LayerView and the buffers that it looks into.
@@ -239,19 +164,22 @@ void expand(const Space& space, const Layers& planes, int shift, const std::vect
   });
 }
 
-void collect(const Space& space, const Layers& planes, int shift, Key first, const AnyConstArray& distances) {
+void collect(const Space& space, const Layers& planes, int shift, Key first, const AnyConstArray& distances,
+             int threads) {
   if (shift < 0 || shift > 1) throw InvalidArgument("shift must be 0 or 1");
   const auto views = views_in(space, planes, true);
-  with_distances(distances, [&](auto all) { farthest::collect(space, first, all, shift, views); });
+  with_distances(distances,
+                 [&](auto all) { farthest::collect(space, first, all, shift, views, std::max(threads, 1)); });
 }
 
-void mark(const Space& space, const Layer& layer, Key first, const AnyConstArray& distances, int depth) {
+void mark(const Space& space, const Layer& layer, Key first, const AnyConstArray& distances, int depth,
+          int threads) {
   const LayerView& view = whole(space, layer);
   with_distances(distances, [&]<class Distance>(std::span<const Distance> all) {
     if (depth < 0)
-      farthest::mark_found(space, first, all, view);
+      farthest::mark_found(space, first, all, view, std::max(threads, 1));
     else if (depth < std::numeric_limits<Distance>::max())
-      farthest::mark(space, first, all, static_cast<Distance>(depth), view);
+      farthest::mark(space, first, all, static_cast<Distance>(depth), view, std::max(threads, 1));
   });
 }
 
@@ -285,67 +213,53 @@ NB_MODULE(_kernel, m) {
       "moves.";
   m.def("available_isas", &available_isas, "Instruction sets that this processor can run, best last.");
 
-  nb::class_<Space>(
-      m, "Space",
-      "An arrangement space: `slots` slots, class j of labels counts[j] times, and its moves. A move is "
-      "(to, require, forbid): the content of slot i goes to slot to[i]; legal where all slots of the bit "
-      "mask `require` hold class 0 and none of `forbid` does. parity: empty, or one bit a slot for a "
-      "halved layout. isa: empty for the best available. Raises ValueError.")
-      .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,
-           "isa"_a = "")
-      .def_prop_ro(
-          "keys", [](const Space& s) { return s.layout().keys(); }, "Number of keys.")
-      .def_prop_ro("lines", [](const Space& s) { return s.layout().lines(); })
-      .def_prop_ro(
-          "words", [](const Space& s) { return s.layout().words(); }, "64-bit words of a whole layer.")
-      .def_prop_ro(
-          "bits", [](const Space& s) { return s.layout().bits(); }, "States in a word.")
-      .def_prop_ro(
-          "shard_levels", [](const Space& s) { return s.layout().upper_classes(); },
-          "Most classes that shards can be cut by.")
-      .def_prop_ro("shards", &Space::shards)
-      .def_prop_ro("lines_per_shard", &Space::lines_per_shard)
-      .def_prop_ro("words_per_shard", &Space::words_per_shard)
-      .def_prop_ro("row_bytes", &Space::row_bytes, "Bytes that the rows of all shards take once prepared.")
-      .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
-      .def_prop_ro(
-          "colours", [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
-          "0 or 1 for each shard so that all moves change the colour; empty if there is no such colouring.")
-      .def(
-          "sources",
-          [](const Space& s, std::uint64_t i) {
-            if (i >= s.shards()) throw InvalidArgument("no such shard");
-            return std::vector<std::uint64_t>(s.shard(i).sources.begin(), s.shard(i).sources.end());
-          },
-          "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
-      .def(
-          "prepare",
-          [](Space& s, const std::vector<std::uint64_t>& shards, int threads) {
-            if (std::ranges::any_of(shards, [&](auto i) { return i >= s.shards(); }))
-              throw InvalidArgument("no such shard");
-            s.prepare(shards, std::max(threads, 1));
-          },
-          "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-          "Builds what step() needs for these shards; idempotent.")
-      .def(
-          "encode", &encode,
-          nb::sig("def encode(self, boards: " BUFFER
-                  ", stride: int, positions: Sequence[int], class_of: " BUFFER ", keys: " BUFFER ") -> None"),
-          "boards"_a.noconvert(), "stride"_a, "positions"_a, "class_of"_a.noconvert(), "keys"_a.noconvert(),
-          "Writes the key of each board (2**64-1: none). boards: uint8, `stride` bytes each, slot i at "
-          "positions[i]; "
-          "class_of: uint8[256], class of each label byte.")
-      .def("decode", &decode,
-           nb::sig("def decode(self, keys: " BUFFER
-                   ", stride: int, positions: Sequence[int], label_of: " BUFFER ", boards: " BUFFER
-                   ") -> None"),
-           "keys"_a.noconvert(), "stride"_a, "positions"_a, "label_of"_a.noconvert(), "boards"_a.noconvert(),
-           "Inverse of encode; other bytes of `boards` are left alone.")
-      .def("decode_range", &decode_range,
-           nb::sig("def decode_range(self, first: int, count: int, stride: int, positions: Sequence[int], "
-                   "label_of: " BUFFER ", boards: " BUFFER ") -> None"),
-           "first"_a, "count"_a, "stride"_a, "positions"_a, "label_of"_a.noconvert(), "boards"_a.noconvert(),
-           "decode() of the keys first .. first + count - 1.");
+  auto space =
+      nb::class_<Space>(
+          m, "Space",
+          "An arrangement space: `slots` slots, class j of labels counts[j] times, and its moves. A move is "
+          "(to, require, forbid): the content of slot i goes to slot to[i]; legal where all slots of the bit "
+          "mask `require` hold class 0 and none of `forbid` does. parity: empty, or one bit a slot for a "
+          "halved layout. isa: empty for the best available. Raises ValueError.")
+          .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,
+               "isa"_a = "")
+          .def_prop_ro(
+              "keys", [](const Space& s) { return s.layout().keys(); }, "Number of keys.")
+          .def_prop_ro("lines", [](const Space& s) { return s.layout().lines(); })
+          .def_prop_ro(
+              "words", [](const Space& s) { return s.layout().words(); }, "64-bit words of a whole layer.")
+          .def_prop_ro(
+              "bits", [](const Space& s) { return s.layout().bits(); }, "States in a word.")
+          .def_prop_ro(
+              "shard_levels", [](const Space& s) { return s.layout().upper_classes(); },
+              "Most classes that shards can be cut by.")
+          .def_prop_ro("shards", &Space::shards)
+          .def_prop_ro("lines_per_shard", &Space::lines_per_shard)
+          .def_prop_ro("words_per_shard", &Space::words_per_shard)
+          .def_prop_ro("row_bytes", &Space::row_bytes,
+                       "Bytes that the rows of all shards take once prepared.")
+          .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
+          .def_prop_ro(
+              "colours",
+              [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
+              "0 or 1 for each shard so that all moves change the colour; empty if there is no such "
+              "colouring.")
+          .def(
+              "sources",
+              [](const Space& s, std::uint64_t i) {
+                if (i >= s.shards()) throw InvalidArgument("no such shard");
+                return std::vector<std::uint64_t>(s.shard(i).sources.begin(), s.shard(i).sources.end());
+              },
+              "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
+          .def(
+              "prepare",
+              [](Space& s, const std::vector<std::uint64_t>& shards, int threads) {
+                if (std::ranges::any_of(shards, [&](auto i) { return i >= s.shards(); }))
+                  throw InvalidArgument("no such shard");
+                s.prepare(shards, std::max(threads, 1));
+              },
+              "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+              "Builds what step() needs for these shards; idempotent.");
+  farthest::python::bind_boards(space);
 
   nb::class_<Layer>(
       m, "Layer",
@@ -368,19 +282,20 @@ NB_MODULE(_kernel, m) {
         nb::sig("def expand(space: Space, planes: Sequence[Layer], shift: int, parity: Sequence[int], first: "
                 "int, out: " BUFFER ", threads: int = 1) -> None"),
         "space"_a, "planes"_a, "shift"_a, "parity"_a, "first"_a, "out"_a.noconvert(), "threads"_a = 1,
-        "Writes the distances of the keys from `first` on: the planes' number n is 255 (n = 0) or "
+        "Writes the distances of the keys from `first` on: the planes' number n is the greatest of its type "
+        "(n = 0) or "
         "((n - 1) << shift) + parity of the shard.");
   m.def(
       "collect", &collect,
       nb::sig("def collect(space: Space, planes: Sequence[Layer], shift: int, first: int, distances: " BUFFER
-              ") -> None"),
-      "space"_a, "planes"_a, "shift"_a, "first"_a, "distances"_a.noconvert(),
+              ", threads: int = 1) -> None"),
+      "space"_a, "planes"_a, "shift"_a, "first"_a, "distances"_a.noconvert(), "threads"_a = 1,
       "Inverse of expand: adds the states with a distance to the planes.");
-  m.def(
-      "mark", &mark,
-      nb::sig("def mark(space: Space, layer: Layer, first: int, distances: " BUFFER ", depth: int) -> None"),
-      "space"_a, "layer"_a, "first"_a, "distances"_a.noconvert(), "depth"_a,
-      "Adds to the layer the states at distance `depth`, or all that have a distance if depth is -1.");
+  m.def("mark", &mark,
+        nb::sig("def mark(space: Space, layer: Layer, first: int, distances: " BUFFER
+                ", depth: int, threads: int = 1) -> None"),
+        "space"_a, "layer"_a, "first"_a, "distances"_a.noconvert(), "depth"_a, "threads"_a = 1,
+        "Adds to the layer the states at distance `depth`, or all that have a distance if depth is -1.");
   m.def("keys_of", &keys_of, "space"_a, "layer"_a, "limit"_a,
         "The least `limit` keys in the layer, ascending.");
   m.def("insert", &insert, "space"_a, "layer"_a, "key"_a, "Adds one state.");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 
 namespace farthest {
@@ -15,12 +14,10 @@ using BinomialRow = std::array<std::uint64_t, kMaxSlots + 1>;
 const std::array<BinomialRow, kMaxSlots + 1>& binomials() {
   static const auto table = [] {
     std::array<BinomialRow, kMaxSlots + 1> rows{};
-    constexpr auto top = std::numeric_limits<std::uint64_t>::max();
     for (std::size_t n = 0; n <= kMaxSlots; ++n) {
       rows[n][0] = 1;
       for (std::size_t k = 1; k <= n; ++k) {
-        const auto left = rows[n - 1][k - 1], right = k < n ? rows[n - 1][k] : 0;
-        rows[n][k] = left > top - right ? top : left + right;
+        rows[n][k] = rows[n - 1][k - 1] + (k < n ? rows[n - 1][k] : 0);
       }
     }
     return rows;
@@ -106,7 +103,7 @@ void Layout::choose_words() {
     mode_ = WordMode::split;
   } else {
     int n = 1;
-    for (std::uint64_t product = radix(last - 0); n < last && product * radix(last - n) <= 64; ++n)
+    for (std::uint64_t product = radix(last); n < last && product * radix(last - n) <= 64; ++n)
       product *= radix(last - n);
     take(n);
   }
@@ -126,13 +123,13 @@ void Layout::choose_words() {
 
 // Long lines cost less for each word; short ones skip empty regions better and need fewer, smaller programs.
 void Layout::choose_lines() {
-  constexpr std::uint64_t kWanted = 128, kMost = 512;
+  constexpr std::uint64_t kWanted = 128;
   int line = 0;
   line_slots_ = word_slots_;
   while (classes() - word_ - line > 1) {
     const std::uint64_t grown = placements_ * radix(classes() - word_ - line - 1);
     const auto words = grown * static_cast<std::uint64_t>(halves());
-    if (words > kMost || (words > kWanted && placements_ >= 16)) break;
+    if (words > kMaxLineWords || (words > kWanted && placements_ >= 16)) break;
     placements_ = grown;
     ++line;
     line_slots_ += count(classes() - word_ - line);

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -35,7 +36,11 @@ void in_parallel(std::uint64_t pieces, int threads, Work work) {
   };
   {
     std::vector<std::jthread> others;
-    for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < pieces; ++i) others.emplace_back(run);
+    try {
+      for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < pieces; ++i) others.emplace_back(run);
+    } catch (const std::system_error&) {
+      // The system has no more threads to give; fewer do the same work.
+    }
     run();
   }
   if (failure) std::rethrow_exception(failure);

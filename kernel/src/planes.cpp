@@ -99,12 +99,37 @@ void expand_piece(const Space& space, const std::vector<LayerView>& planes, cons
   }
 }
 
-template <class Distance, class Wanted>
-void mark_if(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer,
-             Wanted wanted) {
-  check_range(space.layout(), first, distances.size());
-  for (std::size_t i = 0; i < distances.size(); ++i)
-    if (wanted(distances[i])) insert(space, first + i, layer);
+// Adds to each of `layers` the states that pick(distance) has the layer's bit set for. Runs over lines side
+// by side: a word belongs to one line.
+template <class Distance, class Pick>
+void insert_picked(const Space& space, Key first, std::span<const Distance> distances,
+                   const std::vector<LayerView>& layers, int threads, Pick pick) {
+  const Layout& layout = space.layout();
+  check_range(layout, first, distances.size());
+  if (distances.empty()) return;
+  const Key per_line = layout.keys_per_line(), end = first + distances.size();
+  const std::uint64_t first_line = first / per_line;
+  in_parallel((end - 1) / per_line - first_line + 1, threads, [&](std::uint64_t i) {
+    const std::uint64_t line = first_line + i;
+    unsigned any = 0;
+    for (Key key = std::max(first, line * per_line); key < std::min(end, (line + 1) * per_line);) {
+      // One word at a time, or one state where neighbouring keys lie in different words.
+      const auto [word, begin] = layout.place(key);
+      const auto run = layout.mode() == WordMode::split ? 1 : static_cast<Key>(layout.bits() - begin);
+      const auto count = std::min({run, end - key, (line + 1) * per_line - key});
+      std::array<Word, kMaxPlanes> gathered{};
+      for (Key k = 0; k < count; ++k) {
+        const unsigned picked = pick(distances[key - first + k]);
+        any |= picked;
+        for (std::size_t p = 0; p < layers.size(); ++p)
+          gathered[p] |= static_cast<Word>(picked >> p & 1) << (static_cast<Key>(begin) + k);
+      }
+      for (std::size_t p = 0; p < layers.size(); ++p) layers[p].words[word] |= gathered[p];
+      key += count;
+    }
+    for (std::size_t p = 0; p < layers.size(); ++p)
+      if ((any >> p & 1) != 0) layers[p].flags[line] = 1;
+  });
 }
 
 }  // namespace
@@ -133,36 +158,40 @@ void insert(const Space& space, Key key, const LayerView& layer) {
 
 template <class Distance>
 void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
-             const std::vector<LayerView>& planes) {
-  check_range(space.layout(), first, distances.size());
+             const std::vector<LayerView>& planes, int threads) {
   if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
-  for (std::size_t i = 0; i < distances.size(); ++i) {
-    if (distances[i] == std::numeric_limits<Distance>::max()) continue;
-    const unsigned number = (static_cast<unsigned>(distances[i]) >> shift) + 1;
-    if (number >> planes.size() != 0) throw InvalidArgument("too few planes");
-    for (std::size_t p = 0; p < planes.size(); ++p)
-      if ((number >> p & 1) != 0) insert(space, first + i, planes[p]);
-  }
+  constexpr auto kUnreached = std::numeric_limits<Distance>::max();
+  unsigned greatest = 0;
+  for (const Distance d : distances) greatest = std::max(greatest, d == kUnreached ? 0u : (d >> shift) + 1u);
+  if (greatest >> planes.size() != 0) throw InvalidArgument("too few planes");
+  insert_picked(space, first, distances, planes, threads, [shift](Distance d) {
+    return d == kUnreached ? 0u : (static_cast<unsigned>(d) >> shift) + 1u;
+  });
 }
 
 template <class Distance>
 void mark(const Space& space, Key first, std::span<const Distance> distances, Distance depth,
-          const LayerView& layer) {
-  mark_if(space, first, distances, layer, [depth](Distance d) { return d == depth; });
+          const LayerView& layer, int threads) {
+  insert_picked(space, first, distances, {layer}, threads,
+                [depth](Distance d) { return d == depth ? 1u : 0u; });
 }
 
 template <class Distance>
-void mark_found(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer) {
-  mark_if(space, first, distances, layer,
-          [](Distance d) { return d != std::numeric_limits<Distance>::max(); });
+void mark_found(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer,
+                int threads) {
+  constexpr auto kUnreached = std::numeric_limits<Distance>::max();
+  insert_picked(space, first, distances, {layer}, threads,
+                [](Distance d) { return d == kUnreached ? 0u : 1u; });
 }
 
-template void collect(const Space&, Key, std::span<const std::uint8_t>, int, const std::vector<LayerView>&);
-template void collect(const Space&, Key, std::span<const std::uint16_t>, int, const std::vector<LayerView>&);
-template void mark(const Space&, Key, std::span<const std::uint8_t>, std::uint8_t, const LayerView&);
-template void mark(const Space&, Key, std::span<const std::uint16_t>, std::uint16_t, const LayerView&);
-template void mark_found(const Space&, Key, std::span<const std::uint8_t>, const LayerView&);
-template void mark_found(const Space&, Key, std::span<const std::uint16_t>, const LayerView&);
+template void collect(const Space&, Key, std::span<const std::uint8_t>, int, const std::vector<LayerView>&,
+                      int);
+template void collect(const Space&, Key, std::span<const std::uint16_t>, int, const std::vector<LayerView>&,
+                      int);
+template void mark(const Space&, Key, std::span<const std::uint8_t>, std::uint8_t, const LayerView&, int);
+template void mark(const Space&, Key, std::span<const std::uint16_t>, std::uint16_t, const LayerView&, int);
+template void mark_found(const Space&, Key, std::span<const std::uint8_t>, const LayerView&, int);
+template void mark_found(const Space&, Key, std::span<const std::uint16_t>, const LayerView&, int);
 
 std::vector<Key> keys_of(const Space& space, const LayerView& view, std::size_t limit) {
   const Layout& layout = space.layout();

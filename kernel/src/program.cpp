@@ -82,15 +82,15 @@ Pulled pull(const Layout& layout, int first, int last, std::uint64_t rank, const
 
 }  // namespace
 
-ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {
-  if (layout.words_per_line() > 0xffff) throw InvalidArgument("a line has more than 65535 words");
-}
+ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {}
 
 std::uint32_t ProgramTable::intern(const Pattern& pattern, int parity) {
-  const auto [entry, fresh] =
-      index_.try_emplace(name_of(pattern, parity), static_cast<std::uint32_t>(programs_.size()));
-  if (fresh) programs_.push_back(build(pattern, parity));
-  return entry->second;
+  const std::string name = name_of(pattern, parity);
+  if (const auto known = index_.find(name); known != index_.end()) return known->second;
+  programs_.push_back(build(pattern, parity));
+  const auto number = static_cast<std::uint32_t>(programs_.size() - 1);
+  index_.emplace(name, number);
+  return number;
 }
 
 Program ProgramTable::build(const Pattern& pattern, int parity) {
@@ -124,20 +124,20 @@ Program ProgramTable::build(const Pattern& pattern, int parity) {
 std::uint32_t ProgramTable::intern_map(const Pattern& pattern, int parity) {
   if (is_identity(pattern)) return kIdentityMap;
   const bool plain = layout_.mode() == WordMode::plain;
-  const auto [entry, fresh] =
-      map_index_.try_emplace(name_of(pattern, plain ? 0 : parity), static_cast<std::uint32_t>(maps_.size()));
-  if (fresh) {
-    BitMap map;
-    map.fill(63);
-    const int first = layout_.classes() - layout_.word_classes(), last = layout_.classes();
-    for (int b = 0; b < layout_.bits(); ++b) {
-      const int arrangement = plain ? b : 2 * b + (layout_.pair_parity(b) ^ parity);
-      const auto source = pull(layout_, first, last, static_cast<std::uint64_t>(arrangement), pattern).rank;
-      map[static_cast<std::size_t>(b)] = static_cast<std::uint8_t>(plain ? source : source / 2);
-    }
-    maps_.push_back(map);
+  const std::string name = name_of(pattern, plain ? 0 : parity);
+  if (const auto known = map_index_.find(name); known != map_index_.end()) return known->second;
+  BitMap map;
+  map.fill(63);
+  const int first = layout_.classes() - layout_.word_classes(), last = layout_.classes();
+  for (int b = 0; b < layout_.bits(); ++b) {
+    const int arrangement = plain ? b : 2 * b + (layout_.pair_parity(b) ^ parity);
+    const auto source = pull(layout_, first, last, static_cast<std::uint64_t>(arrangement), pattern).rank;
+    map[static_cast<std::size_t>(b)] = static_cast<std::uint8_t>(plain ? source : source / 2);
   }
-  return entry->second;
+  maps_.push_back(map);
+  const auto number = static_cast<std::uint32_t>(maps_.size() - 1);
+  map_index_.emplace(name, number);
+  return number;
 }
 
 }  // namespace farthest

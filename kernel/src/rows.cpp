@@ -94,7 +94,7 @@ class RowBuilder {
   std::uint32_t program(std::size_t move, SlotMask free, SlotMask source_free, int parity) {
     const std::size_t hash = (free * 0x9e3779b97f4a7c15ull) >> 56;
     KnownPattern& known = known_[move * kKnown + hash];
-    if (known.free != free || free == 0) {
+    if (known.free != free) {
       Pattern pattern;
       for (SlotMask m = free; m != 0; m &= m - 1)
         pattern.push_back(static_cast<std::uint8_t>(below(source_free, pulls_[move].source(lowest(m)))));

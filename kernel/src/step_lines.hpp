@@ -13,7 +13,6 @@
 
 namespace farthest {
 
-inline constexpr std::size_t kMaxLineWords = 512;
 inline constexpr std::size_t kMaxExclude = 2;
 inline constexpr std::size_t kMaxAccumulate = 18;  // visited and the planes of 16-bit distances
 

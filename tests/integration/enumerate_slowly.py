@@ -31,6 +31,9 @@ class Printer:
     def checkpoint(self, depth: int, seconds: float) -> None:
         print("checkpoint", depth, flush=True)
 
+    def stopping(self) -> None:
+        print("stopping", flush=True)
+
     def finished(self, outcome: Outcome) -> None:
         print("finished", outcome.digest, flush=True)
 

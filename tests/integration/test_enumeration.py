@@ -1,7 +1,9 @@
 """Whole enumerations against the naive model: layers, every distance, digests, limits, checkpoints and resuming."""
 
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,9 @@ from hypothesis import strategies as st
 import naive
 from farthest import _kernel
 from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import SilentReporter
-from farthest.errors import ResourceError
+from farthest.errors import ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -230,16 +233,51 @@ def test_a_run_with_other_parameters_is_another_job(database: Database) -> None:
 
 def test_too_little_memory_is_refused_before_anything_is_stored(database: Database) -> None:
     before = len(Jobs(database).list())
-    with pytest.raises(ResourceError, match="--memory"):
+    with pytest.raises(ResourceError, match=r"more than the 1.0 GiB allowed; even --histogram-only needs"):
         enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30))
-    with pytest.raises(ResourceError, match="--histogram-only"):
+    with pytest.raises(ResourceError, match=r"allow more with --memory \d+MiB, or use --histogram-only"):
         enumerate_puzzle(load("sliding-3x4"), database, Settings(memory=150 * 2**20))
     assert len(Jobs(database).list()) == before
 
 
-def test_many_blanks_are_enumerated_in_reasonable_time() -> None:
-    # 12,870 states, one shard each: nothing may cost the square of their number in every layer.
+def test_many_blanks_have_many_shards() -> None:
+    # 12,870 states, one shard each.
     puzzle = make_puzzle(rows=grid_rows(4, 4), goals=[[0] * 8 + [1] * 8])
     outcome = enumerate_puzzle(puzzle, None)
     assert outcome.states == 12_870
-    assert outcome.seconds < 2
+    assert list(outcome.layers) == naive.layers(naive.distances(puzzle))
+
+
+def test_few_states_of_many_keys_are_stored_at_once(database: Database) -> None:
+    # 239,500,800 keys, of which 37 are reached: rows are made for states, not for keys.
+    outcome = enumerate_puzzle(load("sliding-3x4"), database, Settings(max_depth=4))
+    assert outcome.layers == (1, 2, 4, 9, 20)
+    assert outcome.job is not None
+    rows = list(Maps(database).states(outcome.job))
+    assert [row.distance for row in rows].count(4) == 20
+    assert len(rows) == 36
+    assert rows[0].board == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
+
+
+def test_a_damaged_checkpoint_is_told_so(tmp_path: Path) -> None:
+    puzzle = load("8-puzzle")
+    with open_database(str(tmp_path / "damaged.db"), create=True) as database:
+        with pytest.raises(Interrupted) as stopped:
+            enumerate_puzzle(puzzle, database, Settings(), Stopping(5))
+        assert stopped.value.depth == 5
+        with database.write() as connection:
+            connection.exec_driver_sql("DELETE FROM layer WHERE depth = 5")
+        message = r"checkpoint of job 1 at depth 5 is damaged: it has 5 layers; remove the job"
+        with pytest.raises(StorageError, match=message):
+            enumerate_puzzle(puzzle, database, Settings())
+
+
+class Stopping(SilentReporter):
+    """Sends Ctrl-C to the run after a layer."""
+
+    def __init__(self, depth: int) -> None:
+        self.depth = depth
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == self.depth:
+            signal.raise_signal(signal.SIGINT)

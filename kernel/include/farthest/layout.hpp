@@ -33,7 +33,10 @@
 
 namespace farthest {
 
-// C(n, k) for n <= 64; saturates at 2^64 - 1.
+// Most words in a line: a step works on one line in the nearest cache.
+inline constexpr std::size_t kMaxLineWords = 512;
+
+// C(n, k) for n <= 64.
 std::uint64_t binomial(int n, int k);
 
 // Rank of the slot set `places` among the equally large subsets of `free`.

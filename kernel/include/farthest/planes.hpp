@@ -28,16 +28,17 @@ void expand(const Space& space, const std::vector<LayerView>& planes, const Dist
 // The inverse: adds the states with a distance to the planes.
 template <class Distance>
 void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
-             const std::vector<LayerView>& planes);
+             const std::vector<LayerView>& planes, int threads = 1);
 
 // Adds to `layer` the states whose distance is `depth`. layer: one piece over all shards.
 template <class Distance>
 void mark(const Space& space, Key first, std::span<const Distance> distances, Distance depth,
-          const LayerView& layer);
+          const LayerView& layer, int threads = 1);
 
 // Adds to `layer` the states that have a distance.
 template <class Distance>
-void mark_found(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer);
+void mark_found(const Space& space, Key first, std::span<const Distance> distances, const LayerView& layer,
+                int threads = 1);
 
 // Adds one state to a layer: one piece over all shards.
 void insert(const Space& space, Key key, const LayerView& layer);

@@ -49,7 +49,7 @@ class Space {
   const Shard& shard(std::uint64_t index) const { return shards_[index]; }
 
   // For each shard 0 or 1 so that every move leads from one colour to the other; empty when there is no such
-  // colouring by the places of class 0.
+  // colouring of the shards.
   const std::vector<std::uint8_t>& colours() const { return colours_; }
 
   // Builds the rows of the shards, on `threads` threads. Idempotent; waits for running steps.

@@ -5,15 +5,19 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.exceptions import Exit
 
 import farthest
 from farthest.cli import INTERRUPTED, ask, enumeration, jobs, output, puzzles, verify
 from farthest.errors import FarthestError
 
 BROKEN_PIPE = 141  # 128 + SIGPIPE
+STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 class Failure(click.ClickException):
@@ -37,29 +41,50 @@ class Program(click.Group):
         """In the order in which they are used, not of the alphabet."""
         return list(self.commands)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """As click does it; `--help` and `--version` are printed on the way."""
+        with reported():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        try:
+        """Run the command."""
+        with reported():
             result = super().invoke(ctx)
             if sys.stdout is not None:  # not closed from the beginning
                 sys.stdout.flush()  # at the end of the process errors could not be reported
-        except FarthestError as error:
-            raise Failure(str(error), error.exit_status) from error
-        except KeyboardInterrupt:
-            ctx.exit(INTERRUPTED)
-        except UnicodeEncodeError as error:
-            raise Failure(
-                f"standard output cannot show {error.object[error.start]!r}: its encoding is {error.encoding}; "
-                "set PYTHONIOENCODING=utf-8",
-                FarthestError.exit_status,
-            ) from error
-        except OSError as error:
-            if error.filename is None:  # files have names; the standard streams have none
-                _discard_output()
-            if error.errno == errno.EPIPE:  # the reader, `head` perhaps, has what it wanted
-                ctx.exit(BROKEN_PIPE)
-            place = error.filename or "standard output"
-            raise Failure(f"{place}: {error.strerror or error}", FarthestError.exit_status) from error
-        return result
+            return result
+
+
+@contextmanager
+def reported() -> Iterator[None]:
+    """Turns what a user can cause into one message and an exit status."""
+    try:
+        yield
+    except FarthestError as error:
+        raise Failure(str(error), error.exit_status) from error
+    except KeyboardInterrupt as error:
+        raise Exit(INTERRUPTED) from error
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        if "\udc80" <= character <= "\udcff":  # a byte of an argument that Python kept
+            message = (
+                "an argument is not text in the encoding of this locale; use UTF-8, such as LANG=C.UTF-8"
+            )
+        else:
+            message = (
+                f"standard output cannot show {character!r}: its encoding is {error.encoding}; "
+                "set PYTHONIOENCODING=utf-8"
+            )
+        raise Failure(message, FarthestError.exit_status) from error
+    except OSError as error:
+        if error.filename is None:  # files have names; the standard streams have none
+            if error.errno not in STREAM_ERRORS:
+                raise
+            _discard_output()
+        if error.errno == errno.EPIPE:  # the reader, `head` perhaps, has what it wanted
+            raise Exit(BROKEN_PIPE) from error
+        place = error.filename or "standard output"
+        raise Failure(f"{place}: {error.strerror or error}", FarthestError.exit_status) from error
 
 
 def _discard_output() -> None:

@@ -70,14 +70,12 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
-    default=SOLUTIONS_LISTED,
-    show_default=True,
     metavar="N",
-    help="With --all: list at most N.",
+    help=f"With --all: list at most N.  [default: {SOLUTIONS_LISTED}]",
 )
 @database_option
 @json_option
-def path(job: str, board: str, all_: bool, limit: int, database: str | None, as_json: bool) -> None:
+def path(job: str, board: str, all_: bool, limit: int | None, database: str | None, as_json: bool) -> None:
     """Show one optimal solution of BOARD, or list all.
 
     JOB is a job's number, or a puzzle's name for its newest finished job. Moves are written from-to: the
@@ -90,6 +88,8 @@ def path(job: str, board: str, all_: bool, limit: int, database: str | None, as_
       farthest path 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' --all
       farthest path 8-puzzle 867254301 --all --limit 5 --json
     """
+    if limit is not None and not all_:
+        raise click.UsageError("--limit needs --all: without it one solution is shown.")
     from farthest.cli.printing import print_json
     from farthest.cli.solutions import show_all, show_one
     from farthest.queries.distance_map import open_map
@@ -98,7 +98,7 @@ def path(job: str, board: str, all_: bool, limit: int, database: str | None, as_
     with open_map(job, database) as opened:
         graph = opened.solution_graph(board)
         count = graph.count()
-        ways = opened.solutions_of(graph, limit if all_ else 1)
+        ways = opened.solutions_of(graph, (limit or SOLUTIONS_LISTED) if all_ else 1)
         if as_json:
             print_json(
                 {

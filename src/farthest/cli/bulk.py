@@ -28,6 +28,8 @@ class Batch:
 
 def standard_input() -> Iterable[str]:
     """The lines of standard input; bytes that are not UTF-8 become characters that no board has."""
+    if sys.stdin is None:
+        raise BoardError("standard input is closed; expected boards, one a line")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     return sys.stdin
@@ -47,19 +49,18 @@ def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: boo
         try:
             found = opened.distances(boards)
         except BoardError:
-            if numbered:
-                _blame_line(opened, batch, read)
+            for number, line in enumerate(batch, read + 1):
+                _check(opened, line.strip(), f"line {number}: " if numbered else "")
             raise
         read += len(batch)
         if boards:
             yield Batch(boards, found.tolist())
 
 
-def _blame_line(opened: DistanceMap, batch: list[str], read: int) -> None:
-    """Raises BoardError for the first wrong line of a batch that follows ``read`` lines."""
-    for number, line in enumerate(batch, read + 1):
-        if line.strip():
-            try:
-                opened.labels(line.strip())
-            except BoardError as error:
-                raise BoardError(f"line {number}: {error}") from None
+def _check(opened: DistanceMap, line: str, place: str) -> None:
+    """Raises BoardError, naming the place, if the line is no board."""
+    if line or not place:
+        try:
+            opened.labels(line)
+        except BoardError as error:
+            raise BoardError(f"{place}{error}") from None

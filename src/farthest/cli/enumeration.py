@@ -10,7 +10,7 @@ import click
 from farthest.cli.options import byte_size, database_option, json_option
 
 if TYPE_CHECKING:
-    from farthest.cli.progress import LineReporter, LiveReporter
+    from farthest.cli.progress import QuietReporter
     from farthest.coordinator.enumeration import Outcome
     from farthest.models.database import Database
     from farthest.puzzles.definition import Origin, Puzzle
@@ -72,6 +72,7 @@ def enumerate_(
     if from_ is not None and to is not None:
         raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
     from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+    from farthest.coordinator.interrupts import Interrupted
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
 
@@ -87,23 +88,44 @@ def enumerate_(
     with open_database(database, create=True) as opened:
         try:
             outcome = enumerate_puzzle(definition, opened, settings, reporter)
-        except KeyboardInterrupt:
-            click.echo(
-                "Interrupted; a run with --histogram-only keeps nothing."
-                if histogram_only
-                else f"Interrupted; {opened.place} keeps what was found. The same command goes on from there.",
-                err=True,
-            )
+        except Interrupted as stopped:
+            reporter.stop()
+            click.echo(_after_interrupt(stopped.depth, opened.place), err=True)
             raise
         finally:
-            if reporter is not None:
-                reporter.stop()
+            reporter.stop()
+    _warn_of_difference(definition, outcome, settings.origin)
     if as_json:
         from farthest.cli.printing import print_json
 
         print_json(_document(outcome, opened))
     else:
         _show(definition, outcome, opened, settings.origin or definition.origin, has_map=not histogram_only)
+
+
+def _after_interrupt(depth: int | None, place: str) -> str:
+    if depth is None:
+        return "Interrupted; nothing was stored. The same command begins again."
+    return f"Interrupted; {place} keeps the layers up to {depth}. The same command goes on from there."
+
+
+def _warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
+    """Says where the result is not what the puzzle's file calls known: one of the two is wrong."""
+    if not outcome.complete or origin not in (None, puzzle.origin):
+        return
+    for known in puzzle.known:
+        for what, expected, found in (
+            ("states", known.states, outcome.states),
+            ("eccentricity", known.eccentricity, outcome.eccentricity),
+            ("layers", known.layers, outcome.layers),
+        ):
+            if expected not in (None, found):
+                shown = "others" if what == "layers" else f"{expected:,}"
+                click.echo(
+                    f"Warning: {puzzle.name}: {what} known from {known.source!r}: {shown}, found: "
+                    f"{'see above' if what == 'layers' else f'{found:,}'}; check the puzzle's file, or its source",
+                    err=True,
+                )
 
 
 def _origin(from_: str | None, to: str | None) -> Origin | None:
@@ -114,13 +136,13 @@ def _origin(from_: str | None, to: str | None) -> Origin | None:
     return Origin("to", to) if to is not None else None
 
 
-def _reporter(progress: bool | None) -> LiveReporter | LineReporter | None:
-    """What reports the run: a live display on a terminal, lines where they are asked for, else None."""
-    terminal = sys.stderr.isatty()
-    if not (terminal if progress is None else progress):
-        return None
-    from farthest.cli.progress import LineReporter, LiveReporter
+def _reporter(progress: bool | None) -> QuietReporter:
+    """What reports the run: a live display on a terminal, lines where they are asked for, else nearly nothing."""
+    from farthest.cli.progress import LineReporter, LiveReporter, QuietReporter
 
+    terminal = sys.stderr is not None and sys.stderr.isatty()
+    if not (terminal if progress is None else progress):
+        return QuietReporter()
     return LiveReporter() if terminal else LineReporter()
 
 

@@ -106,7 +106,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
         str(record.id),
         record.name,
         _origin(record),
-        _status(record),
+        record.state_now,
         "" if record.states is None else f"{record.states:,}",
         "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
         "" if record.seconds is None else f"{record.seconds:.3f}",
@@ -123,7 +123,7 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         ("job", f"{record.id} in {database.place}"),
         ("puzzle", f"{record.name}: {puzzle.title}"),
         ("origin", f"moves are counted {_origin(record)}"),
-        ("status", _status(record) + (f": {record.error}" if record.error else "")),
+        ("status", record.state_now + (f": {record.error}" if record.error else "")),
         ("created", f"{_minute(record.created)} UTC"),
         ("map", _map(record)),
     ]
@@ -157,7 +157,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "job": record.id,
         "puzzle": record.name,
         "kind": record.kind,
-        "status": _status(record),
+        "status": record.state_now,
         "parameters": record.parameters,
         "states": record.states,
         "eccentricity": record.eccentricity,
@@ -192,11 +192,6 @@ def _map(record: JobRecord) -> str:
     if not record.has_map:
         return "none (--histogram-only)"
     return f"{record.keys or 0:,} keys"
-
-
-def _status(record: JobRecord) -> str:
-    """As stored; but a job whose process died can only be resumed, so it is not running."""
-    return "interrupted" if record.abandoned else record.status
 
 
 def _origin(record: JobRecord) -> str:

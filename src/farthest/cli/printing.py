@@ -22,7 +22,7 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """JSON on one line; characters beyond ASCII as they are where standard output can show them."""
-    plain = (sys.stdout.encoding or "ascii").lower().replace("-", "") == "utf8"
+    plain = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not plain)
 
 

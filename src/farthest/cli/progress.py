@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import bytes_text, seconds_text
+from farthest.coordinator.reporter import SilentReporter
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -25,7 +26,17 @@ RATE_SECONDS = 10.0
 LITTLE = 0.02
 
 
-class LineReporter:
+class QuietReporter(SilentReporter):
+    """Says nothing but that a signal was heard."""
+
+    def stopping(self) -> None:
+        click.echo("Stopping after this layer; a checkpoint follows. Again to do without it.", err=True)
+
+    def stop(self) -> None:
+        """Nothing is left on the screen to be taken away."""
+
+
+class LineReporter(QuietReporter):
     """A line of ``key=value`` pairs for each event."""
 
     def estimate(self, estimate: Estimate) -> None:
@@ -44,16 +55,14 @@ class LineReporter:
     def finished(self, outcome: Outcome) -> None:
         click.echo(f"finished states={outcome.states} seconds={outcome.seconds:.6f}", err=True)
 
-    def stop(self) -> None:
-        """Nothing is left on the screen to be taken away."""
 
-
-class LiveReporter:
+class LiveReporter(QuietReporter):
     """What will be needed, then one line that changes, on a terminal; it is taken away at the end."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
         self._live: Live | None = None
+        self._stopping = False
         self._at_most = 0
         self._depth = 0
         self._states = 0
@@ -84,6 +93,9 @@ class LiveReporter:
 
     def checkpoint(self, depth: int, seconds: float) -> None:
         """The live line has no room for it."""
+
+    def stopping(self) -> None:
+        self._stopping = True
 
     def finished(self, outcome: Outcome) -> None:
         self.stop()
@@ -120,8 +132,10 @@ class LiveReporter:
         rate = self.rate()
         if share:
             parts.append(f"{share:.1%}")
+        if self._stopping:
+            return ["stopping, storing a checkpoint", *parts]
         if share >= 1:
-            return [*parts, "finishing"]
+            return ["storing the map", *parts]
         if rate:
             parts.append(f"{rate_text(rate)}/s")
         # Layers grow a hundredfold and more at first: no rate says anything about what is left.

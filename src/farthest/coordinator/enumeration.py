@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 from farthest.coordinator.estimate import check_blanks, check_disk, check_memory, cores, estimate
 from farthest.coordinator.executors import ThreadsExecutor
-from farthest.coordinator.interrupts import StopRequest, stop_requests
+from farthest.coordinator.interrupts import Interrupted, StopRequest, stop_requests
 from farthest.coordinator.layers import LayerSearch
 from farthest.coordinator.reporter import Reporter, SilentReporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
+from farthest.errors import ResourceError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest, map_digest
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.layout import Layout
 from farthest.worker.memory import MemoryStore, searches_in_place, unit_for
 
 if TYPE_CHECKING:
@@ -38,10 +40,15 @@ def enumerate_puzzle(
     """Enumerates the puzzle and stores the result (``database`` None: stores nothing).
 
     An unfinished job of the same puzzle and parameters, which nobody runs, is continued from its last checkpoint. At
-    Ctrl-C or SIGTERM the layer under way is finished, a checkpoint is stored, and KeyboardInterrupt is raised; a second
-    signal stops at once. Raises PuzzleError, BoardError, ResourceError and StorageError.
+    Ctrl-C or SIGTERM the layer under way is finished, a checkpoint is stored, and Interrupted is raised; a second
+    signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError and StorageError.
     """
-    return _Run(puzzle, database, settings or Settings(), reporter or SilentReporter()).run()
+    try:
+        return _Run(puzzle, database, settings or Settings(), reporter or SilentReporter()).run()
+    except MemoryError as error:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
+        ) from error
 
 
 class _Run:
@@ -59,36 +66,43 @@ class _Run:
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
-        memory_limit = self._admit(space)
+        check_blanks(space, self._settings)
+        kernel, origins = self._compiled(space), space.keys_of(space.origins)
+        memory = self._admit(kernel, origins)
         recorder = self._recorder(space)
-        if recorder is not None and recorder.layout not in (None, space.layout.to_dict()):
-            space = compile_space(
-                self._puzzle, self._settings.origin, recorder.layout
-            )  # a map keeps its layout
-        store = MemoryStore(
-            self._kernel(space),
-            _keys(space),
-            distances=not self._settings.histogram_only,
-            memory=memory_limit,
-        )
-        with stop_requests() as stop:
+        with stop_requests(self._reporter.stopping) as stop:
             if recorder is None:
+                store = self._store(kernel, origins, memory)
                 complete = self._search(store, None, stop)
                 return self._outcome(space, store, None, complete, self._digest(store))
             with recorder.running():
-                self._resume(recorder, store)
-                complete = self._search(store, recorder, stop)
-                digest = recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
+                if recorder.layout is not None and Layout.from_dict(recorder.layout) != space.layout:
+                    space = compile_space(
+                        self._puzzle, self._settings.origin, recorder.layout
+                    )  # a map keeps its own
+                    kernel, origins = self._compiled(space), space.keys_of(space.origins)
+                store = self._store(kernel, origins, memory)
+                try:
+                    self._resume(recorder, store)
+                    complete = self._search(store, recorder, stop)
+                    digest = recorder.finish(
+                        space, store, self._layers, self._seconds, complete, self._threads
+                    )
+                except KeyboardInterrupt:
+                    raise Interrupted(recorder.depth()) from None
         return self._outcome(space, store, recorder.job, complete, digest)
 
-    def _kernel(self, space: ArrangementSpace) -> _kernel.Space:
+    def _compiled(self, space: ArrangementSpace) -> _kernel.Space:
+        if self._settings.shard_classes == 1 and not self._settings.isa:
+            return space.kernel
         return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
 
-    def _admit(self, space: ArrangementSpace) -> int:
+    def _store(self, kernel: _kernel.Space, origins: list[int], memory: int) -> MemoryStore:
+        return MemoryStore(kernel, origins, distances=not self._settings.histogram_only, memory=memory)
+
+    def _admit(self, kernel: _kernel.Space, origins: list[int]) -> int:
         """Says what the run will need and refuses what cannot be had. Returns the bytes of memory allowed."""
-        check_blanks(space, self._settings)
-        kernel = self._kernel(space)
-        in_place = searches_in_place(kernel, _keys(space))
+        in_place = searches_in_place(kernel, origins)
         needs = estimate(self._puzzle, kernel, self._settings, in_place=in_place)
         self._reporter.estimate(needs)
         check_memory(self._puzzle, kernel, self._settings, needs, in_place=in_place)
@@ -104,7 +118,7 @@ class _Run:
         return JobRecorder(self._database, self._settings, space)
 
     def _resume(self, recorder: JobRecorder, store: MemoryStore) -> None:
-        layers = recorder.resume(store)
+        layers = recorder.resume(store, self._threads)
         if layers is None:
             return
         self._layers = [layer.states for layer in layers]
@@ -137,7 +151,7 @@ class _Run:
                 self._reporter.checkpoint(depth, cost)
             if stop.wanted:
                 raise KeyboardInterrupt
-        return False
+        return sum(self._layers) == store.kernel.keys  # no key is left: the depth limit has ended nothing
 
     def _add_layer(self, states: int, seconds: float) -> None:
         self._layers.append(states)
@@ -169,7 +183,3 @@ class _Run:
         )
         self._reporter.finished(outcome)
         return outcome
-
-
-def _keys(space: ArrangementSpace) -> list[int]:
-    return [space.key(board) for board in space.origins]

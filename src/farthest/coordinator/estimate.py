@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 PROCESS_BYTES = 80 * 2**20
 """The interpreter, its libraries, and the chunks being compressed."""
 
-SHARD_BYTES = 200
-"""What the kernel keeps for a shard besides its rows, of which 8 bytes for each of its moves are not counted here."""
+SHARD_BYTES = 2000
+"""What the kernel and the coordinator keep for a shard besides its rows."""
+
+ROW_BYTES = 64
+"""Of a readable row of a state, about."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -58,18 +61,26 @@ def check_blanks(space: ArrangementSpace, settings: Settings) -> None:
     """Raises ResourceError when the places of the blanks alone, each a shard, are too many to begin with."""
     blanks = space.layout.counts[0]
     places = comb(space.cells, blanks)
-    memory, limit = places * (SHARD_BYTES + 8 * len(space.moves_away)), memory_limit(settings)
-    if memory > limit:
+    memory, limit = places * SHARD_BYTES, memory_limit(settings)
+    if memory > max(limit, PROCESS_BYTES):
         raise ResourceError(
             f"puzzle {space.puzzle.name}: {blanks} blanks have {places:,} places, which need about "
-            f"{show_bytes(memory)} of memory, more than the {show_bytes(limit)} allowed (--memory); take fewer blanks"
+            f"{show_bytes(memory)} of memory, more than the {show_bytes(limit)} allowed; "
+            f"{_more_memory(memory)}take fewer blanks"
         )
+
+
+def _more_memory(needed: int) -> str:
+    """The advice to allow more, where there is more."""
+    return f"allow more with --memory {-(-needed // 2**20)}MiB, or " if needed <= available_memory() else ""
 
 
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
     """Memory and disk for a run. ``in_place``: one layer array suffices."""
     memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
-    disk = 0 if settings.histogram_only else kernel.keys // 2
+    disk = (
+        0 if settings.histogram_only else kernel.keys // 2 + min(kernel.keys, settings.state_rows) * ROW_BYTES
+    )
     return Estimate(kernel.keys, memory, disk, memory_limit(settings))
 
 
@@ -80,20 +91,16 @@ def check_memory(
     if needs.memory <= needs.memory_limit:
         return
     counting = _memory(puzzle, kernel, settings, in_place, distances=False)
+    smaller = "take a smaller board, or make more pieces identical"
     if settings.histogram_only:
-        advice = "take a smaller board, or make more pieces identical"
+        advice = smaller
     elif counting <= needs.memory_limit:
-        advice = (
-            f"--histogram-only needs {show_bytes(counting)} and counts the layers without keeping the map"
-        )
+        advice = f"use --histogram-only, which needs {show_bytes(counting)} and keeps no map"
     else:
-        advice = (
-            f"even --histogram-only needs {show_bytes(counting)}; "
-            "take a smaller board, or make more pieces identical"
-        )
+        advice = f"even --histogram-only needs {show_bytes(counting)}: {smaller}"
     raise ResourceError(
         f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {show_bytes(needs.memory)} of memory, "
-        f"more than the {show_bytes(needs.memory_limit)} allowed (--memory); {advice}"
+        f"more than the {show_bytes(needs.memory_limit)} allowed; {_more_memory(needs.memory)}{advice}"
     )
 
 

@@ -1,37 +1,52 @@
-"""Ctrl-C and SIGTERM during a run: noted, and acted on at the next layer boundary, where a checkpoint can be taken."""
+"""Ctrl-C, SIGTERM and SIGHUP during a run: noted, and acted on at the next layer boundary, with a checkpoint."""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped. ``depth``: of the checkpoint that it can be continued from, None if there is none."""
+
+    def __init__(self, depth: int | None) -> None:
+        super().__init__()
+        self.depth = depth
 
 
 class StopRequest:
     """Whether the user has asked the run to stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, notice: Callable[[], None]) -> None:
         self.wanted = False
+        self._notice = notice
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
-        """The signal handler: the first signal is noted, a second one stops at once (the last checkpoint remains)."""
+        """The signal handler: the first signal is noted; a second one gives up the checkpoint that was to be taken."""
         if self.wanted:
             raise KeyboardInterrupt
         self.wanted = True
+        self._notice()
 
 
 @contextmanager
-def stop_requests() -> Iterator[StopRequest]:
-    """Catches SIGINT and SIGTERM meanwhile; does nothing outside the main thread, where no signals arrive."""
-    request = StopRequest()
+def stop_requests(notice: Callable[[], None]) -> Iterator[StopRequest]:
+    """Catches SIGINT, SIGTERM and SIGHUP meanwhile, and calls ``notice`` at the first.
+
+    Does nothing outside the main thread, where no signals arrive.
+    """
+    request = StopRequest(notice)
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    before = {number: signal.signal(number, request) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, request) for number in SIGNALS}
     try:
         yield request
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -5,22 +5,27 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.rows import board_texts, state_rows
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError, StorageError
-from farthest.models.chunks import MapDigest, layers_digest
+from farthest.models.chunks import MapDigest, Unit, layers_digest
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import LEASE_SECONDS, owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.records import LayerRecord
-from farthest.worker.memory import Unit, unit_for
+from farthest.worker.memory import unit_for
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.worker.memory import MemoryStore
+
+
+LAST_BOARDS = 1000
+"""Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
 
 
 class JobRecorder:
@@ -54,15 +59,16 @@ class JobRecorder:
         """Renews the job's lease meanwhile. What stops the run is stored with the job: it can be continued."""
         done = threading.Event()
         heart = threading.Thread(target=self._renew_until, args=(done,), name="farthest-lease", daemon=True)
-        heart.start()
         try:
+            heart.start()
             yield
         except BaseException as error:
             self._interrupt(error)
             raise
         finally:
             done.set()
-            heart.join()
+            if heart.ident is not None:
+                heart.join()
 
     def _renew_until(self, done: threading.Event) -> None:
         while not done.wait(LEASE_SECONDS / 3):
@@ -80,32 +86,45 @@ class JobRecorder:
         except FarthestError:  # the database is what failed: the lease will run out
             return
 
-    def resume(self, store: MemoryStore) -> list[LayerRecord] | None:
-        """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint."""
-        depth = None if self._settings.histogram_only else self._maps.depth(self.job)
+    def depth(self) -> int | None:
+        """The depth of the checkpoint that the run can be continued from, if there is one."""
+        return None if self._settings.histogram_only else self._maps.depth(self.job)
+
+    def resume(self, store: MemoryStore, threads: int) -> list[LayerRecord] | None:
+        """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
+
+        Raises StorageError when the checkpoint is damaged.
+        """
+        depth = self.depth()
         if depth is None:
             return None
-        store.restore(
-            depth,
-            (
+        layers = list(self._jobs.layers(self.job))
+        try:
+            if len(layers) != depth + 1:
+                raise StorageError(f"it has {len(layers)} layers")
+            chunks = (
                 (chunk.first_key, chunk.unit, memoryview(chunk.distances))
                 for chunk in self._maps.chunks(self.job)
-            ),
-        )
-        layers = list(self._jobs.layers(self.job))
-        if sum(store.counts(depth).values()) != layers[-1].states or len(layers) != depth + 1:
-            raise StorageError(
-                f"job {self.job}: its checkpoint at depth {depth} does not have the {layers[-1].states:,} states that "
-                f"its layers tell; remove the job with `farthest delete {self.job}` and enumerate again"
             )
+            store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
+            if sum(store.counts(depth).values()) != layers[-1].states:
+                raise StorageError(
+                    f"its last layer does not have the {layers[-1].states:,} states that were counted"
+                )
+        except StorageError as error:
+            raise StorageError(
+                f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {error}; "
+                f"remove the job with `farthest delete {self.job}` and enumerate again"
+            ) from error
         return layers
 
     def checkpoint(
         self, store: MemoryStore, layers: Sequence[int], seconds: Sequence[float], threads: int
     ) -> None:
         """Stores the distances found so far, in one transaction."""
-        self._write_map(store, layers, seconds, threads)
-        self._jobs.renew(self.job, self._owner)
+        with self._database.write():  # the lease with it: it may have run out while the map was written
+            self._write_map(store, layers, seconds, threads)
+            self._jobs.renew(self.job, self._owner)
 
     def finish(
         self,
@@ -128,11 +147,10 @@ class JobRecorder:
             if has_map and states <= self._settings.state_rows:
                 self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
             else:
-                keys = store.keys(depth, self._settings.state_rows)
-                texts = board_texts(space, keys)
-                self._maps.add_states(
-                    self.job, ((k, depth, text) for k, text in zip(keys, texts, strict=True))
-                )
+                limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
+                keys = store.keys(depth, limit)
+                rows = zip(keys, repeat(depth), board_texts(space, keys), strict=False)
+                self._maps.add_states(self.job, rows)
             self._jobs.finish(
                 self.job,
                 states=states,

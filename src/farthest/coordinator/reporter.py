@@ -22,6 +22,9 @@ class Reporter(Protocol):
     def checkpoint(self, depth: int, seconds: float) -> None:
         """The map up to ``depth`` has been stored, which took ``seconds``."""
 
+    def stopping(self) -> None:
+        """The user asked the run to stop: it will at the end of the layer under way."""
+
     def finished(self, outcome: Outcome) -> None:
         """The result is complete and stored."""
 
@@ -39,6 +42,9 @@ class SilentReporter:
         """See Reporter."""
 
     def checkpoint(self, depth: int, seconds: float) -> None:
+        """See Reporter."""
+
+    def stopping(self) -> None:
         """See Reporter."""
 
     def finished(self, outcome: Outcome) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress
 from typing import TYPE_CHECKING
 
+from farthest.models.chunks import WIDTHS, Unit
 from farthest.puzzles.boards import board_template, format_board
-from farthest.worker.memory import Unit
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
@@ -17,8 +17,18 @@ Row = tuple[int, int, str]
 
 
 def board_texts(space: ArrangementSpace, keys: Sequence[int]) -> list[str]:
-    """The boards of the keys."""
-    return [format_board(space.puzzle.body, space.board(key)) for key in keys]
+    """The boards of the keys: written side by side and decoded at once if the puzzle's tokens allow it."""
+    if not keys:
+        return []
+    template = board_template(space.puzzle.body)
+    if template is None:
+        return [format_board(space.puzzle.body, space.board(key)) for key in keys]
+    row, positions, table = template
+    rows = bytearray(row * len(keys))
+    space.write_boards(keys, rows, positions)
+    text, _ = codecs.charmap_decode(bytes(rows), "strict", table)
+    width = len(row)
+    return [text[start : start + width] for start in range(0, len(text), width)]
 
 
 def state_rows(space: ArrangementSpace, chunks: Iterator[tuple[int, int, Unit, memoryview]]) -> Iterator[Row]:
@@ -32,21 +42,12 @@ def state_rows(space: ArrangementSpace, chunks: Iterator[tuple[int, int, Unit, m
 def _chunk_rows(
     space: ArrangementSpace, first: int, last: int, unit: Unit, data: memoryview
 ) -> Iterable[Row]:
-    distances, unreached = (data, 255) if unit == "uint8" else (data.cast("H"), 65535)
-    rows = zip(range(first, last + 1), distances, _texts(space, first, last - first + 1), strict=True)
+    keys, unreached = range(first, last + 1), 2 ** (8 * WIDTHS[unit]) - 1
+    if bytes(data) == b"\xff" * len(data):  # no state of a large key range was reached
+        return ()
+    distances = data if unit == "uint8" else data.cast("H")
     if unreached not in distances:
-        return rows
-    return compress(rows, map(unreached.__ne__, distances))
-
-
-def _texts(space: ArrangementSpace, first: int, count: int) -> list[str]:
-    """The boards of ``count`` keys from ``first`` on: written side by side and decoded at once if tokens allow it."""
-    template = board_template(space.puzzle.body)
-    if template is None:
-        return board_texts(space, range(first, first + count))
-    row, positions, table = template
-    rows = bytearray(row * count)
-    space.write_boards(first, count, rows, positions)
-    text, _ = codecs.charmap_decode(bytes(rows), "strict", table)
-    width = len(row)
-    return [text[start : start + width] for start in range(0, len(text), width)]
+        return zip(keys, distances, board_texts(space, keys), strict=True)
+    reached = list(compress(keys, map(unreached.__ne__, distances)))
+    found = filter(unreached.__ne__, distances)
+    return zip(reached, found, board_texts(space, reached), strict=True)

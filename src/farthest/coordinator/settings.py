@@ -12,7 +12,8 @@ from farthest.puzzles.definition import Origin
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
 
-    Only ``parameters`` decide the result; the rest may differ between a run and its resumption.
+    Only ``parameters`` decide the result; the rest may differ between a run and its resumption. Raises ValueError for
+    numbers below their range.
     """
 
     origin: Origin | None = None  # the puzzle's own
@@ -24,6 +25,18 @@ class Settings:
     state_rows: int = 1_000_000
     shard_classes: int = 1
     isa: str = ""  # the best that the processor has
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("max_depth", 0),
+            ("threads", 1),
+            ("memory", 0),
+            ("state_rows", 0),
+            ("shard_classes", 1),
+        ):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; expected {least} or more")
 
     def parameters(self, origin: Origin) -> dict[str, Any]:
         """What decides the result, as stored with the job. ``origin``: the one in force."""

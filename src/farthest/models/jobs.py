@@ -156,11 +156,7 @@ class Jobs:
                 raise naming.no_such_id(self._database.place, job_id, self.list())
             if seen.status == FINISHED:
                 return False
-            if (
-                seen.status == RUNNING
-                and seen.owner != owner
-                and not may_be_taken(seen.owner, seen.lease_until, moment)
-            ):
+            if seen.status == RUNNING and not may_be_taken(seen.owner, seen.lease_until, moment):
                 return False
             unchanged = (
                 job.c.status == seen.status,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from sqlalchemy import Connection, Select, delete, func, insert, select
+from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import (
@@ -126,9 +126,8 @@ class Maps:
 
     def chunk_at(self, job_id: int, key: int) -> Chunk:
         """The decoded chunk that holds a key; raises as ``chunks`` does."""
-        nearest = _chunk_rows(job_id).where(chunk.c.first_key <= key).order_by(None)
         with self._database.read() as connection:
-            row = connection.execute(nearest.order_by(chunk.c.first_key.desc()).limit(1)).one_or_none()
+            row = connection.execute(_NEAREST, {"job": job_id, "key": key}).one_or_none()
             if row is None or row.last_key < key:
                 keys = self._keys(connection, job_id)
                 if not 0 <= key < keys:
@@ -200,11 +199,18 @@ class Maps:
         )
 
 
-def _chunk_rows(job_id: int) -> Select[int, int, int, int, str, bytes, str]:
+_COLUMNS = select(*(chunk.c[name] for name in ChunkRecord.__match_args__))
+_NEAREST = (
+    _COLUMNS.where(chunk.c.job_id == bindparam("job"), chunk.c.first_key <= bindparam("key"))
+    .order_by(chunk.c.first_key.desc())
+    .limit(1)
+)
+"""The chunk that holds a key, made once: one distance is asked for more often than anything else."""
+
+
+def _chunk_rows(job_id: int) -> Select[Any]:
     """A job's chunks in key order, in the order of ChunkRecord's fields."""
-    c = chunk.c
-    columns = select(c.job_id, c.first_key, c.last_key, c.depth, c.codec, c.payload, c.checksum)
-    return columns.where(c.job_id == job_id).order_by(c.first_key)
+    return _COLUMNS.where(chunk.c.job_id == job_id).order_by(chunk.c.first_key)
 
 
 def _checked(chunks: Iterable[tuple[int, int, Unit, Buffer]]) -> Iterator[tuple[int, int, Unit, Buffer]]:

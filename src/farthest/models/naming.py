@@ -51,6 +51,6 @@ def no_map(record: JobRecord) -> JobError:
 def _what_exists(jobs: Sequence[JobRecord]) -> str:
     if not jobs:
         return "the database has no jobs yet: make one with `farthest enumerate PUZZLE`"
-    newest = [f"{one.id} ({one.name}, {one.status})" for one in reversed(jobs)]
+    newest = [f"{one.id} ({one.name}, {one.state_now})" for one in reversed(jobs)]
     more = f" and {len(newest) - _SHOWN} older" if len(newest) > _SHOWN else ""
     return f"jobs: {', '.join(newest[:_SHOWN])}{more}"

@@ -66,6 +66,11 @@ class JobRecord:
         """Marked as running, but its owner is dead or has been silent for longer than its lease."""
         return self.status == RUNNING and may_be_taken(self.owner, self.lease_until, now())
 
+    @property
+    def state_now(self) -> str:
+        """The status for people: an abandoned job is interrupted, whatever its row says."""
+        return INTERRUPTED if self.abandoned else self.status
+
 
 def now() -> datetime:
     """This moment; leases on several hosts need clocks that agree to within a few seconds."""

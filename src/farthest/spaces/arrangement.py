@@ -9,6 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -103,11 +104,16 @@ class ArrangementSpace:
         """The number of keys: an upper bound of the number of states, half the arrangements if parity is known."""
         return self.arrangements // (1 if self.layout.parity is None else 2)
 
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        """The boards' keys, or NO_KEY. Each board: a label for each cell."""
+        keys = array("Q", bytes(8 * len(boards)))
+        labels = bytes(chain.from_iterable(boards))
+        self.kernel.encode(labels, self.cells, self.layout.slots, self._class_of, keys)
+        return keys.tolist()
+
     def key(self, board: Sequence[int]) -> int:
-        """The board's key, or NO_KEY. ``board``: a label for each cell."""
-        keys = array("Q", [0])
-        self.kernel.encode(bytes(board), self.cells, self.layout.slots, self._class_of, keys)
-        return keys[0]
+        """The board's key, or NO_KEY."""
+        return self.keys_of([board])[0]
 
     def board(self, key: int) -> Board:
         """The board of a key. Raises ValueError when the key is out of range."""
@@ -133,11 +139,17 @@ class ArrangementSpace:
         self.kernel.decode(wanted, self.cells, self.layout.slots, self._labels, boards.reshape(-1))
         return boards
 
-    def write_boards(self, first: int, count: int, rows: bytearray, positions: Sequence[int]) -> None:
-        """Writes the labels of the boards of keys ``first`` .. ``first + count - 1`` into equally long ``rows``,
-        cell i's at byte ``positions[i]`` of each."""
+    def write_boards(self, keys: Sequence[int], rows: bytearray, positions: Sequence[int]) -> None:
+        """Writes the labels of the keys' boards into equally long ``rows``, cell i's at byte ``positions[i]`` of each.
+
+        Fastest for a ``range``. Raises ValueError when a key is out of range.
+        """
         places = [positions[cell] for cell in self.layout.slots]
-        self.kernel.decode_range(first, count, len(rows) // count, places, self._labels, rows)
+        width = len(rows) // len(keys)
+        if isinstance(keys, range) and keys.step == 1:
+            self.kernel.decode_range(keys.start, len(keys), width, places, self._labels, rows)
+        else:
+            self.kernel.decode(array("Q", keys), width, places, self._labels, rows)
 
     def neighbours(
         self, boards: NDArray[np.uint8], moves: Sequence[Move]
@@ -166,7 +178,7 @@ class ArrangementSpace:
             slot = self.layout.slots.index(board.index(0))
             if digit_parity(self.layout, board) != self.layout.parity[slot]:
                 return (
-                    "parity: all pieces are distinct and every move is an odd or an even permutation by where it takes "
-                    "the blank, so half of all boards cannot be reached; exchange two pieces"
+                    "parity: all pieces are distinct, so half of all boards cannot be reached from the other half, and "
+                    "this one is in the wrong half (it would be in the right one with any two pieces exchanged)"
                 )
         return None

@@ -14,23 +14,27 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from contextlib import suppress
 
 from farthest import _kernel
 from farthest.errors import ResourceError, StorageError
+from farthest.models.chunks import WIDTHS, Unit
 from farthest.worker.store import LayerViews
 
-Unit = Literal["uint8", "uint16"]
-
-UNIT_BYTES: dict[Unit, int] = {"uint8": 1, "uint16": 2}
 UNIT_LIMIT: dict[Unit, int] = {"uint8": 254, "uint16": 65534}
 MAX_DEPTH = UNIT_LIMIT["uint16"]
 
 
 def _anonymous(size: int) -> memoryview:
-    memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise ResourceError(
+            f"the system gives no {size:,} bytes of memory ({error.strerror}); it may limit this process (ulimit -v)"
+        ) from error
     if size >= 2**22 and hasattr(mmap, "MADV_HUGEPAGE"):
-        memory.madvise(mmap.MADV_HUGEPAGE)
+        with suppress(OSError):  # a hint, which not every system takes
+            memory.madvise(mmap.MADV_HUGEPAGE)
     return memoryview(memory)[:size]
 
 
@@ -112,14 +116,23 @@ class MemoryStore:
         return self._view(*self._array_pair(), 0, self._shards)
 
     def _grow_planes(self, depth: int) -> None:
-        needed = ((depth >> self._shift) + 1).bit_length()
-        while len(self._planes) < needed:
-            if self._memory is not None and self.bytes + self.layer_bytes > self._memory:
-                raise ResourceError(
-                    f"distances beyond {depth - 1} need another {self.layer_bytes:,} bytes, more than the "
-                    f"{self._memory:,} allowed; give more with --memory, or count only with --histogram-only"
-                )
+        # Without asking for the memory: it is not used unless the layer turns out to have states, see commit().
+        while len(self._planes) < ((depth >> self._shift) + 1).bit_length():
             self._planes.append(self._layer())
+
+    def _check_depth(self, depth: int) -> None:
+        """Raises ResourceError when the distances of a layer that has states cannot be kept."""
+        if not self._distances:
+            return
+        if depth > MAX_DEPTH:
+            raise ResourceError(
+                f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold"
+            )
+        if self._memory is not None and self.bytes > self._memory:
+            raise ResourceError(
+                f"distances up to {depth} need {self.bytes:,} bytes of memory, more than the {self._memory:,} allowed; "
+                "allow more, or count the layers without keeping distances"
+            )
 
     def _planes_of(self, depth: int) -> list[_kernel.Layer]:
         if not self._distances:
@@ -137,10 +150,6 @@ class MemoryStore:
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """See ShardStore: shards whose array still holds an older layer are stepped too, which clears them."""
-        if depth > MAX_DEPTH:
-            raise ResourceError(
-                f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold"
-            )
         if depth == self._depth:
             return list(self._begun)
         missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
@@ -175,7 +184,9 @@ class MemoryStore:
         )
 
     def commit(self, depth: int, shards: Sequence[int], counts: Sequence[int]) -> None:
-        """See ShardStore."""
+        """See ShardStore. Raises ResourceError when the layer's distances need too much memory or are too great."""
+        if any(counts):
+            self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
         for shard, count in zip(shards, counts, strict=True):
             self._stamp[shard] = depth
@@ -221,31 +232,46 @@ class MemoryStore:
         return self._expanded(depth, 0, self.kernel.keys, threads)
 
     def _expanded(self, depth: int, first: int, count: int, threads: int) -> memoryview:
+        if not self._distances:
+            raise StorageError("this store keeps no distances: it only counts")
         unit = unit_for(depth)
-        out = _anonymous(count * UNIT_BYTES[unit])
+        out = _anonymous(count * WIDTHS[unit])
         typed = out if unit == "uint8" else out.cast("H")
         _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, typed, threads)
         return out
 
-    def restore(self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]]) -> None:
-        """Continues from distances known up to ``depth``: (first key, unit, distances) of every chunk.
+    def restore(
+        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
+    ) -> None:
+        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk.
 
-        The store must be new. Raises StorageError when the distances are not those of this space's layers.
+        The store must be new. Raises StorageError when the distances are not those of this space up to that depth.
         """
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         self._depth = depth
         self._grow_planes(depth)
-        for layer, population in zip(self._layers, self._population, strict=True):
+        for layer in self._layers:
             _kernel.clear(self.kernel, layer)
-            population[:] = [0] * self._shards
+        found = 0
         for first, unit, data in chunks:
             distances = data if unit == "uint8" else data.cast("H")
-            _kernel.collect(self.kernel, self._planes, self._shift, first, distances)
-            if self._found:
-                _kernel.mark(self.kernel, self._found, first, distances, -1)
-            for known in range(max(depth - 1, 0), depth + 1):
-                _kernel.mark(self.kernel, self._layers[self._array(known)], first, distances, known)
+            found += len(distances) - _count(data, unit, 2 ** (8 * WIDTHS[unit]) - 1)
+            try:
+                _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
+                if self._found:
+                    _kernel.mark(self.kernel, self._found, first, distances, -1, threads)
+                for known in range(max(depth - 1, 0), depth + 1):
+                    layer = self._layers[self._array(known)]
+                    _kernel.mark(self.kernel, layer, first, distances, known, threads)
+            except ValueError as error:
+                raise StorageError(
+                    f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
+                ) from None
+        if found != states:
+            raise StorageError(
+                f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
+            )
         for layer, population in zip(self._layers, self._population, strict=True):
             population[:] = _kernel.population(self.kernel, layer)
         counts = self._nonzero(depth)
@@ -253,3 +279,7 @@ class MemoryStore:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
         self._stamp = [depth] * self._shards
         self._counts = {depth: counts}
+
+
+def _count(data: memoryview, unit: Unit, value: int) -> int:
+    return bytes(data).count(value) if unit == "uint8" else sum(map(value.__eq__, data.cast("H")))

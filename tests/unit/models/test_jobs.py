@@ -209,7 +209,7 @@ def test_the_job_of_a_dead_process_is_taken_at_once(jobs: Jobs) -> None:
     assert jobs.claim(job_id, HERE)
     assert (jobs.get(job_id).owner, jobs.get(job_id).abandoned) == (HERE, False)
     assert not jobs.claim(job_id, ELSEWHERE)
-    assert jobs.claim(job_id, HERE)
+    assert not jobs.claim(job_id, HERE)  # another run of the same process
 
 
 def test_the_job_of_a_silent_host_is_taken_when_its_lease_ran_out(jobs: Jobs, clock: list[datetime]) -> None:

@@ -132,11 +132,12 @@ def test_shards_are_never_cut_finer_than_possible() -> None:
 
 def test_rows_of_text_are_written_in_place() -> None:
     space = compile_space(load("3-puzzle"))
-    rows = bytearray(b"#????#" * space.keys)
-    space.write_boards(0, space.keys, rows, [1, 2, 3, 4])
-    for key in range(space.keys):
-        assert tuple(rows[6 * key + 1 : 6 * key + 5]) == space.board(key)
-        assert rows[6 * key] == rows[6 * key + 5] == ord("#")
+    for keys in (range(space.keys), [11, 0, 5]):
+        rows = bytearray(b"#????#" * len(keys))
+        space.write_boards(keys, rows, [1, 2, 3, 4])
+        for i, key in enumerate(keys):
+            assert tuple(rows[6 * i + 1 : 6 * i + 5]) == space.board(key)
+            assert rows[6 * i] == rows[6 * i + 5] == ord("#")
 
 
 @pytest.mark.parametrize("key", [12, 2**63, NO_KEY])

@@ -1,11 +1,14 @@
 """The store in memory beyond the contract of stores: distances, keys of layers, restoring, limits."""
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 
 from farthest.errors import ResourceError, StorageError
-from farthest.worker.memory import MAX_DEPTH, MemoryStore, Unit, searches_in_place, unit_for
+from farthest.models.chunks import Unit
+from farthest.worker import memory
+from farthest.worker.memory import MemoryStore, searches_in_place, unit_for
 from farthest.worker.step import step
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
@@ -65,7 +68,7 @@ def test_a_restored_store_goes_on_as_if_nothing_had_happened(one_case: Case) -> 
         old, new = new_store(one_case), new_store(one_case)
         advance(old, one_case, 1, depth)
         chunks: Chunks = [(first, unit, data) for first, _, unit, data in old.chunks(depth, 11)]
-        new.restore(depth, chunks)
+        new.restore(depth, chunks, sum(map(len, one_case.layers[: depth + 1])), threads=2)
         assert new.counts(depth) == one_case.counts(depth)
         assert new.keys(depth, 10**6) == list(one_case.layers[depth])
         advance(new, one_case, depth + 1, last + 1)
@@ -79,7 +82,7 @@ def test_a_store_that_has_stepped_is_not_restored() -> None:
     store = new_store(of)
     advance(store, of, 1, 1)
     with pytest.raises(StorageError, match="before its first step"):
-        store.restore(0, [])
+        store.restore(0, [], 0)
 
 
 def test_without_distances_the_same_layers_in_less_memory(one_case: Case) -> None:
@@ -108,13 +111,44 @@ def test_one_array_is_enough_where_the_graph_has_two_colours(name: str, in_place
     assert searches_in_place(of.kernel, of.origins) == in_place
 
 
-def test_memory_that_runs_out_is_told_before_it_is_taken() -> None:
+def test_planes_beyond_the_memory_are_refused_only_for_layers_that_have_states() -> None:
     of = case("two colours")
-    need = new_store(of).bytes
-    store = new_store(of, memory=need)
-    with pytest.raises(ResourceError, match="--memory"):
-        advance(store, of, 1, len(of.layers))
-    assert store.bytes == need
+    last = len(of.layers) - 1
+    whole = new_store(of)
+    advance(whole, of, 1, last)
+    enough = whole.bytes
+    store = new_store(of, memory=enough)
+    advance(store, of, 1, last + 1)  # the layer beyond the last is empty, whatever planes it would need
+    assert store.counts(last + 1) == {}
+    with pytest.raises(ResourceError, match=f"more than the {enough - 1:,} allowed"):
+        advance(new_store(of, memory=enough - 1), of, 1, last)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda depth, data: data[:-1] + bytes([depth + 1 if data[-1] != depth + 1 else 255]),
+            "hold|does not fit",
+        ),
+        (lambda depth, data: b"\xff" * len(data), "hold 0 distances"),
+        (lambda depth, data: bytes(200 if d != 255 else d for d in data), "does not fit"),
+    ],
+)
+def test_distances_that_are_not_those_of_the_layers_are_refused(
+    change: Callable[[int, bytes], bytes], message: str
+) -> None:
+    of = case("halved")
+    old, new = new_store(of), new_store(of)
+    advance(old, of, 1, 2)
+    wrong = change(2, bytes(old.distances(2)))
+    with pytest.raises(StorageError, match=message):
+        new.restore(2, [(0, "uint8", memoryview(wrong))], sum(map(len, of.layers[:3])))
+
+
+def test_a_store_that_only_counts_has_no_distances_to_give() -> None:
+    with pytest.raises(StorageError, match="no distances"):
+        new_store(case("halved"), distances=False).distances(0)
 
 
 @pytest.mark.parametrize(
@@ -148,11 +182,16 @@ def test_deep_spaces_have_distances_of_two_bytes() -> None:
     assert len(reached) == states
     assert max(reached) == depth
     again = MemoryStore(kernel, [0], distances=True)
-    again.restore(depth, [(first, unit, data) for first, _, unit, data in store.chunks(depth, 1000)])
+    again.restore(depth, [(first, unit, data) for first, _, unit, data in store.chunks(depth, 1000)], states)
     assert bytes(again.distances(depth)) == bytes(store.distances(depth))
 
 
-def test_layers_beyond_the_greatest_distance_are_refused() -> None:
+def test_layers_beyond_the_greatest_distance_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     of = case("two colours")
+    last = len(of.layers) - 1
+    monkeypatch.setattr(memory, "MAX_DEPTH", last)
+    advance(new_store(of), of, 1, last + 1)  # an empty layer needs no number
+    monkeypatch.setattr(memory, "MAX_DEPTH", last - 1)
+    advance(new_store(of, distances=False), of, 1, last + 1)
     with pytest.raises(ResourceError, match="deeper"):
-        new_store(of).begin(MAX_DEPTH + 1, [0])
+        advance(new_store(of), of, 1, last)
