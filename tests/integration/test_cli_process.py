@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -126,11 +128,46 @@ def test_interrupt_of_an_enumeration(folder: Path, process: Process) -> None:
         said = running.stderr.read()
         assert running.wait(120) == 130
     assert "Traceback" not in said
-    assert "Interrupted; farthest.db keeps what was found. The same command goes on from there." in said
+    assert "Stopping after this layer" in said
+    kept = re.search(r"Interrupted; farthest.db keeps the layers up to (\d+). The same command goes on", said)
+    assert kept is not None
+    assert int(kept[1]) >= 20
     jobs = json.loads(process("jobs", "--json").stdout)["jobs"]
     assert [job["status"] for job in jobs] == ["interrupted"]
     error = process("distance", "sliding-3x4", "0").stderr
     assert "farthest enumerate sliding-3x4" in error
+
+
+def test_closed_streams_are_told_or_left_alone(folder: Path) -> None:
+    def shell(line: str) -> subprocess.CompletedProcess[str]:
+        command = f"{shlex.join(COMMAND)} {line}"
+        return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+
+    assert shell("enumerate 3-puzzle").returncode == 0
+    for line, status in (
+        ("distance 1 - <&-", 2),
+        ("states 1 --farthest --json >&-", 0),
+        ("--help > /dev/full", 2),
+        ("--version > /dev/full", 2),
+        ("show \"$(printf '\\377')\"", 2),
+    ):
+        result = shell(line)
+        assert result.returncode == status, line
+        assert "Traceback" not in result.stderr, line
+        assert result.stderr.count("\n") == (0 if status == 0 else 1), line
+
+
+def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process: Process) -> None:
+    text = (
+        'name = "small"\ntitle = "t"\nsource = "s"\nfamily = "sliding"\nmetric = "step"\n'
+        '[sliding]\ngoal = "1 2 0"\n[[known]]\nsource = "hearsay"\nstates = 7\neccentricity = 2\n'
+    )
+    (folder / "small.toml").write_text(text)
+    result = process("enumerate", "./small.toml")
+    assert result.returncode == 0
+    assert result.stderr == (
+        "Warning: small: states known from 'hearsay': 7, found: 3; check the puzzle's file, or its source\n"
+    )
 
 
 def test_interrupt_while_reading(process: Process) -> None:

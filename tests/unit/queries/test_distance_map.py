@@ -137,12 +137,12 @@ def test_depths_that_are_not_there(map_of: MapOf) -> None:
 
 
 def test_a_small_cache_gives_the_same_answers(map_of: MapOf) -> None:
-    """Maps of one chunk cannot show it: chunks are 2**20 keys."""
-    distance_map = map_of("sliding-2x5")  # 1,814,400 keys, two chunks
+    """Maps of one chunk cannot show it: chunks are 2**19 keys."""
+    distance_map = map_of("sliding-2x5")  # 1,814,400 keys, four chunks
     texts = distance_map.formatter.texts(
         distance_map.space.decode(numpy.arange(0, 1814400, 9973, dtype=numpy.uint64))
     )
-    assert len(list(distance_map.chunks())) == 2
+    assert len(list(distance_map.chunks())) == 4
     small = DistanceMap(distance_map.database, distance_map.record, cache_bytes=1)
     assert small.distances(texts).tolist() == distance_map.distances(texts).tolist()
     array = distance_map.array()
