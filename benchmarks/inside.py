@@ -62,6 +62,7 @@ def random_boards(puzzle: Puzzle, count: int) -> list[str]:
 def main(case: str, name: str, isa: str = "") -> None:
     """Runs one case."""
     puzzle = load(name)
+    compile_space(load("3-puzzle"))  # imports the family
     if case in ("enumerate", "histogram", "map"):
         begun = time.perf_counter()
         store, layers = search(puzzle, isa, distances=case != "histogram")
