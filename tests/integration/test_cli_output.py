@@ -52,6 +52,34 @@ def test_verify_finds_a_wrong_digest(run: Run, run_json: RunJson) -> None:
     assert not run_json("verify", "1", status=1)["ok"]
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE state SET distance = 2 WHERE key = 7", "rows: the row of key 7: distance 2; the map has 1"),
+        (
+            "UPDATE state SET board = '03/21' WHERE key = 7",
+            "rows: the row of key 7: board '03/21'; the board",
+        ),
+        ("UPDATE state SET distance = 'far' WHERE key = 7", "rows: the row of key 7: distance 'far'"),
+        ("UPDATE state SET key = 1000 WHERE key = 7", "rows: the row of key 1000: keys are 0 to 11"),
+        ("DELETE FROM state WHERE key = 7", "rows: there is no row of key 7, board "),
+        ("DELETE FROM state", "rows: there is no row of key 0, board "),
+        ("INSERT INTO state VALUES (1, 99, 2, '03/12')", "rows: the row of key 99: keys are 0 to 11"),
+        ("UPDATE job SET states = 13", "job: states: stored 13, found 12"),
+        ("UPDATE job SET eccentricity = 7", "job: eccentricity: stored 7, found 6"),
+        ("UPDATE job SET depth = 5", "job: depth: stored 5, found 6"),
+        ("UPDATE job SET unit = 'uint16'", "job: unit: stored uint16, found uint8"),
+    ],
+)
+def test_verify_finds_what_was_altered(run: Run, statement: str, said: str) -> None:
+    with sqlite3.connect("farthest.db") as connection:
+        connection.execute(statement)
+    connection.close()
+    text = run("verify", "1", status=1).stdout
+    assert "DISPROVED" in text
+    assert said in text
+
+
 def test_a_damaged_chunk(run: Run) -> None:
     with sqlite3.connect("farthest.db") as connection:
         connection.execute("UPDATE chunk SET payload = zeroblob(20)")

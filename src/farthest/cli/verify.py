@@ -24,8 +24,8 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
 
     JOB is a job's number, or a puzzle's name for its newest finished job. Every state is looked at: distance
     0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
-    reached state with an unreached successor; and checksums, layers, digest and known answers. Exit status 0:
-    proved; 1: disproved.
+    reached state with an unreached successor; and checksums, layers, digest and known answers; and the job's
+    figures and the readable rows of states. Exit status 0: proved; 1: disproved.
 
     \b
     Example:

@@ -267,18 +267,22 @@ class DistanceMap:
         plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)
 
     def verify(self) -> Report:
-        """Prove the whole map by the separate program that `farthest verify` runs."""
+        """Prove the whole map, and what is stored beside it, by the separate program of `farthest verify`."""
+        from farthest.verify.rows import Facts
         from farthest.verify.verifier import verify_map
 
+        record, stored = self.record, Maps(self.database).states(self.record.id)
         return verify_map(
             self.puzzle,
-            self.record.layout,
+            record.layout,
             self.origin,
             (chunk.distances for chunk in self.chunks()),
             unit=self.unit.name,
             layers=self.layers,
             digest=self.digest,
             depth=None if self.complete else self.depth,
+            facts=Facts(record.states, record.eccentricity, record.depth, record.unit),
+            rows=((row.key, row.distance, row.board) for row in stored),
         )
 
     # --- inside ------------------------------------------------------------------------------------------

@@ -112,9 +112,22 @@ class Ranking:
 
     def unrank(self, first: int, last: int) -> Slots:
         """Slots of all pieces of the boards with keys first to last - 1: (cells, last - first)."""
-        slots = np.empty((self.cells, last - first), dtype=np.uint8)
-        rest = np.arange(first, last, dtype=self.key_type)
-        digit_sum = np.zeros(last - first, dtype=np.uint8)
+        return self.slots(np.arange(first, last, dtype=self.key_type))
+
+    def boards(self, keys: NDArray[np.integer[Any]]) -> NDArray[np.uint8]:
+        """The boards of keys, a label per cell: (keys, cells)."""
+        slots = self.slots(keys)
+        boards = np.empty((len(keys), self.cells), dtype=np.uint8)
+        labels = np.repeat(np.array(self.classes, dtype=np.uint8), self.counts)
+        cells = np.array(self.cell_of_slot)[slots.T]
+        np.put_along_axis(boards, cells, np.broadcast_to(labels, cells.shape), axis=1)
+        return boards
+
+    def slots(self, keys: NDArray[np.integer[Any]]) -> Slots:
+        """Slots of all pieces of the boards of keys, each in 0 <= key < ``self.keys``: (cells, keys)."""
+        slots = np.empty((self.cells, len(keys)), dtype=np.uint8)
+        rest = keys.astype(self.key_type)
+        digit_sum = np.zeros(len(keys), dtype=np.uint8)
         for j in reversed(range(self.digits)):
             above = rest // self.key_type.type(self.radices[j])
             digit = rest - above * self.key_type.type(self.radices[j])

@@ -6,9 +6,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BadState:
-    """A state whose stored distance is wrong, or disagrees with its neighbours'.
+    """A state whose stored distance is wrong, or disagrees with its neighbours', or whose row is wrong.
 
-    ``distance`` is None where the map says unreachable. ``neighbours`` are the boards one move away in the
+    ``distance`` is the map's, None where the map says unreachable. ``neighbours`` are the boards one move away in the
     direction of the origin, each with its stored distance.
     """
 

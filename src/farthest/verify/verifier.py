@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from itertools import islice, permutations
 from math import factorial, prod
 from typing import Any
@@ -24,6 +25,7 @@ from farthest.verify.gather import Chunks, gather
 from farthest.verify.moves import paths_toward_origin
 from farthest.verify.ranking import LayoutError, Ranking
 from farthest.verify.report import BadState, Check, Report
+from farthest.verify.rows import Facts, Rows, compare_facts, compare_rows
 
 Progress = Callable[[int, int], None]
 
@@ -40,6 +42,8 @@ _PROVES = {
     "depth": "no distance exceeds the depth that the map includes",
     "layers": "the stored number of states of each layer is that of the map",
     "digest": "the stored digest is that of the map",
+    "job": "the job's states, eccentricity, depth and unit are those of the map",
+    "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
     "known": "states, eccentricity, layers and farthest boards equal the known answers",
 }
 
@@ -54,6 +58,8 @@ def verify_map(
     layers: Sequence[int] | None = None,
     digest: str | None = None,
     depth: int | None = None,
+    facts: Facts | None = None,
+    rows: Rows | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Report:
@@ -62,7 +68,9 @@ def verify_map(
     ``distances``: all distances in key order, as one array or as buffers of ``unit`` ("uint8" or "uint16",
     little endian; the largest value stands for unreachable). ``layers`` and ``digest`` are the stored ones,
     None where there are none. ``depth``: the last layer of a map that stops there though more may be
-    reachable, None for a complete map. ``progress`` is told (keys checked, all keys), at most once a block.
+    reachable, None for a complete map. ``facts``: what is stored of the job. ``rows``: the stored readable
+    rows (key, distance, board) in key order, read once the map is in memory. ``progress`` is told (keys
+    checked, all keys), at most once a block.
 
     Holds the whole map in memory, and about 10 MB a thread. Raises BoardError when the origin's text is not a
     board of the puzzle, ResourceError when the map does not fit in memory.
@@ -114,6 +122,11 @@ def verify_map(
         same = digest == found_digest
         detail = "" if same else f"stored {digest}, found {found_digest}"
         checks.append(_check("digest", 1, int(not same), detail))
+    if facts is not None:
+        differing = compare_facts(facts, counts, array.dtype.name, complete=depth is None)
+        checks.append(_check("job", len(fields(Facts)), len(differing), "; ".join(differing)))
+    if rows is not None:
+        checks.append(_compare_rows(rows, puzzle, proof, counts))
     if depth is None and origin == puzzle.origin and puzzle.known:
         checks.append(_compare_known(puzzle, proof, counts))
     return report(_total(sum(counts), arrangements))
@@ -213,6 +226,12 @@ def _compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
     wrong = [d for d in range(length) if found[d] != expected[d]]
     detail = f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
     return _check("layers", length, len(wrong), detail)
+
+
+def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
+    found = compare_rows(rows, puzzle.body, proof.ranking, proof.distances, counts)
+    bad = None if found.key is None else _explain(proof, puzzle, found.key)
+    return Check("rows", _PROVES["rows"], found.checked, found.failed, found.detail, bad)
 
 
 def _compare_known(puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
