@@ -135,3 +135,13 @@ def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
     result = run(*arguments, status=2)
     assert message in result.stderr
     assert result.stdout == ""
+
+
+def test_a_name_that_leads_to_an_unusual_map_is_noted(run: Run) -> None:
+    run("enumerate", "3-puzzle")
+    assert run("distance", "3-puzzle", "0 3 / 1 2").stderr == ""
+    run("enumerate", "3-puzzle", "--from", "start", "--max-depth", "3")
+    said = run("distance", "3-puzzle", "0 3 / 1 2")
+    assert said.stderr.startswith("Note: the newest map of 3-puzzle is job ")
+    assert said.stderr.endswith(": from start, to depth 3 only.\n")
+    assert run("distance", said.stderr.split("job ")[1].split(":")[0], "0 3 / 1 2").stderr == ""

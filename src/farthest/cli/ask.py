@@ -38,12 +38,12 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
       farthest distance 8-puzzle - < boards.txt
     """
     from farthest.cli.bulk import answers_to_lines, standard_input
-    from farthest.queries.distance_map import open_map
+    from farthest.cli.opening import open_job
 
     bulk = boards == ("-",)
     if not bulk and "-" in boards:
         raise click.UsageError("- reads all boards from standard input; it cannot stand among others.")
-    with open_map(job, database) as opened:
+    with open_job(job, database) as opened:
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
         if as_json:
             documents = (
@@ -90,12 +90,12 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
+    from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
     from farthest.cli.solutions import show_all, show_one
-    from farthest.queries.distance_map import open_map
     from farthest.queries.paths import moves_of
 
-    with open_map(job, database) as opened:
+    with open_job(job, database) as opened:
         graph = opened.solution_graph(board)
         count = graph.count()
         ways = opened.solutions_of(graph, (limit or SOLUTIONS_LISTED) if all_ else 1)
@@ -140,14 +140,14 @@ def states(
     """
     if (depth is None) != farthest_:
         raise click.UsageError("Give one of --depth N and --farthest.")
-    from farthest.queries.distance_map import open_map
+    from farthest.cli.opening import open_job
 
     kept = _farthest_without_map(job, database) if farthest_ else None
     if kept is not None:
         facts, texts = kept
         _print_states(facts, iter(texts[:limit]), as_json)
         return
-    with open_map(job, database) as opened:
+    with open_job(job, database) as opened:
         at = opened.depth if depth is None else depth
         boards = opened.states_at(at)
         facts = {**_facts(opened), "depth": at, "states": opened.layers[at]}

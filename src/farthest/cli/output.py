@@ -26,10 +26,10 @@ def export(job: str, file: str, force: bool, database: str | None, as_json: bool
       farthest export eight-kinds eight-kinds.csv
       farthest export 8-puzzle 8-puzzle.parquet --force
     """
+    from farthest.cli.opening import open_job
     from farthest.cli.printing import counted, print_json
-    from farthest.queries.distance_map import open_map
 
-    with open_map(job, database) as opened:
+    with open_job(job, database) as opened:
         states = opened.export(file, force=force)
         if as_json:
             print_json({"job": opened.job, "puzzle": opened.record.name, "file": file, "states": states})

@@ -31,10 +31,10 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
     Example:
       farthest verify eight-kinds
     """
+    from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
-    from farthest.queries.distance_map import open_map
 
-    with open_map(job, database) as opened:
+    with open_job(job, database) as opened:
         report = opened.verify()
         if as_json:
             print_json({"job": opened.job, **report.to_json()})

@@ -1,0 +1,29 @@
+"""Opening the map that a command asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from farthest.queries.distance_map import DistanceMap
+
+
+def open_job(job: str, database: str | None) -> DistanceMap:
+    """`open_map`, with a note on standard error where a puzzle's name has led to a map that its name does not
+    tell: of another origin than the puzzle's own, or cut off by a depth limit."""
+    from farthest.queries.distance_map import open_map
+
+    opened = open_map(job, database)
+    if job == opened.record.name:
+        unlike = (
+            [f"{opened.origin.direction} {opened.origin.where}"]
+            if opened.origin != opened.puzzle.origin
+            else []
+        )
+        if not opened.complete:
+            unlike.append(f"to depth {opened.depth} only")
+        if unlike:
+            click.echo(f"Note: the newest map of {job} is job {opened.job}: {', '.join(unlike)}.", err=True)
+    return opened
