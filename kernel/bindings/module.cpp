@@ -224,7 +224,9 @@ NB_MODULE(_kernel, m) {
                "isa"_a = "")
           .def_prop_ro(
               "keys", [](const Space& s) { return s.layout().keys(); }, "Number of keys.")
-          .def_prop_ro("lines", [](const Space& s) { return s.layout().lines(); })
+          .def_prop_ro(
+              "lines", [](const Space& s) { return s.layout().lines(); },
+              "Lines of a whole layer: runs of words that are stepped together.")
           .def_prop_ro(
               "words", [](const Space& s) { return s.layout().words(); }, "64-bit words of a whole layer.")
           .def_prop_ro(
@@ -232,9 +234,10 @@ NB_MODULE(_kernel, m) {
           .def_prop_ro(
               "shard_levels", [](const Space& s) { return s.layout().upper_classes(); },
               "Most classes that shards can be cut by.")
-          .def_prop_ro("shards", &Space::shards)
-          .def_prop_ro("lines_per_shard", &Space::lines_per_shard)
-          .def_prop_ro("words_per_shard", &Space::words_per_shard)
+          .def_prop_ro("shards", &Space::shards, "Number of shards.")
+          .def_prop_ro("lines_per_shard", &Space::lines_per_shard,
+                       "Lines in a shard: flags of its part of a layer.")
+          .def_prop_ro("words_per_shard", &Space::words_per_shard, "64-bit words in a shard.")
           .def_prop_ro("row_bytes", &Space::row_bytes,
                        "Bytes that the rows of all shards take once prepared.")
           .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
