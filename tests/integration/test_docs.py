@@ -1,0 +1,86 @@
+"""The examples of the documents, run as they stand."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import farthest
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Sliding
+from farthest.puzzles.reader import parse_puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.sliding import moves_of
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
+
+
+def fenced(document: str, language: str) -> list[str]:
+    text = (ROOT / document).read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def test_a_chunk_is_read_without_the_program() -> None:
+    farthest.enumerate("3-puzzle").close()
+    text = (ROOT / "docs/chunk-format.md").read_text(encoding="utf-8")
+    example = text.split("## Example", 1)[1]
+    code = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
+    assert code.count("assert") == 4
+    exec(compile(code, "chunk-format.md", "exec"), {})
+
+
+def test_the_python_of_the_readme() -> None:
+    (code,) = fenced("README.md", "python")
+    lines = code.splitlines()
+    names: dict[str, object] = {}
+    for line in lines:
+        expression, _, said = line.partition("#")
+        if not said:
+            exec(expression, names)
+            continue
+        value = eval(expression, names)
+        if said.strip().isdigit():
+            assert value == int(said)
+    assert isinstance(names["m"], farthest.DistanceMap)
+    assert len(names["m"].path("┘│└/─□─/┐│┌")) == 31
+    assert names["m"].layers[:5] == (1, 4, 8, 8, 16)
+    names["m"].close()
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/puzzle-files.md"])
+def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
+    shown = [text for text in fenced(document, "toml") if "family" in tomllib.loads(text)]
+    assert shown
+    for text in shown:
+        assert isinstance(parse_puzzle(text, document).body, Sliding)
+
+
+def test_worked_examples_of_keys() -> None:
+    text = (ROOT / "docs/key-layout.md").read_text(encoding="utf-8")
+    eight = load("eight-kinds")
+    space = compile_space(eight)
+    assert str(list(space.layout.slots)) in text
+    assert str(list(space.layout.classes)) in text
+    assert eight.body.start is not None
+    assert space.key(eight.body.start) == 43907
+    assert "= 43907" in text
+    assert "so the key is 11," in text
+    assert compile_space(load("3-puzzle")).key((3, 2, 1, 0)) == 11
+    assert compile_space(load("3-puzzle")).key((2, 3, 1, 0)) == 2**64 - 1
+
+
+@pytest.mark.parametrize(
+    ("metric", "name", "to"),
+    [("step", (5, 4), (0, 1, 2, 3, 5, 4, 6, 7, 8)), ("slide", (3, 5), (0, 1, 2, 4, 5, 3, 6, 7, 8))],
+)
+def test_worked_examples_of_moves(metric: str, name: tuple[int, int], to: tuple[int, ...]) -> None:
+    moves = {move.name: move.to for move in moves_of(load("8-puzzle").body, metric)}
+    assert moves[name] == to
+    assert f"to      = {to}" in (ROOT / "docs/permutations.md").read_text(encoding="utf-8")
