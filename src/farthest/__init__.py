@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         histogram,
         jobs,
         load_puzzle,
-        open_map,
         puzzle_names,
     )
     from farthest.errors import (
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
         UnreachableError,
     )
     from farthest.puzzles.definition import Origin, Puzzle
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.distance_map import DistanceMap, open_map
 
     __version__: str
 
@@ -64,7 +63,6 @@ _HOMES = {
         "histogram",
         "jobs",
         "load_puzzle",
-        "open_map",
         "puzzle_names",
     ),
     "farthest.errors": (
@@ -77,7 +75,7 @@ _HOMES = {
         "UnreachableError",
     ),
     "farthest.puzzles.definition": ("Origin", "Puzzle"),
-    "farthest.queries.distance_map": ("DistanceMap",),
+    "farthest.queries.distance_map": ("DistanceMap", "open_map"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -78,18 +78,6 @@ def histogram(
     return enumerate_puzzle(_puzzle(puzzle), None, settings, reporter)
 
 
-def open_map(job: str | int, database: str | None = None) -> DistanceMap:
-    """The map of a job: its number, or a puzzle's name for its newest finished job with a map.
-
-    ``database``: a SQLAlchemy URL or the name of a SQLite file; None: the environment variable
-    FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. Raises JobError where there is no
-    such job or it has no map, StorageError where the database cannot be read.
-    """
-    from farthest.queries import distance_map
-
-    return distance_map.open_map(job, database)
-
-
 def jobs(database: str | None = None) -> list[JobRecord]:
     """All jobs of a database, oldest first."""
     from farthest.models.database import open_database

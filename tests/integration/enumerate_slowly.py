@@ -7,12 +7,13 @@ import sys
 import time
 
 from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 
 
-class Printer:
+class Printer(Reporter):
     """Prints the events of a run."""
 
     def __init__(self, seconds: float) -> None:

@@ -2,14 +2,15 @@
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from farthest.cli.options import byte_size
-from farthest.cli.printing import bytes_text, seconds_text, side_by_side
+from farthest.cli.printing import seconds_text, side_by_side
 from farthest.cli.progress import LineReporter, LiveReporter, rate_text
+from farthest.coordinator.settings import Estimate, Outcome
 from farthest.puzzles import catalogue
+from farthest.sizes import bytes_text
 from integration.conftest import Process, Run, RunJson
 
 FIELDS = {
@@ -127,9 +128,10 @@ def test_progress_as_lines(run: Run, process: Process) -> None:
 
 
 def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
-    estimate = SimpleNamespace(states_at_most=10**8, memory=2**20, disk=5, memory_limit=2**30)
+    estimate = Estimate(states_at_most=10**8, memory=2**20, disk=5, memory_limit=2**30)
+    outcome = Outcome(4, "p", 10, 1, (1, 9), [], "", 1.0, True, 7)
     for reporter in (LineReporter(), LiveReporter()):
-        reporter.estimate(estimate)  # type: ignore[arg-type]  # the fields are what counts
+        reporter.estimate(estimate)
         reporter.resumed(4, 7)
         reporter.layer(8, 1000, 4 * 10**7, 0.1)
         reporter.layer(9, 1000, 5 * 10**7, 0.1)
@@ -139,7 +141,7 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
             assert parts[:4] == ["depth 9", "1,000 new", "50,000,000 states", "50.0%"]
             assert parts[4].endswith("/s")
             assert parts[5].endswith("left")
-        reporter.finished(SimpleNamespace(states=10, seconds=1.0))  # type: ignore[arg-type]  # as above
+        reporter.finished(outcome)
         reporter.stop()
     said = capsys.readouterr().err
     assert "resumed job=4 depth=7\n" in said

@@ -32,19 +32,7 @@ COMMANDS = (
 def test_help_names_the_commands(process: Process) -> None:
     result = process("--help")
     assert result.returncode == 0
-    for command in [
-        "puzzles",
-        "enumerate",
-        "jobs",
-        "show",
-        "delete",
-        "distance",
-        "path",
-        "states",
-        "export",
-        "plot",
-        "verify",
-    ]:
+    for command in COMMANDS:
         assert f"\n  {command} " in result.stdout
     assert process("-h").stdout == result.stdout
 
@@ -168,6 +156,18 @@ def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process:
     assert result.stderr == (
         "Warning: small: states known from 'hearsay': 7, found: 3; check the puzzle's file, or its source\n"
     )
+
+
+def test_signals_that_are_ignored_stay_ignored(process: Process) -> None:
+    command = ["nohup", *COMMAND, "enumerate", "sliding-3x4", "--histogram-only", "--progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("layer depth=20"):
+                running.send_signal(signal.SIGHUP)
+                break
+        assert "Stopping" not in running.stderr.read()
+        assert running.wait(120) == 0
 
 
 def test_interrupt_while_reading(process: Process) -> None:

@@ -15,7 +15,7 @@ import naive
 from farthest import _kernel
 from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
-from farthest.coordinator.reporter import SilentReporter
+from farthest.coordinator.reporter import Reporter
 from farthest.errors import ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
@@ -168,7 +168,7 @@ class Stop(Exception):
 
 
 @dataclass
-class StopAt(SilentReporter):
+class StopAt(Reporter):
     """Ends the run when it tells of layer ``depth``."""
 
     depth: int
@@ -272,7 +272,7 @@ def test_a_damaged_checkpoint_is_told_so(tmp_path: Path) -> None:
             enumerate_puzzle(puzzle, database, Settings())
 
 
-class Stopping(SilentReporter):
+class Stopping(Reporter):
     """Sends Ctrl-C to the run after a layer."""
 
     def __init__(self, depth: int) -> None:

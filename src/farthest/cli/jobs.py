@@ -87,9 +87,10 @@ def delete(job: str, database: str | None, as_json: bool) -> None:
     Example:
       farthest delete 1
     """
-    from farthest.cli.printing import bytes_text, print_json
+    from farthest.cli.printing import print_json
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.sizes import bytes_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)

@@ -80,18 +80,6 @@ def seconds_text(seconds: float) -> str:
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
 
 
-def bytes_text(size: int) -> str:
-    """A number of bytes: 812 bytes, 1.5 MiB."""
-    if size < 1024:
-        return f"{size} bytes"
-    amount = size / 1024
-    for unit in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if amount < 1023.95:
-            return f"{amount:.1f} {unit}"
-        amount /= 1024
-    return f"{amount:,.0f} EiB"
-
-
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 board, 1,000 boards."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

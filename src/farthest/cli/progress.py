@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.printing import bytes_text, seconds_text
-from farthest.coordinator.reporter import SilentReporter
+from farthest.cli.printing import seconds_text
+from farthest.coordinator.reporter import Reporter
+from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +27,7 @@ RATE_SECONDS = 10.0
 LITTLE = 0.02
 
 
-class QuietReporter(SilentReporter):
+class QuietReporter(Reporter):
     """Says nothing but that a signal was heard."""
 
     def stopping(self) -> None:

@@ -9,7 +9,7 @@ from farthest.coordinator.estimate import check_blanks, check_disk, check_memory
 from farthest.coordinator.executors import ThreadsExecutor
 from farthest.coordinator.interrupts import Interrupted, StopRequest, stop_requests
 from farthest.coordinator.layers import LayerSearch
-from farthest.coordinator.reporter import Reporter, SilentReporter
+from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError
@@ -40,11 +40,11 @@ def enumerate_puzzle(
     """Enumerates the puzzle and stores the result (``database`` None: stores nothing).
 
     An unfinished job of the same puzzle and parameters, which nobody runs, is continued from its last checkpoint. At
-    Ctrl-C or SIGTERM the layer under way is finished, a checkpoint is stored, and Interrupted is raised; a second
+    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, a checkpoint stored, and Interrupted raised; a second
     signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError and StorageError.
     """
     try:
-        return _Run(puzzle, database, settings or Settings(), reporter or SilentReporter()).run()
+        return _Run(puzzle, database, settings or Settings(), reporter or Reporter()).run()
     except MemoryError as error:
         raise ResourceError(
             f"puzzle {puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
@@ -76,10 +76,9 @@ class _Run:
                 complete = self._search(store, None, stop)
                 return self._outcome(space, store, None, complete, self._digest(store))
             with recorder.running():
+                # A map that was begun keeps its layout, whatever would be chosen today.
                 if recorder.layout is not None and Layout.from_dict(recorder.layout) != space.layout:
-                    space = compile_space(
-                        self._puzzle, self._settings.origin, recorder.layout
-                    )  # a map keeps its own
+                    space = compile_space(self._puzzle, self._settings.origin, recorder.layout)
                     kernel, origins = self._compiled(space), space.keys_of(space.origins)
                 store = self._store(kernel, origins, memory)
                 try:

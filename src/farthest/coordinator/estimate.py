@@ -11,6 +11,7 @@ from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import ResourceError
 from farthest.puzzles.definition import Puzzle
+from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
@@ -65,7 +66,7 @@ def check_blanks(space: ArrangementSpace, settings: Settings) -> None:
     if memory > max(limit, PROCESS_BYTES):
         raise ResourceError(
             f"puzzle {space.puzzle.name}: {blanks} blanks have {places:,} places, which need about "
-            f"{show_bytes(memory)} of memory, more than the {show_bytes(limit)} allowed; "
+            f"{bytes_text(memory)} of memory, more than the {bytes_text(limit)} allowed; "
             f"{_more_memory(memory)}take fewer blanks"
         )
 
@@ -95,12 +96,12 @@ def check_memory(
     if settings.histogram_only:
         advice = smaller
     elif counting <= needs.memory_limit:
-        advice = f"use --histogram-only, which needs {show_bytes(counting)} and keeps no map"
+        advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     else:
-        advice = f"even --histogram-only needs {show_bytes(counting)}: {smaller}"
+        advice = f"even --histogram-only needs {bytes_text(counting)}: {smaller}"
     raise ResourceError(
-        f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {show_bytes(needs.memory)} of memory, "
-        f"more than the {show_bytes(needs.memory_limit)} allowed; {_more_memory(needs.memory)}{advice}"
+        f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {bytes_text(needs.memory)} of memory, "
+        f"more than the {bytes_text(needs.memory_limit)} allowed; {_more_memory(needs.memory)}{advice}"
     )
 
 
@@ -110,19 +111,9 @@ def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
     free = status.f_bavail * status.f_frsize
     if needs.disk > free:
         raise ResourceError(
-            f"puzzle {puzzle.name}: the map needs about {show_bytes(needs.disk)} of disk, but {folder} has "
-            f"{show_bytes(free)} free; name a database elsewhere with --database, or use --histogram-only"
+            f"puzzle {puzzle.name}: the map needs about {bytes_text(needs.disk)} of disk, but {folder} has "
+            f"{bytes_text(free)} free; name a database elsewhere with --database, or use --histogram-only"
         )
-
-
-def show_bytes(size: int) -> str:
-    """A size for people, in binary units."""
-    amount, unit = float(size), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"):
-        if amount < 1024 or unit == "EiB":
-            break
-        amount /= 1024
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
 
 
 def _memory(

@@ -38,13 +38,15 @@ class StopRequest:
 def stop_requests(notice: Callable[[], None]) -> Iterator[StopRequest]:
     """Catches SIGINT, SIGTERM and SIGHUP meanwhile, and calls ``notice`` at the first.
 
-    Does nothing outside the main thread, where no signals arrive.
+    Leaves those alone that the process was told to ignore (``nohup``, a shell's background job). Does nothing outside
+    the main thread, where no signals arrive.
     """
     request = StopRequest(notice)
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    before = {number: signal.signal(number, request) for number in SIGNALS}
+    heeded = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, request) for number in heeded}
     try:
         yield request
     finally:

@@ -74,9 +74,8 @@ class JobRecorder:
         while not done.wait(LEASE_SECONDS / 3):
             try:
                 self._jobs.renew(self.job, self._owner)
-            except (
-                StorageError
-            ):  # busy with a checkpoint, which keeps others out too; the next write tells the rest
+            except StorageError:
+                # Busy with a checkpoint, which keeps others out too; whatever else it is, the next write tells.
                 continue
 
     def _interrupt(self, error: BaseException) -> None:

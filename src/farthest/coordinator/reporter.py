@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from farthest.coordinator.settings import Estimate, Outcome
 
 
-class Reporter(Protocol):
-    """Receives the events of one run, in order, in the thread that runs it."""
+class Reporter:
+    """Receives the events of one run, in order, in the thread that runs it. This one says nothing; others override."""
 
     def estimate(self, estimate: Estimate) -> None:
         """Before anything large is allocated."""
@@ -27,25 +25,3 @@ class Reporter(Protocol):
 
     def finished(self, outcome: Outcome) -> None:
         """The result is complete and stored."""
-
-
-class SilentReporter:
-    """Ignores everything."""
-
-    def estimate(self, estimate: Estimate) -> None:
-        """See Reporter."""
-
-    def resumed(self, job: int, depth: int) -> None:
-        """See Reporter."""
-
-    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        """See Reporter."""
-
-    def checkpoint(self, depth: int, seconds: float) -> None:
-        """See Reporter."""
-
-    def stopping(self) -> None:
-        """See Reporter."""
-
-    def finished(self, outcome: Outcome) -> None:
-        """See Reporter."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress
 from typing import TYPE_CHECKING
 
-from farthest.models.chunks import WIDTHS, Unit
+from farthest.models.chunks import UNREACHED, Unit
 from farthest.puzzles.boards import board_template, format_board
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def state_rows(space: ArrangementSpace, chunks: Iterator[tuple[int, int, Unit, m
 def _chunk_rows(
     space: ArrangementSpace, first: int, last: int, unit: Unit, data: memoryview
 ) -> Iterable[Row]:
-    keys, unreached = range(first, last + 1), 2 ** (8 * WIDTHS[unit]) - 1
+    keys, unreached = range(first, last + 1), UNREACHED[unit]
     if bytes(data) == b"\xff" * len(data):  # no state of a large key range was reached
         return ()
     distances = data if unit == "uint8" else data.cast("H")

@@ -27,6 +27,9 @@ Unit = Literal["uint8", "uint16"]
 
 WIDTHS: dict[Unit, int] = {"uint8": 1, "uint16": 2}
 CODECS: dict[str, Unit] = {"zstd:uint8": "uint8", "zstd:uint16": "uint16"}
+UNREACHED: dict[Unit, int] = {"uint8": 255, "uint16": 65535}
+"""What stands for a key without a distance: the unit's greatest number."""
+
 CHUNK_KEYS = 2**19
 """Chunk i of a map holds keys i * CHUNK_KEYS to (i + 1) * CHUNK_KEYS - 1; the last chunk may be shorter."""
 

@@ -18,11 +18,10 @@ from contextlib import suppress
 
 from farthest import _kernel
 from farthest.errors import ResourceError, StorageError
-from farthest.models.chunks import WIDTHS, Unit
+from farthest.models.chunks import UNREACHED, WIDTHS, Unit
 from farthest.worker.store import LayerViews
 
-UNIT_LIMIT: dict[Unit, int] = {"uint8": 254, "uint16": 65534}
-MAX_DEPTH = UNIT_LIMIT["uint16"]
+MAX_DEPTH = UNREACHED["uint16"] - 1
 
 
 def _anonymous(size: int) -> memoryview:
@@ -46,7 +45,7 @@ def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
 
 def unit_for(depth: int) -> Unit:
     """The type of the distances of a map up to ``depth``; its greatest number means not reached."""
-    return "uint8" if depth <= UNIT_LIMIT["uint8"] else "uint16"
+    return "uint8" if depth < UNREACHED["uint8"] else "uint16"
 
 
 class MemoryStore:
@@ -256,7 +255,7 @@ class MemoryStore:
         found = 0
         for first, unit, data in chunks:
             distances = data if unit == "uint8" else data.cast("H")
-            found += len(distances) - _count(data, unit, 2 ** (8 * WIDTHS[unit]) - 1)
+            found += len(distances) - _count(data, unit, UNREACHED[unit])
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:
