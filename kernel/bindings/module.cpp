@@ -17,6 +17,7 @@
 
 #include "boards.hpp"
 #include "buffers.hpp"
+#include "farthest/packing.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
 
@@ -106,19 +107,14 @@ const LayerView& view_in(const Space& space, const Layer& layer) {
   return layer.view;
 }
 
-const LayerView& whole(const Space& space, const Layer& layer) {
-  if (layer.view.shards != space.shards()) throw InvalidArgument("the layer must hold all shards");
-  return view_in(space, layer);
-}
-
 // nanobind passes None as a null pointer.
 using Layers = std::vector<const Layer*>;
 
-std::vector<LayerView> views_in(const Space& space, const Layers& layers, bool all_shards = false) {
+std::vector<LayerView> views_in(const Space& space, const Layers& layers) {
   std::vector<LayerView> out;
   for (const Layer* layer : layers) {
     if (layer == nullptr) throw InvalidArgument("expected a Layer, not None");
-    out.push_back(all_shards ? whole(space, *layer) : view_in(space, *layer));
+    out.push_back(view_in(space, *layer));
   }
   return out;
 }
@@ -158,7 +154,7 @@ void expand(const Space& space, const Layers& planes, int shift, const std::vect
   for (const int p : parity) code.parity.push_back(static_cast<std::uint8_t>(p & 1));
   if (shift < 0 || shift > 1 || (shift == 1 && code.parity.size() != space.shards()))
     throw InvalidArgument("shift must be 0, or 1 with one parity a shard");
-  const auto views = views_in(space, planes, true);
+  const auto views = views_in(space, planes);
   with_distances(out, [&](auto distances) {
     farthest::expand(space, views, code, first, distances, std::max(threads, 1));
   });
@@ -167,14 +163,14 @@ void expand(const Space& space, const Layers& planes, int shift, const std::vect
 void collect(const Space& space, const Layers& planes, int shift, Key first, const AnyConstArray& distances,
              int threads) {
   if (shift < 0 || shift > 1) throw InvalidArgument("shift must be 0 or 1");
-  const auto views = views_in(space, planes, true);
+  const auto views = views_in(space, planes);
   with_distances(distances,
                  [&](auto all) { farthest::collect(space, first, all, shift, views, std::max(threads, 1)); });
 }
 
 void mark(const Space& space, const Layer& layer, Key first, const AnyConstArray& distances, int depth,
           int threads) {
-  const LayerView& view = whole(space, layer);
+  const LayerView& view = view_in(space, layer);
   with_distances(distances, [&]<class Distance>(std::span<const Distance> all) {
     if (depth < 0)
       farthest::mark_found(space, first, all, view, std::max(threads, 1));
@@ -200,7 +196,31 @@ void clear(const Space& space, const Layer& layer) {
 
 void insert(const Space& space, const Layer& layer, Key key) {
   if (key >= space.layout().keys()) throw InvalidArgument("no such key: " + std::to_string(key));
-  farthest::insert(space, key, whole(space, layer));
+  farthest::insert(space, key, view_in(space, layer));
+}
+
+nb::bytes pack(const Space& space, const Layer& layer) {
+  const LayerView& view = view_in(space, layer);
+  const auto filled = [&] {
+    const nb::gil_scoped_release release;
+    return farthest::filled_lines(space, view);
+  }();
+  const std::size_t size = farthest::packed_bytes(space, filled);
+  // Filled below, before anyone else has the object.
+  nb::bytes blob = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!blob.is_valid()) nb::raise_python_error();
+  auto* bytes = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(blob.ptr()));
+  {
+    const nb::gil_scoped_release release;
+    farthest::pack(space, view, filled, {bytes, size});
+  }
+  return blob;
+}
+
+std::uint64_t unpack(const Space& space, const Array<const std::uint8_t>& data, const Layers& layers) {
+  const auto views = views_in(space, layers);
+  const nb::gil_scoped_release release;
+  return farthest::unpack(space, {data.data(), data.size()}, views);
 }
 
 }  // namespace
@@ -287,21 +307,35 @@ NB_MODULE(_kernel, m) {
         "space"_a, "planes"_a, "shift"_a, "parity"_a, "first"_a, "out"_a.noconvert(), "threads"_a = 1,
         "Writes the distances of the keys from `first` on: the planes' number n is the greatest of its type "
         "(n = 0) or "
-        "((n - 1) << shift) + parity of the shard.");
+        "((n - 1) << shift) + parity of the shard. parity: one a shard of the space. Planes may be of some "
+        "shards, the same for all; the keys must lie in them. Raises ValueError.");
   m.def(
       "collect", &collect,
       nb::sig("def collect(space: Space, planes: Sequence[Layer], shift: int, first: int, distances: " BUFFER
               ", threads: int = 1) -> None"),
       "space"_a, "planes"_a, "shift"_a, "first"_a, "distances"_a.noconvert(), "threads"_a = 1,
-      "Inverse of expand: adds the states with a distance to the planes.");
+      "Inverse of expand: adds the states with a distance to the planes. Raises ValueError.");
   m.def("mark", &mark,
         nb::sig("def mark(space: Space, layer: Layer, first: int, distances: " BUFFER
                 ", depth: int, threads: int = 1) -> None"),
         "space"_a, "layer"_a, "first"_a, "distances"_a.noconvert(), "depth"_a, "threads"_a = 1,
-        "Adds to the layer the states at distance `depth`, or all that have a distance if depth is -1.");
+        "Adds to the layer the states at distance `depth`, or all that have a distance if depth is -1. The "
+        "keys must lie in the layer's shards. Raises ValueError.");
   m.def("keys_of", &keys_of, "space"_a, "layer"_a, "limit"_a,
         "The least `limit` keys in the layer, ascending.");
-  m.def("insert", &insert, "space"_a, "layer"_a, "key"_a, "Adds one state.");
+  m.def("insert", &insert, "space"_a, "layer"_a, "key"_a,
+        "Adds one state, in the layer's shards. Raises ValueError.");
   m.def("population", &population, "space"_a, "layer"_a, "Number of states in each shard of the layer.");
   m.def("clear", &clear, "space"_a, "layer"_a, "Empties the layer.");
+  m.def("pack", &pack, "space"_a, "layer"_a,
+        "The layer as bytes, words little-endian: a bitmap of the lines that hold a state (one bit a line, "
+        "padded to "
+        "whole words of 8 bytes), then the words of these lines in order.");
+  m.def(
+      "unpack", &unpack,
+      nb::sig("def unpack(space: Space, data: " BUFFER ", layers: Sequence[Layer]) -> int"), "space"_a,
+      "data"_a.noconvert(), "layers"_a,
+      "Adds the states that pack() made `data` (bytes) of to each of `layers`, all of the same shards as the "
+      "packed one, and returns their number. Raises ValueError, and changes nothing, if `data` is not what "
+      "pack() makes of a layer of these shards.");
 }

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "parallel.hpp"
+#include "pieces.hpp"
 
 namespace farthest {
 namespace {
@@ -22,17 +23,24 @@ const std::array<std::uint64_t, 256>& spread() {
   return table;
 }
 
-void check_range(const Layout& layout, Key first, std::size_t count) {
-  if (first > layout.keys() || count > layout.keys() - first) throw InvalidArgument("keys out of range");
+// The key `first` counted from the first one of the piece. A piece begins with a line, so the place of a key
+// in the piece's memory follows from that number as its place in a whole layer follows from the key. Throws
+// InvalidArgument unless the keys first .. first + count - 1 lie in the piece's shards.
+Key key_in(const Space& space, const Piece& piece, Key first, std::size_t count) {
+  const Key per_shard = space.lines_per_shard() * space.layout().keys_per_line();
+  const Key begin = piece.first_shard * per_shard, keys = piece.shards * per_shard;
+  if (first < begin || first - begin > keys || count > keys - (first - begin))
+    throw InvalidArgument("keys out of range");
+  return first - begin;
 }
 
 // Distances of the 64 bits of a word, in bit order. All arithmetic is in the width of Distance, where 0 - 1
-// is the number for "not found", so that it runs on whole vectors.
+// is the number for "not found", so that it runs on whole vectors. parity: from the planes' first shard on.
 template <class Distance>
 class Expander {
  public:
-  Expander(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code)
-      : space_(space), code_(code) {
+  Expander(const Space& space, const std::vector<LayerView>& planes, int shift, const std::uint8_t* parity)
+      : words_per_shard_(space.words_per_shard()), shift_(shift), parity_(parity) {
     if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
     for (std::size_t p = 0; p < planes.size(); ++p) (p < 8 ? low_ : high_).push_back(planes[p].words);
   }
@@ -41,8 +49,8 @@ class Expander {
     alignas(64) std::array<std::uint8_t, 64> low, high;
     transpose(low_, index, low.data());
     if constexpr (sizeof(Distance) > 1) transpose(high_, index, high.data());
-    const auto twice = static_cast<Distance>(code_.shift == 0 ? 0 : ~0);
-    const auto add = static_cast<Distance>(twice == 0 ? 0 : code_.parity[index / space_.words_per_shard()]);
+    const auto twice = static_cast<Distance>(shift_ == 0 ? 0 : ~0);
+    const auto add = static_cast<Distance>(twice == 0 ? 0 : parity_[index / words_per_shard_]);
     for (std::size_t b = 0; b < 64; ++b) {
       auto number = static_cast<Distance>(low[b]);
       if constexpr (sizeof(Distance) > 1) number = static_cast<Distance>(number | high[b] << 8);
@@ -64,16 +72,15 @@ class Expander {
     }
   }
 
-  const Space& space_;
-  const DistanceCode& code_;
+  std::uint64_t words_per_shard_;
+  int shift_;
+  const std::uint8_t* parity_;
   std::vector<const Word*> low_, high_;
 };
 
+// first: as key_in() counts.
 template <class Distance>
-void expand_piece(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code,
-                  Key first, std::span<Distance> out) {
-  const Layout& layout = space.layout();
-  Expander<Distance> expander(space, planes, code);
+void expand_some(const Layout& layout, Expander<Distance> expander, Key first, std::span<Distance> out) {
   std::array<Distance, 64> a{}, b{};
   const auto bits = static_cast<std::size_t>(layout.bits());
   if (layout.mode() != WordMode::split) {
@@ -105,7 +112,7 @@ template <class Distance, class Pick>
 void insert_picked(const Space& space, Key first, std::span<const Distance> distances,
                    const std::vector<LayerView>& layers, int threads, Pick pick) {
   const Layout& layout = space.layout();
-  check_range(layout, first, distances.size());
+  first = key_in(space, piece_of(space, layers), first, distances.size());
   if (distances.empty()) return;
   const Key per_line = layout.keys_per_line(), end = first + distances.size();
   const std::uint64_t first_line = first / per_line;
@@ -137,11 +144,14 @@ void insert_picked(const Space& space, Key first, std::span<const Distance> dist
 template <class Distance>
 void expand(const Space& space, const std::vector<LayerView>& planes, const DistanceCode& code, Key first,
             std::span<Distance> out, int threads) {
-  check_range(space.layout(), first, out.size());
-  constexpr std::size_t kPiece = std::size_t{1} << 18;
-  in_parallel((out.size() + kPiece - 1) / kPiece, threads, [&](std::uint64_t i) {
-    const std::size_t at = i * kPiece;
-    expand_piece(space, planes, code, first + at, out.subspan(at, std::min(kPiece, out.size() - at)));
+  const Piece piece = piece_of(space, planes);
+  first = key_in(space, piece, first, out.size());
+  const Expander<Distance> expander(space, planes, code.shift,
+                                    code.shift == 0 ? nullptr : code.parity.data() + piece.first_shard);
+  constexpr std::size_t kKeys = std::size_t{1} << 18;
+  in_parallel((out.size() + kKeys - 1) / kKeys, threads, [&](std::uint64_t i) {
+    const std::size_t at = i * kKeys;
+    expand_some(space.layout(), expander, first + at, out.subspan(at, std::min(kKeys, out.size() - at)));
   });
 }
 
@@ -151,7 +161,7 @@ template void expand(const Space&, const std::vector<LayerView>&, const Distance
                      std::span<std::uint16_t>, int);
 
 void insert(const Space& space, Key key, const LayerView& layer) {
-  const auto [word, b] = space.layout().place(key);
+  const auto [word, b] = space.layout().place(key_in(space, {layer.first_shard, layer.shards}, key, 1));
   layer.words[word] |= Word{1} << b;
   layer.flags[word / space.layout().words_per_line()] = 1;
 }
@@ -197,12 +207,13 @@ std::vector<Key> keys_of(const Space& space, const LayerView& view, std::size_t 
   const Layout& layout = space.layout();
   const auto words_per_line = layout.words_per_line();
   const std::uint64_t first_line = view.first_shard * space.lines_per_shard();
+  const Word states = ~Word{0} >> (64 - layout.bits());
   std::vector<Key> keys;
   for (std::uint64_t line = 0; line < view.shards * space.lines_per_shard() && keys.size() < limit; ++line) {
     if (view.flags[line] == 0) continue;
     std::vector<Key> here;
     for (std::uint64_t w = line * words_per_line; w < (line + 1) * words_per_line; ++w)
-      for (Word word = view.words[w]; word != 0; word &= word - 1)
+      for (Word word = view.words[w] & states; word != 0; word &= word - 1)
         here.push_back(layout.key_at(first_line * words_per_line + w, std::countr_zero(word)));
     std::ranges::sort(here);  // a split layout keeps the odd and the even arrangements of a prefix apart
     here.resize(std::min(here.size(), limit - keys.size()));

@@ -70,6 +70,7 @@ class Bitmap {
   std::set<Key> keys(const Space& space);
   // Whether every line with a state has its flag.
   bool flagged(const Space& space) const;
+  bool operator==(const Bitmap&) const = default;
 
   std::vector<Word> words;
   std::vector<std::uint8_t> flags;

@@ -217,11 +217,13 @@ def test_misaligned_keys_and_distances_are_refused() -> None:
 Call = Callable[[_kernel.Layer], object]
 DISTANCES = np.zeros(10, dtype=np.uint8)
 
-OF_A_LAYER: list[Call] = [
+STEPS: list[Call] = [
     lambda layer: _kernel.step(SPACE, [0], [layer], [Bitmap(SPACE).layer], [], []),
     lambda layer: _kernel.step(SPACE, [0], [Bitmap(SPACE).layer], [layer], [], []),
     lambda layer: _kernel.step(SPACE, [0], [Bitmap(SPACE).layer], [Bitmap(SPACE).layer], [[layer]], []),
     lambda layer: _kernel.step(SPACE, [0], [Bitmap(SPACE).layer], [Bitmap(SPACE).layer], [], [[layer]]),
+]
+OF_KEYS: list[Call] = [
     lambda layer: _kernel.expand(SPACE, [layer], 0, [], 0, np.zeros(60, dtype=np.uint8)),
     lambda layer: _kernel.collect(SPACE, [layer], 0, 0, DISTANCES),
     lambda layer: _kernel.mark(SPACE, layer, 0, DISTANCES, 0),
@@ -232,18 +234,26 @@ OF_ANY_LAYER: list[Call] = [
     lambda layer: _kernel.keys_of(SPACE, layer, 1),
     lambda layer: _kernel.population(SPACE, layer),
     lambda layer: _kernel.clear(SPACE, layer),
+    lambda layer: _kernel.pack(SPACE, layer),
+    lambda layer: _kernel.unpack(SPACE, _kernel.pack(SPACE, Bitmap(SPACE).layer), [layer]),
 ]
 
 
-@pytest.mark.parametrize("call", OF_A_LAYER + OF_ANY_LAYER)
+@pytest.mark.parametrize("call", STEPS + OF_KEYS + OF_ANY_LAYER)
 def test_layers_of_another_space_are_refused(call: Call) -> None:
     with pytest.raises(ValueError, match="another space"):
         call(Bitmap(OTHER).layer)
 
 
-@pytest.mark.parametrize("call", OF_A_LAYER)
-def test_parts_of_a_layer_are_refused_where_all_shards_are_needed(call: Call) -> None:
+@pytest.mark.parametrize("call", STEPS)
+def test_steps_without_the_shards_that_they_need_are_refused(call: Call) -> None:
     with pytest.raises(ValueError, match="shard"):
+        call(Bitmap(SPACE, (), 5, 1).layer)
+
+
+@pytest.mark.parametrize("call", OF_KEYS)
+def test_keys_outside_of_a_layer_are_refused(call: Call) -> None:
+    with pytest.raises(ValueError, match="keys out of range"):
         call(Bitmap(SPACE, (), 5, 1).layer)
 
 
@@ -259,6 +269,8 @@ NONE_INSTEAD_OF_A_LAYER = [
     "keys_of(space, None, 1)",
     "population(space, None)",
     "clear(space, None)",
+    "pack(space, None)",
+    "unpack(space, bytes(8), [None])",
     "clear(None, layer)",
 ]
 
