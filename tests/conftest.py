@@ -17,6 +17,8 @@ from types import ModuleType
 import hypothesis
 import pytest
 
+pytest_plugins = ["server_fixtures"]
+
 KERNEL_MODULE = "farthest._kernel"
 
 

@@ -30,5 +30,29 @@ class StorageError(FarthestError):
     """The database cannot be opened, read or written, or what it holds is damaged."""
 
 
+class UnavailableError(StorageError):
+    """A server (Redis, the database) cannot be reached now; the same may succeed later."""
+
+
+class LostStateError(StorageError):
+    """The working state of a running job is missing or damaged: it has to be rebuilt from the last checkpoint."""
+
+
+class DamagedMapError(StorageError):
+    """A stored map is not what was found: running the job again does not help, enumerating anew does."""
+
+
+class LateStepError(StorageError):
+    """A step of a layer that is not under way any more, or of a run that has ended: there is nothing to do."""
+
+
+class VersionError(FarthestError):
+    """Two processes that are to work together are of different versions."""
+
+
+class SettingError(FarthestError):
+    """An environment variable or an option has a value that cannot be used."""
+
+
 class ResourceError(FarthestError):
     """The enumeration needs more memory or disk than it may use."""

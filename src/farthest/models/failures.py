@@ -1,10 +1,13 @@
-"""What goes wrong in a database, told to people: failures of SQLite, drivers and URLs as StorageError."""
+"""What goes wrong in a database, told to people: failures of SQLite, drivers and URLs as StorageError.
+
+Those of PostgreSQL are in ``postgres``. Where waiting may help it is an UnavailableError.
+"""
 
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,11 +15,15 @@ from pathlib import Path
 from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from farthest.errors import StorageError
+from farthest.environment import DATABASE_URL, hide_password
+from farthest.errors import StorageError, UnavailableError
+from farthest.models.postgres import postgres_failure
 
 _ALMOST_NO_ROOM = (
     2 << 20
 )  # bytes: SQLite also reports a full disk as an I/O error, when it cannot extend its -shm file
+
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 _DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
 
@@ -26,20 +33,23 @@ def storage_errors(place: str, path: Path | None = None) -> Iterator[None]:
     """Turns a failure of the database at ``place`` (``path`` where it is a file) into StorageError."""
     try:
         yield
-    except (DBAPIError, sqlite3.Error) as error:
+    except _drivers_errors() as error:
         raise translate(error, place, path) from error
+
+
+def _drivers_errors() -> tuple[type[Exception], ...]:
+    """What may be raised by databases; PostgreSQL's driver is imported only where it is used."""
+    psycopg = sys.modules.get("psycopg")
+    return (DBAPIError, sqlite3.Error, *((psycopg.Error,) if psycopg else ()))
 
 
 def translate(error: Exception, place: str, path: Path | None = None) -> StorageError:
     """The message for one failure: the place, what is wrong there, the likely mend."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, sqlite3.Error):
-        return StorageError(f"{place}: {_sqlite_message(cause, path)}")
-    said = str(cause).strip().splitlines()
-    detail = said[0] if said else type(cause).__name__
-    return StorageError(
-        f"{place}: the database refused: {detail}; check that its server runs and the URL is right"
-    )
+        busy = getattr(cause, "sqlite_errorname", "").startswith(_BUSY)
+        return (UnavailableError if busy else StorageError)(f"{place}: {_sqlite_message(cause, path)}")
+    return postgres_failure(cause, place)
 
 
 def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
@@ -68,7 +78,7 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
             "the database file is damaged; restore it from a copy, or rescue what can be read with "
             "`sqlite3 FILE .recover`"
         )
-    if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")):
+    if code.startswith(_BUSY):
         return (
             "the database is locked by another process that is writing; wait for it or end it, then try again"
         )
@@ -101,14 +111,10 @@ def url_error(text: str, error: Exception) -> StorageError:
         )
     if isinstance(error, ArgumentError | ValueError):
         return StorageError(
-            f"{place}: not a database URL; expected sqlite:///FILE, postgresql://USER@HOST/NAME or a file"
+            f"{place}: not a database URL; expected sqlite:///FILE, postgresql://USER:PASSWORD@HOST/NAME or a file, "
+            f"with --database or {DATABASE_URL.name}; @ : / ? # % in a password are written %40 %3A %2F %3F %23 %25"
         )
     return StorageError(f"{place}: the database cannot be used ({type(error).__name__})")
-
-
-def hide_password(text: str) -> str:
-    """A URL's text as it may be shown: the password as ***, without options (which may hold secrets too)."""
-    return re.sub(r"(://[^:@/]*):.*@", r"\1:***@", text).partition("?")[0]
 
 
 def shown(url: URL) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.errors import JobError
-from farthest.models.records import FINISHED, INTERRUPTED, JobRecord
+from farthest.models.records import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, JobRecord
 
 _SHOWN = 8
 
@@ -20,13 +20,10 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
     unfinished = [one for one in jobs if one.name == wanted]
     if unfinished:
         newest = unfinished[-1]
-        status = INTERRUPTED if newest.abandoned else newest.status
-        mend = (
-            "wait for it"
-            if status == newest.status == "running"
-            else f"run `farthest enumerate {wanted}` to finish it"
+        state = newest.state_now
+        return JobError(
+            f"{place}: no job of {wanted!r} is finished; job {newest.id} is {state}: {_mend(newest, state)}"
         )
-        return JobError(f"{place}: no job of {wanted!r} is finished; job {newest.id} is {status}: {mend}")
     import difflib
 
     finished = dict.fromkeys(one.name for one in jobs if one.status == FINISHED)
@@ -38,14 +35,37 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
 def no_map(record: JobRecord) -> JobError:
     """The job keeps no finished map, so it cannot answer for boards."""
     if record.status != FINISHED:
-        status = INTERRUPTED if record.abandoned else record.status
         return JobError(
-            f"job {record.id} ({record.name}) is {status}, expected a finished one; see `farthest jobs`"
+            f"job {record.id} ({record.name}) is {record.state_now}, expected a finished one; see `farthest jobs`"
         )
     return JobError(
         f"job {record.id} ({record.name}) kept its layer counts only, not its map; run "
         f"`farthest enumerate {record.name}` without --histogram-only"
     )
+
+
+def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobError:
+    """A job that is to be cancelled or queued is in no state for it."""
+    by = f" by {owner}" if status == RUNNING else ""
+    mend = {
+        FINISHED: f"ask it, or remove it with `farthest delete {job_id}`",
+        FAILED: f"queue it again with `farthest resume {job_id}`, or remove it with `farthest delete {job_id}`",
+        CANCELLED: f"queue it again with `farthest resume {job_id}`",
+        QUEUED: "it starts when a coordinator is free: `farthest coordinator` starts one",
+        RUNNING: f"follow it with `farthest watch {job_id}`, or end it with `farthest cancel {job_id}`",
+    }
+    return JobError(f"job {job_id} is {status}{by} and cannot be {verb}; {mend[status]}")
+
+
+def _mend(record: JobRecord, state: str) -> str:
+    """How an unfinished job gets finished."""
+    if state == RUNNING:
+        return "wait for it"
+    if state == QUEUED:
+        return "wait until a coordinator has run it (`farthest coordinator`)"
+    if record.submitted or state == CANCELLED:
+        return f"run `farthest resume {record.id}` to finish it"
+    return f"run `farthest enumerate {record.name}` to finish it"
 
 
 def _what_exists(jobs: Sequence[JobRecord]) -> str:

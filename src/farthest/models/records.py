@@ -14,7 +14,8 @@ from farthest.models.leases import owner_is_dead
 from farthest.models.tables import job, puzzle
 
 ENUMERATION = "enumeration"
-RUNNING, INTERRUPTED, FINISHED, FAILED = "running", "interrupted", "finished", "failed"
+QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
+FINISHED, FAILED = "finished", "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,8 @@ class JobRecord:
     ``parameters`` are what decides the result (not threads or memory); ``layout`` says what the keys mean.
     ``depth`` is the last complete layer known; ``complete`` is False where states beyond it were left out by
     a depth limit. ``keys`` is the length of the stored map, set by its first checkpoint. ``seconds`` is the
-    enumeration alone.
+    enumeration alone. ``submitted``: a job for coordinators, who take it again if its owner dies. ``progress`` is
+    what the owner of a running job said of it last.
     """
 
     id: int
@@ -58,6 +60,8 @@ class JobRecord:
     keys: int | None
     digest: str | None
     error: str | None
+    submitted: bool
+    progress: dict[str, Any] | None
     puzzle_digest: str
     puzzle_json: str
 
@@ -68,8 +72,10 @@ class JobRecord:
 
     @property
     def state_now(self) -> str:
-        """The status for people: an abandoned job is interrupted, whatever its row says."""
-        return INTERRUPTED if self.abandoned else self.status
+        """The status for people: an abandoned job waits for a coordinator if it was submitted, or is interrupted."""
+        if self.abandoned:
+            return QUEUED if self.submitted else INTERRUPTED
+        return self.status
 
 
 def now() -> datetime:
@@ -96,7 +102,7 @@ def job_record(row: Row[Any]) -> JobRecord:
     """A row of ``select_jobs`` as a record."""
     values = list(row)
     names = JobRecord.__match_args__
-    for field in ("parameters", "layout"):
+    for field in ("parameters", "layout", "progress"):
         place = names.index(field)
-        values[place] = json.loads(values[place])
+        values[place] = None if values[place] is None else json.loads(values[place])
     return JobRecord(*values)

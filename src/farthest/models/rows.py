@@ -10,8 +10,11 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError
-from farthest.models.records import LayerRecord
+from farthest.models.records import CANCELLED, LayerRecord
 from farthest.models.tables import chunk, job, layer, puzzle, state
+
+NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
+"""What a job's row says where nobody runs it and nothing went wrong."""
 
 
 def change_job(connection: Connection, job_id: int, owner: str | None, values: Mapping[str, Any]) -> None:
@@ -22,6 +25,8 @@ def change_job(connection: Connection, job_id: int, owner: str | None, values: M
     row = connection.execute(select(job.c.owner, job.c.status).where(job.c.id == job_id)).one_or_none()
     if row is None:
         raise JobError(f"job {job_id} was deleted while it ran; nothing of this step was stored")
+    if row.status == CANCELLED:
+        raise JobError(f"job {job_id} was cancelled; nothing of this step was stored")
     raise JobError(
         f"job {job_id} was taken over (it is {row.status}, owner {row.owner or 'none'}) because this process "
         "was silent for longer than its lease; nothing of this step was stored"
@@ -42,17 +47,22 @@ def put_layers(connection: Connection, job_id: int, layers: Sequence[LayerRecord
 
 def puzzle_row(connection: Connection, definition: str, digest: str, name: str, moment: datetime) -> int:
     """The row of a puzzle, made if need be; what its digest leaves out (name, title) becomes the newest."""
-    same = select(puzzle.c.id, puzzle.c.name, puzzle.c.definition).where(puzzle.c.digest == digest)
-    row = connection.execute(same).one_or_none()
-    if row is None:
-        values = {"digest": digest, "name": name, "definition": definition, "created": moment}
+    # Locked, so that nobody deletes it with its last job before this one is stored (PostgreSQL; SQLite has one
+    # writer at a time).
+    same = (
+        select(puzzle.c.id, puzzle.c.name, puzzle.c.definition)
+        .where(puzzle.c.digest == digest)
+        .with_for_update(read=True, key_share=True)
+    )
+    values = {"digest": digest, "name": name, "definition": definition, "created": moment}
+    while (row := connection.execute(same).one_or_none()) is None:
         try:
             with connection.begin_nested():
                 key = connection.execute(insert(puzzle).values(values)).inserted_primary_key
                 assert key is not None
                 return int(key[0])
-        except IntegrityError:  # another process was first (never on SQLite, which has one writer at a time)
-            row = connection.execute(same).one()
+        except IntegrityError:  # another process was first
+            continue
     if (row.name, row.definition) != (name, definition):
         connection.execute(
             update(puzzle).where(puzzle.c.id == row.id).values(name=name, definition=definition)

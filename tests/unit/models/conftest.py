@@ -1,4 +1,7 @@
-"""A fresh database for each test, and a job in it."""
+"""An empty database for each test, and a job in it: the same tests on SQLite and PostgreSQL.
+
+Modules of tests about files alone have a ``database_url`` of their own, with ``place``.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,8 +21,8 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def database(place: Path) -> Iterator[Database]:
-    with open_database(str(place), create=True) as opened:
+def database(database_url: str) -> Iterator[Database]:
+    with open_database(database_url, create=True) as opened:
         yield opened
 
 

@@ -17,6 +17,11 @@ from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
 
 
 @pytest.fixture
+def database_url(place: Path) -> str:
+    return str(place)
+
+
+@pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty working directory, and no database named by the environment."""
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import func, select
 
 from farthest.errors import JobError
-from farthest.models import records
+from farthest.models import job_queue, records
+from farthest.models import jobs as jobs_module
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -46,7 +47,7 @@ def finish(jobs: Jobs, job_id: int, has_map: bool = True, owner: str | None = No
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     """A clock that stands still until its only element is changed."""
     time = [datetime(2026, 11, 21, 12, tzinfo=UTC)]
-    for module in (records, __import__("farthest.models.jobs", fromlist=["now"])):
+    for module in (records, jobs_module, job_queue):
         monkeypatch.setattr(module, "now", lambda: time[0])
     return time
 
@@ -275,3 +276,28 @@ def test_a_claim_of_an_interrupted_job_clears_its_error(jobs: Jobs) -> None:
     assert (job.status, job.owner, job.error) == ("running", HERE, None)
     with pytest.raises(JobError, match="there is no job 99"):
         jobs.claim(99, HERE)
+
+
+def test_a_puzzle_whose_last_job_is_deleted_while_another_is_added(database: Database, jobs: Jobs) -> None:
+    """Neither loses anything, whoever is first (PostgreSQL; on SQLite one waits for the other)."""
+    failures: list[BaseException] = []
+    kept: list[int] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(12):
+                job_id = add(jobs, owner=f"elsewhere/{number}/0")
+                if turn == 11:
+                    kept.append(job_id)
+                else:
+                    jobs.delete(job_id, force=True)
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert sorted(kept) == [job.id for job in jobs.list()]

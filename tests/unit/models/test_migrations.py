@@ -1,21 +1,31 @@
 """What the migrations build is what the tables say; older files are brought up to date."""
 
+import multiprocessing
 import shutil
 import sqlite3
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import create_engine
+from sqlalchemy import create_engine, inspect
 
 from farthest.errors import StorageError
-from farthest.models import database as database_module
 from farthest.models import migrations
+from farthest.models import schema as schema_module
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.records import LayerRecord
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
+
+
+@pytest.fixture
+def database_url(place: Path) -> str:
+    return str(place)
 
 
 def schema(path: Path) -> dict[str, str]:
@@ -53,7 +63,7 @@ REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9999", "0001"
+revision, down_revision = "9999", "0002"
 
 
 def upgrade() -> None:
@@ -76,7 +86,7 @@ def newer_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return config
 
     monkeypatch.setattr(migrations, "configuration", moved)
-    monkeypatch.setattr(database_module, "SCHEMA_VERSION", "9999")
+    monkeypatch.setattr(schema_module, "SCHEMA_VERSION", "9999")
 
 
 @pytest.mark.usefixtures("newer_program")
@@ -100,12 +110,15 @@ def test_an_older_database_is_brought_up_to_date_with_all_that_it_holds(place: P
     assert "remark" in schema(place)["job"]
     with open_database(str(place), create=False) as database:  # foreign keys are kept again
         assert "remark" in schema(place)["job"]
-        with pytest.raises(StorageError, match="FOREIGN KEY"):
-            Maps(database).add_states(99, [(0, 0, "a")])
+        with (
+            pytest.raises(StorageError, match="FOREIGN KEY"),
+            database.write() as connection,
+        ):
+            connection.exec_driver_sql("INSERT INTO state VALUES (99, 0, 0, 'a')")
         Maps(database).add_states(5, [(1, 1, "b")])
 
 
-@pytest.mark.parametrize("found", ["0002", "9999", "", "abc"])
+@pytest.mark.parametrize("found", ["0003", "9999", "", "abc"])
 @pytest.mark.parametrize("create", [True, False])
 def test_a_database_of_a_newer_version_is_refused(
     database: Database, jobs: Jobs, place: Path, job_id: int, found: str, create: bool
@@ -117,3 +130,127 @@ def test_a_database_of_a_newer_version_is_refused(
         StorageError, match=f"newer farthest made this database .schema {found}, .* upgrade farthest"
     ):
         open_database(str(place), create=create)
+
+
+def older_database(url: str) -> None:
+    """A database of the first version, with a job and its map."""
+    engine = create_engine(url)
+    migrations.upgrade(engine, "0001")
+    with engine.begin() as connection:
+        job = (
+            "INSERT INTO job (id, puzzle_id, name, kind, parameters, layout, status, created, complete, has_map) VALUES"
+            " (5, 9, 'tiny', 'enumeration', '{}', '{}', 'finished', '2026-11-21 12:00:00', true, true)"
+        )
+        for statement in (
+            "INSERT INTO puzzle VALUES (9, 'd', 'tiny', '{}', '2026-11-21 12:00:00')",
+            job,
+            "INSERT INTO layer VALUES (5, 0, 1, NULL)",
+            "INSERT INTO state VALUES (5, 0, 0, 'a')",
+        ):
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+def check_older_database(url: str) -> None:
+    with open_database(url, create=False) as database:
+        job = Jobs(database).get(5)
+        assert (job.status, job.submitted, job.progress) == ("finished", False, None)
+        assert Jobs(database).layers(5) == [LayerRecord(0, 1)]
+        assert [one.board for one in Maps(database).states(5)] == ["a"]
+        assert not Jobs(database).get(Jobs(database).add("{}", "e", "new", {}, {}, "elsewhere/1/0")).submitted
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def fresh_url(request: pytest.FixtureRequest, place: Path) -> str:
+    """A database without tables, of both kinds."""
+    return f"sqlite:///{place}" if request.param == "sqlite" else str(request.getfixturevalue("postgres_url"))
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date(fresh_url: str) -> None:
+    older_database(fresh_url)
+    check_older_database(fresh_url)
+
+
+def test_the_newest_revision_can_be_undone(fresh_url: str) -> None:
+    older_database(fresh_url)
+    open_database(fresh_url, create=False).close()
+    engine = create_engine(fresh_url)
+    with engine.begin() as connection:
+        command.downgrade(migrations.configuration(connection), "0001")
+        assert "submitted" not in {column["name"] for column in inspect(connection).get_columns("job")}
+    engine.dispose()
+    check_older_database(fresh_url)
+
+
+def test_migrations_and_tables_make_the_same_postgres_database(postgres_url: str) -> None:
+    open_database(postgres_url, create=True).close()
+    fresh = look_at(postgres_url)
+    with open_database(postgres_url, create=False) as database, database.write() as connection:
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+        connection.exec_driver_sql("CREATE SCHEMA public")
+    engine = create_engine(postgres_url)
+    migrations.upgrade(engine)
+    engine.dispose()
+    assert look_at(postgres_url) == fresh
+    assert fresh[("chunk", "payload")][-1] == "e"  # EXTERNAL: stored as it is
+
+
+def look_at(url: str) -> dict[tuple[str, str], tuple[object, ...]]:
+    """All columns of a PostgreSQL database: type, whether null, default, storage. They must fit the tables."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        options = {"version_table": VERSION_TABLE, "compare_type": True, "compare_server_default": True}
+        differences = compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+        # The one key that is not made on PostgreSQL.
+        assert [(what, key.table.name) for what, key in differences] == [("add_fk", "state")]
+        rows = connection.exec_driver_sql(
+            "SELECT relname, attname, format_type(atttypid, atttypmod), attnotnull, pg_get_expr(adbin, adrelid),"
+            " attstorage::text FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid"
+            " LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum"
+            " WHERE attnum > 0 AND relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        )
+        found = {(row[0], row[1]): tuple(row[2:]) for row in rows}
+    engine.dispose()
+    return found
+
+
+def together(count: int, action: Callable[[], object]) -> None:
+    """Runs an action in so many processes that start it at the same moment; all must end well."""
+    fork = multiprocessing.get_context("fork")
+    barrier = fork.Barrier(count)
+
+    def run() -> None:
+        barrier.wait()
+        action()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads; the children run only this
+        processes = [fork.Process(target=run) for _ in range(count)]
+        for process in processes:
+            process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0] * count
+
+
+def test_many_services_that_start_together_on_a_fresh_database(fresh_url: str) -> None:
+    def serve() -> None:
+        with open_database(fresh_url, create=True) as database:
+            Jobs(database).submit("{}", "d" * 64, "tiny", {}, {})
+
+    together(8, serve)
+    with open_database(fresh_url, create=False) as database:
+        assert [job.id for job in Jobs(database).list()] == list(range(1, 9))
+        with database.read() as connection:
+            assert connection.exec_driver_sql(f"SELECT * FROM {VERSION_TABLE}").all() == [(SCHEMA_VERSION,)]
+
+
+def test_many_services_that_start_together_on_an_older_database(fresh_url: str) -> None:
+    older_database(fresh_url)
+
+    def serve() -> None:
+        with open_database(fresh_url, create=False) as database:
+            assert Jobs(database).get(5).name == "tiny"
+
+    together(8, serve)
+    check_older_database(fresh_url)

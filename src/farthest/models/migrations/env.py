@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from farthest.models.tables import VERSION_TABLE, metadata
+from farthest.models.tables import VERSION_TABLE, lock_schema, metadata
 
 connection = context.config.attributes["connection"]
 context.configure(
@@ -12,6 +12,5 @@ context.configure(
     render_as_batch=connection.dialect.name == "sqlite",
 )
 with context.begin_transaction():
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(4027514)")
+    lock_schema(connection)
     context.run_migrations()

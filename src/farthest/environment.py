@@ -1,0 +1,143 @@
+"""Settings by environment variables: their names, defaults and meaning, and how their values are read.
+
+``SETTINGS`` is the one list; the table in docs/settings.md is tested against it. Secrets are parts of URLs: use
+``hide_password`` for every URL that is shown.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from farthest.errors import SettingError
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One environment variable. ``default`` is as it would be written there; empty: see ``meaning``."""
+
+    name: str
+    default: str
+    meaning: str
+
+    def text(self) -> str:
+        """The value in force; an empty variable counts as one that is not set."""
+        return os.environ.get(self.name, "").strip() or self.default
+
+    def number(self, least: float) -> float:
+        """The value as a number. Raises SettingError unless it is ``least`` or more."""
+        text = self.text()
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value < float("inf"):
+            raise SettingError(
+                f"{self.name} is {text!r}; expected a number, {least:g} or more, such as {self.default}"
+            )
+        return value
+
+    def size(self) -> int:
+        """The value as a number of bytes, see ``byte_count``. Raises SettingError."""
+        size = byte_count(self.text())
+        if size is None:
+            raise SettingError(
+                f"{self.name} is {self.text()!r}; expected a number and a unit, such as {self.default}"
+            )
+        return size
+
+
+DATABASE_URL = Setting(
+    "FARTHEST_DATABASE_URL",
+    "sqlite:///farthest.db",
+    "The database of jobs and maps: an SQLAlchemy URL or a file.",
+)
+REDIS_URL = Setting(
+    "FARTHEST_REDIS_URL",
+    "redis://127.0.0.1:6379/0",
+    "Redis: tasks and the working state of running jobs. `rediss://` for TLS, `redis://:PASSWORD@HOST` for a password.",
+)
+REDIS_NODES = Setting(
+    "FARTHEST_REDIS_NODES",
+    "",
+    "More Redis servers (URLs, split by spaces) to spread the working state over; the same list for all processes.",
+)
+CONCURRENCY = Setting("FARTHEST_CONCURRENCY", "", "Processes of `farthest worker`. Empty: one a processor.")
+WORKER_MEMORY = Setting(
+    "FARTHEST_WORKER_MEMORY",
+    "256MiB",
+    "Bytes of shards that each process of a worker keeps for its next steps.",
+)
+LEASE_SECONDS = Setting(
+    "FARTHEST_LEASE_SECONDS", "5", "A worker that is silent for so long has lost its step: it is sent again."
+)
+REDIS_WAIT_SECONDS = Setting(
+    "FARTHEST_REDIS_WAIT_SECONDS", "300", "How long a running job waits for Redis to come back."
+)
+DATABASE_WAIT_SECONDS = Setting(
+    "FARTHEST_DATABASE_WAIT_SECONDS", "300", "How long a running job waits for the database to come back."
+)
+CHECKPOINT_SECONDS = Setting(
+    "FARTHEST_CHECKPOINT_SECONDS",
+    "60",
+    "Least time between two checkpoints of a job; they take a tenth of the time at most.",
+)
+BLOCK_SIZE = Setting(
+    "FARTHEST_BLOCK_SIZE",
+    "4MiB",
+    "Bytes of a layer's bitmap in one step and one blob, where shards allow it.",
+)
+SMALL_LAYER_STATES = Setting(
+    "FARTHEST_SMALL_LAYER_STATES",
+    "1000000",
+    "Layers found from at most so many states are not sent to workers.",
+)
+SPOOL = Setting(
+    "FARTHEST_SPOOL",
+    "",
+    "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
+)
+LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
+
+SETTINGS = (
+    DATABASE_URL,
+    REDIS_URL,
+    REDIS_NODES,
+    CONCURRENCY,
+    WORKER_MEMORY,
+    LEASE_SECONDS,
+    REDIS_WAIT_SECONDS,
+    DATABASE_WAIT_SECONDS,
+    CHECKPOINT_SECONDS,
+    BLOCK_SIZE,
+    SMALL_LAYER_STATES,
+    SPOOL,
+    LOG_LEVEL,
+)
+
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+_SIZE = re.compile(
+    r"(?P<number>\d{1,18}(?:\.\d*)?|\.\d+)\s*(?P<prefix>[kmgt]?)(?P<unit>ib|b|)", re.IGNORECASE
+)
+
+
+def byte_count(text: str) -> int | None:
+    """A size in words as a number of bytes: 4GiB and 4g are 4 * 1024**3, 4GB 4 * 1000**3, 4 is 4. None if it is
+    none."""
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
+        return None
+    base = 1000 if match["unit"].lower() == "b" else 1024
+    return int(float(match["number"]) * base ** _POWERS[match["prefix"].lower()])
+
+
+def hide_password(url: str) -> str:
+    """A URL's text as it may be shown: the password as ***, without options (which may hold secrets too).
+
+    Also right for passwords that should have been %-encoded, and for what is not quite a URL: where it cannot be known
+    where the password ends, nothing after its beginning is shown.
+    """
+    place, _, options = url.partition("?")
+    end = "" if "@" in options else "@"
+    return re.sub(rf"^((?:[^:/]*://)?+[^:]*):.*{end}", rf"\1:***{end}", place, flags=re.DOTALL)

@@ -1,0 +1,207 @@
+"""Who runs a job: submitted jobs and their queue, claims, leases, and how a job is taken from whoever has it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import insert, select, update
+
+from farthest.errors import JobError
+from farthest.models import naming
+from farthest.models.job_reader import JobReader
+from farthest.models.leases import LEASE_SECONDS
+from farthest.models.records import (
+    CANCELLED,
+    ENUMERATION,
+    FAILED,
+    INTERRUPTED,
+    QUEUED,
+    RUNNING,
+    JobRecord,
+    canonical,
+    may_be_taken,
+    now,
+)
+from farthest.models.rows import NOBODYS, puzzle_row
+from farthest.models.tables import job
+
+
+class JobQueue(JobReader):
+    """The changes of a job's owner. A job has one exactly while it is running."""
+
+    def submit(
+        self,
+        puzzle_json: str,
+        digest: str,
+        name: str,
+        parameters: Mapping[str, Any],
+        layout: Mapping[str, Any],
+    ) -> int:
+        """Stores a job for coordinators to claim, and its puzzle; gives the job's id."""
+        return self._insert(
+            puzzle_json, digest, name, parameters, layout, {"status": QUEUED, "submitted": True}
+        )
+
+    def _insert(
+        self,
+        puzzle_json: str,
+        digest: str,
+        name: str,
+        parameters: Mapping[str, Any],
+        layout: Mapping[str, Any],
+        values: Mapping[str, Any],
+    ) -> int:
+        moment = now()
+        with self._database.write() as connection:
+            row = {
+                "puzzle_id": puzzle_row(connection, puzzle_json, digest, name, moment),
+                "name": name,
+                "kind": ENUMERATION,
+                "parameters": canonical(parameters),
+                "layout": canonical(layout),
+                "created": moment,
+                "complete": False,
+                "has_map": False,
+                "submitted": False,
+                **values,
+            }
+            key = connection.execute(insert(job).values(row)).inserted_primary_key
+            assert key is not None
+            return int(key[0])
+
+    def claim(
+        self,
+        job_id: int,
+        owner: str,
+        lease_seconds: float = LEASE_SECONDS,
+        *,
+        among: tuple[str, ...] = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FAILED),
+    ) -> bool:
+        """Takes an unfinished job over, if nobody runs it: of several claims at once exactly one is True.
+
+        A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this
+        host; and when its status is one of ``among``.
+        """
+        moment = now()
+        with self._database.write() as connection:
+            seen = connection.execute(
+                select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(job.c.id == job_id)
+            ).one_or_none()
+            if seen is None:
+                raise naming.no_such_id(self._database.place, job_id, self.list())
+            if seen.status not in among:
+                return False
+            if seen.status == RUNNING and not may_be_taken(seen.owner, seen.lease_until, moment):
+                return False
+            unchanged = (
+                job.c.status == seen.status,
+                job.c.owner.is_not_distinct_from(seen.owner),
+                job.c.lease_until.is_not_distinct_from(seen.lease_until),
+            )
+            values = {
+                **NOBODYS,
+                "status": RUNNING,
+                "owner": owner,
+                "lease_until": moment + timedelta(seconds=lease_seconds),
+                "started": seen.started or moment,
+            }
+            taken = update(job).where(job.c.id == job_id, *unchanged).values(values)
+            return connection.execute(taken).rowcount == 1
+
+    def claim_next(self, owner: str, lease_seconds: float = LEASE_SECONDS) -> JobRecord | None:
+        """Takes the oldest submitted job that waits or whose owner is dead or silent; None if there is none.
+
+        Of several owners at once exactly one gets it; the others get the next.
+        """
+        waiting = (
+            select(job.c.id, job.c.status, job.c.owner, job.c.lease_until)
+            .where(job.c.submitted, job.c.status.in_([QUEUED, RUNNING]))
+            .order_by(job.c.id)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(waiting).all()
+        for row in rows:
+            free = row.status == QUEUED or may_be_taken(row.owner, row.lease_until, now())
+            if free and self._claim_submitted(row.id, owner, lease_seconds):
+                return self.get(row.id)
+        return None
+
+    def _claim_submitted(self, job_id: int, owner: str, lease_seconds: float) -> bool:
+        try:
+            return self.claim(job_id, owner, lease_seconds, among=(QUEUED, RUNNING))
+        except JobError:  # deleted meanwhile
+            return False
+
+    def renew(
+        self,
+        job_id: int,
+        owner: str,
+        lease_seconds: float = LEASE_SECONDS,
+        progress: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Extends the owner's lease from now; False if the job is no longer the owner's.
+
+        ``progress`` is for people who follow the job; without it what was said last stays.
+        """
+        mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING)
+        values: dict[str, Any] = {"lease_until": now() + timedelta(seconds=lease_seconds)}
+        if progress is not None:
+            values["progress"] = json.dumps(dict(progress))
+        with self._database.write() as connection:
+            return connection.execute(update(job).where(*mine).values(values)).rowcount == 1
+
+    def release(self, job_id: int, owner: str) -> bool:
+        """Puts a submitted job that this owner runs back into the queue; False if it is no longer the owner's."""
+        mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
+        values = {**NOBODYS, "status": QUEUED}
+        with self._database.write() as connection:
+            return connection.execute(update(job).where(*mine).values(values)).rowcount == 1
+
+    def cancel(self, job_id: int) -> JobRecord:
+        """Takes a job from whoever runs it, and out of the queue; its last checkpoint is kept.
+
+        JobError where it has ended already.
+        """
+        return self._move(job_id, CANCELLED, {}, from_states=(QUEUED, RUNNING, INTERRUPTED), verb="cancelled")
+
+    def requeue(self, job_id: int) -> JobRecord:
+        """Queues an unfinished job that nobody runs, for coordinators to go on with from its last checkpoint.
+
+        JobError where it runs, waits already or is finished.
+        """
+        return self._move(
+            job_id,
+            QUEUED,
+            {"submitted": True},
+            from_states=(INTERRUPTED, CANCELLED, FAILED),
+            verb="queued",
+            abandoned=True,
+        )
+
+    def _move(
+        self,
+        job_id: int,
+        status: str,
+        values: Mapping[str, Any],
+        *,
+        from_states: tuple[str, ...],
+        verb: str,
+        abandoned: bool = False,
+    ) -> JobRecord:
+        with self._database.write() as connection:
+            seen = connection.execute(
+                select(job.c.status, job.c.owner, job.c.lease_until)
+                .where(job.c.id == job_id)
+                .with_for_update()  # ignored by SQLite, which has one writer at a time
+            ).one_or_none()
+            if seen is None:
+                raise naming.no_such_id(self._database.place, job_id, self.list())
+            free = seen.status == RUNNING and may_be_taken(seen.owner, seen.lease_until, now())
+            if seen.status not in from_states and not (abandoned and free):
+                raise naming.wrong_state(job_id, seen.status, seen.owner, verb)
+            change = {**NOBODYS, **values, "status": status}
+            connection.execute(update(job).where(job.c.id == job_id).values(change))
+            return self.get(job_id)

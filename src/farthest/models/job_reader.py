@@ -1,0 +1,91 @@
+"""Reading the jobs of a database: all of them, one by its id, the one that people mean by a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import select
+
+from farthest.models import naming
+from farthest.models.database import Database
+from farthest.models.records import (
+    FINISHED,
+    INTERRUPTED,
+    RUNNING,
+    JobRecord,
+    LayerRecord,
+    canonical,
+    job_record,
+    select_jobs,
+)
+from farthest.models.tables import job, layer, puzzle
+
+Records = list[JobRecord]
+Layers = list[LayerRecord]
+
+
+class JobReader:
+    """What is asked of jobs; ``Jobs`` adds what changes them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, job_id: int) -> JobRecord:
+        """The job with this id; JobError if there is none."""
+        with self._database.read() as connection:
+            row = connection.execute(select_jobs().where(job.c.id == job_id)).one_or_none()
+        if row is None:
+            raise naming.no_such_id(self._database.place, job_id, self.list())
+        return job_record(row)
+
+    def find(self, text: str, *, has_map: bool = False) -> JobRecord:
+        """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished job.
+
+        With ``has_map``, one that keeps no finished map is not meant by a name, and is a JobError by its id.
+        """
+        wanted = text.strip()
+        if wanted.isdecimal() and wanted.isascii():
+            found = self.get(int(wanted)) if len(wanted) < 10 else None
+            if found is None:
+                raise naming.no_such_id(self._database.place, wanted, self.list())
+            if has_map and not (found.status == FINISHED and found.has_map):
+                raise naming.no_map(found)
+            return found
+        named = select_jobs().where(job.c.name == wanted, job.c.status == FINISHED).order_by(job.c.id.desc())
+        with self._database.read() as connection:
+            rows = connection.execute(named).all()
+        if not rows:
+            raise naming.no_such_name(self._database.place, wanted, self.list())
+        records = [job_record(row) for row in rows]
+        for record in records:
+            if record.has_map or not has_map:
+                return record
+        raise naming.no_map(records[0])
+
+    def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
+        """The newest unfinished job of the same puzzle and parameters that no live process runs.
+
+        Jobs that were submitted or cancelled are passed over.
+        """
+        candidates = (
+            select_jobs()
+            .where(puzzle.c.digest == puzzle_digest, job.c.parameters == canonical(parameters))
+            .where(job.c.status.in_([RUNNING, INTERRUPTED]), ~job.c.submitted)
+            .order_by(job.c.id.desc())
+        )
+        with self._database.read() as connection:
+            records = [job_record(row) for row in connection.execute(candidates)]
+        return next((one for one in records if one.status == INTERRUPTED or one.abandoned), None)
+
+    def layers(self, job_id: int) -> Layers:
+        """The layers known of a job, by depth."""
+        columns = select(layer.c.depth, layer.c.states, layer.c.seconds)
+        with self._database.read() as connection:
+            rows = connection.execute(columns.where(layer.c.job_id == job_id).order_by(layer.c.depth)).all()
+        return [LayerRecord(row.depth, row.states, row.seconds) for row in rows]
+
+    def list(self) -> Records:
+        """All jobs, oldest first."""
+        with self._database.read() as connection:
+            return [job_record(row) for row in connection.execute(select_jobs().order_by(job.c.id))]

@@ -1,0 +1,66 @@
+"""The tables of a database: made where there are none, brought up to date where an older farthest made them.
+
+Any number of processes may do this at the same time: the first does it, the others find it done.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlalchemy import Connection, insert, inspect, select
+
+from farthest.environment import DATABASE_URL
+from farthest.errors import StorageError
+from farthest.models.failures import storage_errors
+from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, lock_schema, metadata, version
+
+if TYPE_CHECKING:
+    from farthest.models.database import Database
+
+
+def bring_up_to_date(database: Database, create: bool) -> None:
+    """Raises StorageError where the tables cannot be used: none (without ``create``), another's, or too new ones."""
+    with database.read() as connection:
+        found = _schema_version(connection)
+    if found == SCHEMA_VERSION:
+        return
+    if found is None:
+        if not create:
+            raise StorageError(
+                f"{database.place}: this database holds nothing of farthest's; make a map in it with "
+                f"`farthest enumerate PUZZLE`, or name another with --database or {DATABASE_URL.name}"
+            )
+        _make_tables(database)
+        return
+    from farthest.models import migrations
+
+    if found not in migrations.revisions():
+        raise StorageError(
+            f"{database.place}: a newer farthest made this database (schema {found}, this one knows up to "
+            f"{SCHEMA_VERSION}); upgrade farthest, or name another with --database"
+        )
+    with storage_errors(database.place, database.path):
+        migrations.upgrade(database.engine)
+
+
+def _schema_version(connection: Connection) -> str | None:
+    """The revision that the tables have; None where there are none."""
+    if not inspect(connection).has_table(VERSION_TABLE):
+        return None
+    return connection.execute(select(version.c.version_num)).scalar()
+
+
+def _make_tables(database: Database) -> None:
+    with database.write() as connection:
+        lock_schema(connection)
+        if _schema_version(connection) is not None:  # another process was first
+            return
+        existing = set(inspect(connection).get_table_names()) & set(metadata.tables)
+        if existing:
+            raise StorageError(
+                f"{database.place}: another program's database, it has a table named {min(existing)}; name "
+                "another with --database"
+            )
+        metadata.create_all(connection, checkfirst=False)
+        version.create(connection)
+        connection.execute(insert(version).values(version_num=SCHEMA_VERSION))

@@ -1,0 +1,237 @@
+"""PostgreSQL alone: URLs and their secrets, what can be wrong with a server, and servers that go and come back."""
+
+import random
+from collections.abc import Callable, Iterator
+
+import pytest
+from sqlalchemy import make_url, text
+from sqlalchemy.exc import OperationalError
+
+from farthest.errors import StorageError, UnavailableError
+from farthest.models.database import Database, open_database
+from farthest.models.failures import translate
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.models.postgres import CONNECTION, engine_options
+from servers import PostgresServer, free_port
+
+PASSWORD = "a b:c@d/é%"
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """A server that asks for a password; it may be stopped."""
+    server = PostgresServer(tmp_path_factory.mktemp("locked"), password=PASSWORD)
+    server.start()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def url(locked: PostgresServer) -> Iterator[str]:
+    if locked.process is None:
+        locked.start()
+    name = f"maps_{random.SystemRandom().getrandbits(32):08x}"
+    yield locked.create_database(name)
+    if locked.process is not None:
+        locked.drop_database(name)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
+@pytest.mark.parametrize("options", ["", "?sslmode=disable", "?application_name=mine&connect_timeout=5"])
+def test_urls_with_a_password(url: str, scheme: str, options: str) -> None:
+    whole = url.replace("postgresql", scheme, 1) + options
+    with open_database(whole, create=True) as database:
+        assert Jobs(database).list() == []
+        assert "***" in database.place
+        assert database.place.endswith(f"/{make_url(url).database}")
+        with database.read() as connection:
+            name = connection.execute(text("SHOW application_name")).scalar()
+        assert name == ("mine" if "application_name" in options else "farthest")
+    with open_database(whole, create=False) as database:
+        assert Jobs(database).list() == []
+
+
+def test_options_of_the_url_come_first() -> None:
+    given = engine_options(make_url("postgresql://me@host/db?connect_timeout=3"))["connect_args"]
+    assert given == {name: value for name, value in CONNECTION.items() if name != "connect_timeout"}
+
+
+SECRET = "a%20b%3Ac%40d%2F%C3%A9%25"
+WRONG: dict[str, tuple[Callable[[str], str], type[StorageError], str]] = {
+    "password": (lambda url: url.replace(SECRET, "geheim"), StorageError, "refuses the user or the password"),
+    "no password": (
+        lambda url: url.replace(f":{SECRET}", ""),
+        StorageError,
+        "postgresql://USER:PASSWORD@HOST",
+    ),
+    "user": (lambda url: url.replace("//postgres:", "//nobody:"), StorageError, "the user or the password"),
+    "database": (
+        lambda url: url.rpartition("/")[0] + "/nothing",
+        StorageError,
+        "this server has no database 'nothing'; make it with `createdb nothing`, or name another with",
+    ),
+    "TLS": (lambda url: f"{url}?sslmode=require", StorageError, "no connection with TLS can be made"),
+    "certificate": (
+        lambda url: f"{url}?sslmode=verify-full&sslrootcert=/nowhere.pem",
+        StorageError,
+        "no connection with TLS can be made",
+    ),
+    "sslmode": (lambda url: f"{url}?sslmode=wrong", StorageError, "sslmode"),
+    "option": (lambda url: f"{url}?nonsense=geheim", StorageError, "nonsense"),
+    "host": (
+        lambda url: url.replace("127.0.0.1", "no-such-host.invalid"),
+        UnavailableError,
+        "the database's host is not known",
+    ),
+    "port": (
+        lambda url: url.replace(str(make_url(url).port), str(free_port())),
+        UnavailableError,
+        "the database cannot be reached (Connection refused); check that its server runs",
+    ),
+    "password not quoted": (
+        lambda url: url.replace(SECRET, "geheim@geheim"),
+        StorageError,
+        "not a database URL; expected sqlite:///FILE, postgresql://USER:PASSWORD@HOST/NAME",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_can_be_wrong_with_a_url(url: str, wrong: str) -> None:
+    alter, kind, told = WRONG[wrong]
+    with pytest.raises(StorageError) as caught:
+        open_database(alter(url), create=True)
+    message = str(caught.value)
+    assert type(caught.value) is kind
+    assert told in message
+    assert message.startswith("postgresql://")
+    assert "FARTHEST_DATABASE_URL" in message
+    assert "--database" in message
+    assert "geheim" not in message
+    assert SECRET not in message
+    assert PASSWORD not in message
+    assert "\n" not in message
+
+
+def test_a_database_without_tables_or_of_another_program(url: str, locked: PostgresServer) -> None:
+    with pytest.raises(StorageError, match="holds nothing of farthest's; make a map in it"):
+        open_database(url, create=False)
+    locked.execute("CREATE TABLE job (id integer)", url.rpartition("/")[2])
+    with pytest.raises(StorageError, match="another program's database, it has a table named job"):
+        open_database(url, create=True)
+
+
+def as_guest(url: str, locked: PostgresServer, limit: int = -1) -> str:
+    """The URL for a user who may not make tables."""
+    locked.execute("DROP ROLE IF EXISTS guest")
+    locked.execute(f"CREATE ROLE guest LOGIN PASSWORD 'guest' CONNECTION LIMIT {limit}")
+    return url.replace(f"//postgres:{SECRET}", "//guest:guest")
+
+
+def test_a_user_without_the_right_to_make_tables(url: str, locked: PostgresServer) -> None:
+    with pytest.raises(StorageError, match=r"lacks a right \(permission denied.*GRANT ALL ON SCHEMA public"):
+        open_database(as_guest(url, locked), create=True)
+
+
+def test_a_server_with_no_connection_left(url: str, locked: PostgresServer) -> None:
+    with pytest.raises(UnavailableError, match="takes no more connections now"):
+        open_database(as_guest(url, locked, limit=0), create=True)
+
+
+class ServerError(Exception):
+    def __init__(self, sqlstate: str) -> None:
+        super().__init__("the server's words\nDETAIL: more")
+        self.sqlstate = sqlstate
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "kind", "told"),
+    [
+        ("53100", StorageError, "no room left on the disk of the database's server; nothing of this step"),
+        ("53300", UnavailableError, "cannot be reached"),
+        ("57P01", UnavailableError, "the connection to the database broke off (the server's words)"),
+        ("57P03", UnavailableError, "broke off"),
+        ("08006", UnavailableError, "broke off"),
+        ("40P01", UnavailableError, "another process changed the same at the same time (the server's words)"),
+        ("42P01", StorageError, "lacks what farthest needs (the server's words); name another with"),
+        ("22003", StorageError, "the database refused: the server's words"),
+    ],
+)
+def test_what_the_server_says(sqlstate: str, kind: type[StorageError], told: str) -> None:
+    error = translate(OperationalError("SELECT 1", {}, ServerError(sqlstate)), "postgresql://me@host/db")
+    assert type(error) is kind
+    assert told in str(error)
+
+
+def noise(job_id: int, server: PostgresServer, at: int) -> Iterator[tuple[int, int, str]]:
+    """Rows in whose midst the server is killed."""
+    for key in range(20_000):
+        if key == at:
+            server.kill()
+        yield key, 0, "x" * 100
+
+
+@pytest.fixture
+def database(url: str) -> Iterator[Database]:
+    with open_database(url, create=True) as opened:
+        yield opened
+
+
+def add(database: Database) -> int:
+    return Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
+
+
+def test_a_server_that_is_killed_amid_rows_and_comes_back(database: Database, locked: PostgresServer) -> None:
+    job_id = add(database)
+    jobs, maps = Jobs(database), Maps(database)
+    maps.add_states(job_id, [(0, 0, "kept")])
+    with pytest.raises(UnavailableError, match="FARTHEST_DATABASE_URL"):
+        maps.add_states(job_id, noise(job_id, locked, 10_000))
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        jobs.list()
+    locked.start()
+    assert [record.id for record in jobs.list()] == [job_id]
+    assert [row.board for row in maps.states(job_id)] == ["kept"]
+    maps.add_states(job_id, [(1, 0, "more")])
+
+
+@pytest.mark.parametrize("kill", [True, False])
+def test_a_server_that_ends_amid_a_checkpoint(database: Database, locked: PostgresServer, kill: bool) -> None:
+    job_id = add(database)
+    maps = Maps(database)
+    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [], 1.0)
+
+    def pieces() -> Iterator[tuple[int, int, str, bytes]]:
+        for part in range(20):
+            if part == 10:
+                (locked.kill if kill else locked.stop)()
+            yield part, part, "uint8", b"a"
+
+    with pytest.raises(UnavailableError), database.write():
+        maps.checkpoint(job_id, 2, pieces(), [], 2.0)  # type: ignore[arg-type]
+    locked.start()
+    assert maps.depth(job_id) == 1
+    assert [one.distances for one in maps.chunks(job_id)] == [b"abc"]
+    maps.checkpoint(job_id, 3, [(0, 2, "uint8", b"xyz")], [], 3.0)
+
+
+def test_a_server_that_ends_amid_reading(database: Database, locked: PostgresServer) -> None:
+    job_id = add(database)
+    maps = Maps(database)
+    maps.checkpoint(job_id, 1, [(key, key, "uint8", b"a") for key in range(50)], [], 1.0)
+    reading = maps.chunks(job_id)
+    next(reading)
+    locked.restart()
+    with pytest.raises(UnavailableError):
+        list(reading)
+    assert len(list(maps.chunks(job_id))) == 50
+
+
+def test_connections_that_the_pool_kept_over_a_restart(database: Database, locked: PostgresServer) -> None:
+    jobs = Jobs(database)
+    add(database)
+    locked.restart()
+    assert len(jobs.list()) == 1
+    locked.restart()
+    add(database)
