@@ -8,13 +8,19 @@ from farthest import _kernel
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.arrangement import ArrangementSpace
 from strategies import grid_rows, make_puzzle
 
 
 @dataclass(frozen=True)
 class Case:
-    """A search: a kernel's space and the keys at depth 0. ``layers``: the keys at each depth, ascending."""
+    """A search: a kernel's space and the keys at depth 0. ``layers``: the keys at each depth, ascending.
 
+    The shards of ``kernel`` are the places of the first ``shard_classes`` labels.
+    """
+
+    space: ArrangementSpace
+    shard_classes: int
     kernel: _kernel.Space
     origins: tuple[int, ...]
     layers: tuple[tuple[int, ...], ...]
@@ -55,6 +61,8 @@ def case(name: str, shard_classes: int = 1) -> Case:
     for board, depth in naive.distances(puzzle).items():
         layers.setdefault(depth, []).append(space.key(board))
     return Case(
+        space,
+        shard_classes,
         space.compile_kernel(shard_classes),
         tuple(space.key(board) for board in space.origins),
         tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from farthest.api import (
+        cancel_job,
         delete_job,
         enumerate,  # noqa: A004 - the verb of the command line
         histogram,
         jobs,
         load_puzzle,
         puzzle_names,
+        resume_job,
+        submit,
     )
     from farthest.errors import (
         BoardError,
@@ -47,6 +50,7 @@ __all__ = [
     "StorageError",
     "UnreachableError",
     "__version__",
+    "cancel_job",
     "delete_job",
     "enumerate",
     "histogram",
@@ -54,16 +58,21 @@ __all__ = [
     "load_puzzle",
     "open_map",
     "puzzle_names",
+    "resume_job",
+    "submit",
 ]
 
 _HOMES = {
     "farthest.api": (
+        "cancel_job",
         "delete_job",
         "enumerate",
         "histogram",
         "jobs",
         "load_puzzle",
         "puzzle_names",
+        "resume_job",
+        "submit",
     ),
     "farthest.errors": (
         "BoardError",

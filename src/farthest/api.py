@@ -78,6 +78,52 @@ def histogram(
     return enumerate_puzzle(_puzzle(puzzle), None, settings, reporter)
 
 
+def submit(
+    puzzle: str | Puzzle,
+    *,
+    database: str | None = None,
+    origin: Origin | None = None,
+    max_depth: int | None = None,
+    histogram_only: bool = False,
+) -> JobRecord:
+    """Queue an enumeration for `farthest coordinator` services; the job.
+
+    The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
+    """
+    from farthest.coordinator.queue import submit_puzzle
+    from farthest.coordinator.settings import Settings
+    from farthest.models.database import open_database
+
+    settings = Settings(origin=origin, max_depth=max_depth, histogram_only=histogram_only)
+    with open_database(database, create=True) as opened:
+        return submit_puzzle(_puzzle(puzzle), opened, settings)[0]
+
+
+def cancel_job(job: str | int, database: str | None = None) -> JobRecord:
+    """Take a job out of the queue, or stop the coordinator's work on it; the job. Raises JobError or StorageError.
+
+    ``job``: a number, or a puzzle's name for its newest job.
+    """
+    from farthest.coordinator.queue import named_job
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        return repository.cancel(named_job(repository, str(job)).id)
+
+
+def resume_job(job: str | int, database: str | None = None) -> JobRecord:
+    """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
+    from farthest.coordinator.queue import named_job
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        return repository.requeue(named_job(repository, str(job)).id)
+
+
 def jobs(database: str | None = None) -> list[JobRecord]:
     """All jobs of a database, oldest first."""
     from farthest.models.database import open_database

@@ -1,69 +1,140 @@
-"""What every executor promises. A new executor is one more line in EXECUTORS."""
+"""What every executor promises, each with the store that it needs. A new executor is one more line in EXECUTORS."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from cluster import Service, until
+from farthest.coordinator.celery_executor import CeleryExecutor
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.layers import LayerSearch
 from farthest.errors import FarthestError
+from farthest.worker.blocks import Cut
+from farthest.worker.connections import RedisNodes
 from farthest.worker.memory import MemoryStore
+from farthest.worker.registry import list_workers
+from farthest.worker.run_store import RunStore
+from farthest.worker.runs import new_run
+from farthest.worker.store import ShardStore
+from servers import RedisServer
 from store_cases import NAMES, Case, case
 
-EXECUTORS: dict[str, Callable[[], Executor]] = {
-    "one thread": lambda: ThreadsExecutor(1),
-    "two threads": lambda: ThreadsExecutor(2),
-    "five threads": lambda: ThreadsExecutor(5),
+Pair = tuple[Executor, Callable[[Case], ShardStore]]
+
+
+def threads(number: int) -> Callable[[pytest.FixtureRequest], Pair]:
+    def make(request: pytest.FixtureRequest) -> Pair:
+        return ThreadsExecutor(number), lambda of: MemoryStore(of.kernel, of.origins, distances=True)
+
+    return make
+
+
+def celery(small_states: int) -> Callable[[pytest.FixtureRequest], Pair]:
+    """An executor with a real worker; layers of more than ``small_states`` states are sent to it."""
+
+    def make(request: pytest.FixtureRequest) -> Pair:
+        nodes: RedisNodes = request.getfixturevalue("nodes_with_worker")
+        executor = CeleryExecutor(nodes, small_states=small_states)
+        request.addfinalizer(executor.close)
+
+        def store(of: Case) -> RunStore:
+            cut = Cut(of.kernel, of.shard_classes, min(2, of.kernel.shards))
+            made = RunStore.create(nodes, new_run("1"), of.space, cut, distances=False)
+            request.addfinalizer(made.drop)
+            return made
+
+        return executor, store
+
+    return make
+
+
+EXECUTORS = {
+    "one thread": threads(1),
+    "two threads": threads(2),
+    "five threads": threads(5),
+    "celery": celery(0),
+    "celery, small layers here": celery(20),
 }
 
 
-@pytest.fixture(params=EXECUTORS.values(), ids=list(EXECUTORS))
-def executor(request: pytest.FixtureRequest) -> Executor:
-    made: Executor = request.param()
-    return made
+@pytest.fixture(scope="module")
+def nodes_with_worker(
+    redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RedisNodes]:
+    """The nodes of a worker with two processes, which no other test uses meanwhile."""
+    if redis_server.process is None:
+        redis_server.start()
+    redis_server.flush()
+    nodes = RedisNodes([redis_server.url])
+    environment = {**os.environ, "FARTHEST_REDIS_URL": redis_server.url}
+    words = ["worker", "--concurrency", "2"]
+    worker = Service(tmp_path_factory.mktemp("worker"), "worker", words, environment, 0.0)
+
+    def there() -> object:
+        assert worker.alive, worker.said()
+        return list_workers(nodes) or None
+
+    until(there, 30, "the worker is there", 0.02)
+    yield nodes
+    nodes.close()
+    worker.kill()
 
 
-@pytest.fixture(
-    params=[(name, classes) for name in NAMES for classes in (1, 3)], ids=lambda p: f"{p[0]}-{p[1]}"
-)
+@pytest.fixture
+def pair(request: pytest.FixtureRequest) -> Pair:
+    return EXECUTORS[request.param](request)
+
+
+@pytest.fixture
 def one_case(request: pytest.FixtureRequest) -> Case:
     return case(*request.param)
 
 
-def memory_store(of: Case) -> MemoryStore:
-    return MemoryStore(of.kernel, of.origins, distances=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every executor with every kind of graph, shards cut by one and three labels: by one number for Celery's."""
+    cuts = dict.fromkeys(EXECUTORS, (1, 3)) | {"celery": (3,), "celery, small layers here": (1,)}
+    if "one_case" in metafunc.fixturenames:
+        pairs = [(pair, (name, n)) for pair, all_cuts in cuts.items() for name in NAMES for n in all_cuts]
+        ids = [f"{pair}-{name}-{n}" for pair, (name, n) in pairs]
+        metafunc.parametrize(("pair", "one_case"), pairs, indirect=True, ids=ids)
+    elif "pair" in metafunc.fixturenames:
+        metafunc.parametrize("pair", list(cuts), indirect=True)
 
 
-def test_a_layer_is_complete_when_it_returns(executor: Executor, one_case: Case) -> None:
-    store = memory_store(one_case)
+def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: Case) -> None:
+    executor, make_store = pair
+    store = make_store(one_case)
     for depth in range(1, len(one_case.layers) + 1):
         executor.run_layer(store, depth, store.begin(depth, range(one_case.kernel.shards)))
         assert store.counts(depth) == one_case.counts(depth)
 
 
-def test_running_a_layer_again_changes_nothing(executor: Executor, one_case: Case) -> None:
-    store = memory_store(one_case)
+def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: Case) -> None:
+    executor, make_store = pair
+    store = make_store(one_case)
     shards = store.begin(1, range(one_case.kernel.shards))
     for part in (shards[::2], shards, shards):
         executor.run_layer(store, 1, part)
     assert store.counts(1) == one_case.counts(1)
 
 
-def test_no_shards_are_no_work(executor: Executor) -> None:
-    of = case("two colours")
-    store = memory_store(of)
+def test_no_shards_are_no_work(pair: Pair) -> None:
+    executor, make_store = pair
+    store = make_store(case("two colours"))
     store.begin(1, [])
     executor.run_layer(store, 1, [])
     assert store.counts(1) == {}
 
 
-def test_a_layer_that_cannot_be_stepped_is_an_error(executor: Executor) -> None:
-    of = case("two colours")
+def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair) -> None:
+    executor, make_store = pair
     with pytest.raises(FarthestError):
-        executor.run_layer(memory_store(of), 3, [0])
+        executor.run_layer(make_store(case("two colours")), 3, [0])
 
 
-def test_a_search_finds_all_layers(executor: Executor, one_case: Case) -> None:
-    search = LayerSearch(memory_store(one_case), executor)
+def test_a_search_finds_all_layers(pair: Pair, one_case: Case) -> None:
+    executor, make_store = pair
+    search = LayerSearch(make_store(one_case), executor)
     sizes = [search.next_layer(depth) for depth in range(1, len(one_case.layers) + 1)]
     assert sizes == [len(layer) for layer in one_case.layers[1:]] + [0]

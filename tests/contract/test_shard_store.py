@@ -8,7 +8,11 @@ import pytest
 
 from farthest import _kernel
 from farthest.errors import FarthestError
+from farthest.worker.blocks import Cut
+from farthest.worker.connections import RedisNodes
 from farthest.worker.memory import MemoryStore
+from farthest.worker.run_store import RunStore
+from farthest.worker.runs import new_run
 from farthest.worker.step import step
 from farthest.worker.store import LayerViews, ShardStore
 from store_cases import NAMES, Case, case
@@ -16,23 +20,59 @@ from store_cases import NAMES, Case, case
 StoreFactory = Callable[[Case], ShardStore]
 
 
-def memory_store(of: Case) -> ShardStore:
-    return MemoryStore(of.kernel, of.origins, distances=True)
+def memory_store(request: pytest.FixtureRequest) -> StoreFactory:
+    return lambda of: MemoryStore(of.kernel, of.origins, distances=True)
 
 
-STORES: dict[str, StoreFactory] = {"memory": memory_store}
+def redis_store(per_block: int, databases: int) -> Callable[[pytest.FixtureRequest], StoreFactory]:
+    """Stores in Redis, of so many shards a block, with the blobs on so many nodes."""
 
+    def factory(request: pytest.FixtureRequest) -> StoreFactory:
+        url = request.getfixturevalue("redis_url").removesuffix("/0")
+        nodes = RedisNodes([f"{url}/{database}" for database in range(databases)])
+        made: list[RunStore] = []
 
-@pytest.fixture(params=STORES.values(), ids=list(STORES))
-def make_store(request: pytest.FixtureRequest) -> StoreFactory:
-    """Makes a store that is at depth 0 of a case."""
-    factory: StoreFactory = request.param
+        def make(of: Case) -> RunStore:
+            cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
+            made.append(RunStore.create(nodes, new_run("1"), of.space, cut, distances=True))
+            return made[-1]
+
+        def drop() -> None:
+            for store in made:
+                store.drop()
+            nodes.close()
+
+        request.addfinalizer(drop)
+        return make
+
     return factory
 
 
-@pytest.fixture(
-    params=[(name, classes) for name in NAMES for classes in (1, 2, 3)], ids=lambda p: f"{p[0]}-{p[1]}"
-)
+STORES = {
+    "memory": memory_store,
+    "redis": redis_store(1, 1),
+    "redis blocks": redis_store(3, 2),
+}
+
+
+@pytest.fixture
+def make_store(request: pytest.FixtureRequest) -> StoreFactory:
+    """Makes a store that is at depth 0 of a case."""
+    return STORES[request.param](request)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every store with every kind of graph, shards cut by one to three labels: those in Redis by one number each."""
+    cuts = {"memory": (1, 2, 3), "redis": (2,), "redis blocks": (3,)}
+    if "one_case" in metafunc.fixturenames:
+        pairs = [(store, (name, n)) for store, all_cuts in cuts.items() for name in NAMES for n in all_cuts]
+        ids = [f"{store}-{name}-{n}" for store, (name, n) in pairs]
+        metafunc.parametrize(("make_store", "one_case"), pairs, indirect=True, ids=ids)
+    elif "make_store" in metafunc.fixturenames:
+        metafunc.parametrize("make_store", list(cuts), indirect=True)
+
+
+@pytest.fixture
 def one_case(request: pytest.FixtureRequest) -> Case:
     return case(*request.param)
 
@@ -116,7 +156,7 @@ def test_two_workers_with_the_same_shards_at_once_change_nothing(
         counts = _kernel.step(
             store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate
         )
-        store.commit(depth, views.shards, counts)
+        store.commit(depth, views, counts)
 
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
         one, other = store.open(depth, shards), store.open(depth, shards)
@@ -150,6 +190,8 @@ def test_a_layer_is_not_begun_or_opened_before_the_last_is_complete(
 ) -> None:
     of = case(name)
     store = make_store(of)
+    if isinstance(store, RunStore) and store.blocks.per_block > 1:
+        pytest.skip("blocks of several shards are complete or not as one")
     shards = store.begin(1, all_shards(of))
     fresh = set(of.counts(1))
     step(store, 1, [shard for shard in shards if shard not in fresh])  # those with states are missing

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from farthest.cli.app import cli
+from farthest.models.database import open_database
 
 Run = Callable[..., Result]
 RunJson = Callable[..., Any]
@@ -24,6 +25,22 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
     return tmp_path
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """An empty default database, as messages show it: a test that asks for it is run with a file and on PostgreSQL."""
+    if request.param == "sqlite":
+        return "farthest.db"
+    url = str(request.getfixturevalue("postgres_empty_url"))
+    monkeypatch.setenv("FARTHEST_DATABASE_URL", url)
+    return url
+
+
+def alter(statement: str) -> None:
+    """Changes the default database behind farthest's back."""
+    with open_database(create=False) as database, database.write() as connection:
+        connection.exec_driver_sql(statement)
 
 
 @pytest.fixture

@@ -1,18 +1,31 @@
 """`farthest distance`, `path` and `states`."""
 
+from pathlib import Path
+
 import pytest
 
+import farthest
 from integration.conftest import Run, RunJson
 
 SEED = "┘│└/─□─/┐│┌"
 HARDEST = "8 6 7 / 2 5 4 / 3 0 1"
 
 
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A database with three maps, made once: the same questions to a file and to PostgreSQL."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path_factory.mktemp('asked') / 'farthest.db'}"
+    else:
+        url = request.getfixturevalue("postgres_server").create_database("asked")
+    for name, depth in (("8-puzzle", None), ("eight-kinds", None), ("8-puzzle", 4)):
+        farthest.enumerate(name, database=url, max_depth=depth).close()
+    return url
+
+
 @pytest.fixture(autouse=True)
-def maps(run: Run) -> None:
-    run("enumerate", "8-puzzle")
-    run("enumerate", "eight-kinds")
-    run("enumerate", "8-puzzle", "--max-depth", "4")
+def maps(asked: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FARTHEST_DATABASE_URL", asked)
 
 
 def test_distances(run: Run, run_json: RunJson) -> None:

@@ -8,12 +8,16 @@ import click
 import pytest
 
 from farthest.cli.app import cli
+from farthest.worker.registry import Work, WorkerRecord
 from integration.conftest import RunJson
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database"}
+SERVICES = {"coordinator", "worker"}
+"""Commands without a result: they log."""
+NO_DATABASE = {"puzzles", "worker", "workers"}
 
 
 def section(command: str) -> str:
@@ -41,7 +45,7 @@ def test_a_command(name: str) -> None:
     documented = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
     assert {each for each in options if each.startswith("-")} - SEEN_BY_ALL <= documented
     assert f"    farthest {name}" in text
-    assert "`--json`" in text
+    assert name in SERVICES or "`--json`" in text
     assert command.help
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
 
@@ -51,8 +55,8 @@ def test_what_all_commands_have() -> None:
     assert all(f"`{option}" in start for option in SEEN_BY_ALL)
     for name in COMMANDS:
         options = {option for parameter in cli.commands[name].params for option in parameter.opts}
-        assert "--json" in options
-        assert name == "puzzles" or "--database" in options
+        assert name in SERVICES or "--json" in options
+        assert name in NO_DATABASE or "--database" in options
 
 
 def fields(value: Any) -> set[str]:
@@ -78,13 +82,35 @@ def fields(value: Any) -> set[str]:
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),
         ("verify", ["1"]),
+        ("submit", ["3-puzzle"]),
+        ("cancel", ["2"]),
+        ("resume", ["2"]),
+        ("watch", ["1"]),
+        ("migrate", []),
         ("delete", ["1"]),
     ],
 )
 def test_every_json_field(run_json: RunJson, command: str, arguments: list[str]) -> None:
     run_json("enumerate", "3-puzzle")
+    run_json("submit", "3-puzzle")
+    if command == "resume":
+        run_json("cancel", "2")
     text = section(command)
     if command == "show":
         text += section("jobs")
+    if command == "watch":
+        text += section("enumerate")
     undocumented = {name for name in fields(run_json(command, *arguments)) if f"`{name}`" not in text}
     assert not undocumented
+
+
+def test_every_json_field_of_workers(
+    run_json: RunJson, monkeypatch: pytest.MonkeyPatch, redis_url: str
+) -> None:
+    work = Work(process=7, run="1-0", depth=2, block=3, seconds=4)
+    record = WorkerRecord("farthest@one", "host", 6, "1.0.0", 1, 1, "2026-01-01", (7,), (work,), 0.5)
+    monkeypatch.setattr("farthest.worker.registry.list_workers", lambda nodes: [record])
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    found = fields(run_json("workers"))
+    assert {"block", "peak", "silent"} <= found
+    assert not {name for name in found if f"`{name}`" not in section("workers")}

@@ -13,7 +13,7 @@ from farthest.puzzles import catalogue
 from integration.conftest import Run, RunJson
 
 
-def test_jobs(run: Run, run_json: RunJson) -> None:
+def test_jobs(place: str, run: Run, run_json: RunJson) -> None:
     run("enumerate", "3-puzzle")
     run("enumerate", "8-puzzle", "--from", "start", "--max-depth", "2")
     lines = run("jobs").stdout.splitlines()
@@ -23,10 +23,10 @@ def test_jobs(run: Run, run_json: RunJson) -> None:
     document = run_json("jobs")
     assert [job["job"] for job in document["jobs"]] == [1, 2]
     assert document["jobs"][1]["parameters"]["max_depth"] == 2
-    assert document["database"] == "farthest.db"
+    assert document["database"] == place
 
 
-def test_show(run: Run, run_json: RunJson) -> None:
+def test_show(place: str, run: Run, run_json: RunJson) -> None:
     digest = run_json("enumerate", "3-puzzle")["digest"]
     text = run("show", "3-puzzle").stdout
     assert digest in text
@@ -39,11 +39,11 @@ def test_show(run: Run, run_json: RunJson) -> None:
     assert "not known: --max-depth ended the enumeration after layer 2" in run("show", "2").stdout
 
 
-def test_a_job_that_did_not_finish(run: Run, run_json: RunJson) -> None:
+def test_a_job_that_did_not_finish(place: str, run: Run, run_json: RunJson) -> None:
     run("enumerate", "3-puzzle")
     puzzle = catalogue.load("8-puzzle")
     parameters = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}
-    with open_database("farthest.db", create=False) as database:
+    with open_database(create=False) as database:
         owner = f"{os.uname().nodename}/999999999/0"
         Jobs(database).add(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, {}, owner)
     assert "interrupted" in run("jobs").stdout
@@ -54,22 +54,22 @@ def test_a_job_that_did_not_finish(run: Run, run_json: RunJson) -> None:
     run("delete", "2")
 
 
-def test_delete(run: Run, run_json: RunJson) -> None:
+def test_delete(place: str, run: Run, run_json: RunJson) -> None:
     run("enumerate", "3-puzzle")
     run("enumerate", "3-puzzle", "--from", "start")
-    assert run("delete", "3-puzzle").stdout.startswith("Deleted job 2 (3-puzzle) from farthest.db: ")
+    assert run("delete", "3-puzzle").stdout.startswith(f"Deleted job 2 (3-puzzle) from {place}: ")
     document = run_json("delete", "1")
-    assert (document["job"], document["puzzle"], document["database"]) == (1, "3-puzzle", "farthest.db")
+    assert (document["job"], document["puzzle"], document["database"]) == (1, "3-puzzle", place)
     assert document["bytes"] > 0
-    assert run("jobs").stdout == "No jobs in farthest.db; `farthest enumerate PUZZLE` makes one.\n"
+    assert run("jobs").stdout == f"No jobs in {place}; `farthest enumerate PUZZLE` makes one.\n"
     assert run_json("jobs")["jobs"] == []
     assert "there is no job 1" in run("delete", "1", status=2).stderr
 
 
-def test_a_running_job_is_not_deleted(run: Run) -> None:
+def test_a_running_job_is_not_deleted(place: str, run: Run) -> None:
     run("enumerate", "3-puzzle")
     puzzle = catalogue.load("3-puzzle")
-    with open_database("farthest.db", create=False) as database:
+    with open_database(create=False) as database:
         Jobs(database).add(puzzle.to_json(), puzzle.digest, puzzle.name, {"x": 1}, {}, owner_token())
     assert "is being run" in run("delete", "2", status=2).stderr
 
@@ -82,3 +82,26 @@ def test_databases_that_are_none(run: Run, folder: Path, command: list[str]) -> 
     sqlite3.connect("other.db").close()
     assert "Error: " in run(*command, "--database", "other.db", status=2).stderr
     assert "Error: " in run(*command, "--database", str(folder), status=2).stderr
+
+
+def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    puzzle = catalogue.load("3-puzzle")
+    parameters = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}
+    with open_database(create=False) as database:
+        repository = Jobs(database)
+        for _ in range(3):
+            repository.submit(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, {})
+        repository.cancel(4)
+        assert repository.claim_next(owner_token(), 60)
+        progress = {"depth": 4, "states": 1234, "blocks": 8, "blocks_done": 2, "workers": 2, "seconds": 1.25}
+        repository.renew(2, owner_token(), 60, progress)
+    assert [job["status"] for job in run_json("jobs")["jobs"]] == [
+        "finished",
+        "running",
+        "queued",
+        "cancelled",
+    ]
+    assert "progress      depth 4, states 1,234, blocks 2 of 8, workers 2, 1.2 s\n" in run("show", "2").stdout
+    assert run_json("show", "2")["progress"] == progress
+    assert "progress" not in run("show", "3").stdout

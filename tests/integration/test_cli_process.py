@@ -17,6 +17,10 @@ from integration.conftest import COMMAND, Process
 COMMANDS = (
     "puzzles",
     "enumerate",
+    "submit",
+    "watch",
+    "cancel",
+    "resume",
     "jobs",
     "show",
     "delete",
@@ -26,6 +30,10 @@ COMMANDS = (
     "export",
     "plot",
     "verify",
+    "worker",
+    "workers",
+    "coordinator",
+    "migrate",
 )
 
 
@@ -61,6 +69,7 @@ def test_an_enumeration_imports_no_more_than_it_needs(folder: Path) -> None:
     imported = output.splitlines()[-1].split()
     assert "sqlalchemy" in imported
     unwanted = {"numpy", "rich", "alembic", "sqlalchemy.orm", "matplotlib", "pyarrow", "farthest.queries"}
+    unwanted |= {"celery", "kombu", "redis", "psycopg"}
     assert unwanted.isdisjoint(imported)
 
 

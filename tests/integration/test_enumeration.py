@@ -24,6 +24,7 @@ from farthest.puzzles.boards import format_board, parse_board
 from farthest.puzzles.catalogue import load, names
 from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
+from servers import PostgresServer
 from strategies import grid_rows, make_puzzle, puzzles
 
 ISAS = ("", *_kernel.available_isas())
@@ -41,6 +42,17 @@ SMALL = (
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     with open_database(str(tmp_path_factory.mktemp("enumeration") / "maps.db"), create=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def either(request: pytest.FixtureRequest) -> Iterator[Database]:
+    """The same tests on SQLite and on PostgreSQL."""
+    if request.param == "sqlite":
+        yield request.getfixturevalue("database")
+        return
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with open_database(server.create_database("enumeration"), create=True) as opened:
         yield opened
 
 
@@ -107,14 +119,14 @@ ways = st.builds(
 
 @given(puzzles(most=5000), ways)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
-def test_any_puzzle_equals_the_naive_model(database: Database, puzzle: Puzzle, way: Settings) -> None:
+def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way: Settings) -> None:
     expected = naive.distances(puzzle)
-    outcome = enumerate_puzzle(puzzle, database, way)
+    outcome = enumerate_puzzle(puzzle, either, way)
     check_outcome(outcome, expected, puzzle)
     assert outcome.complete
     assert outcome.job is not None
-    assert stored_distances(database, outcome.job) == expected
-    Jobs(database).delete(outcome.job)
+    assert stored_distances(either, outcome.job) == expected
+    Jobs(either).delete(outcome.job)
 
 
 @given(puzzles(most=5000), ways)
@@ -181,54 +193,54 @@ class StopAt(Reporter):
 @given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_a_stopped_run_goes_on_in_any_way(
-    database: Database, puzzle: Puzzle, way: Settings, other: Settings, chance: int
+    either: Database, puzzle: Puzzle, way: Settings, other: Settings, chance: int
 ) -> None:
     reference = enumerate_puzzle(puzzle, None)
     assume(len(reference.layers) > 1)
     depth = 1 + chance % (len(reference.layers) - 1)
     with pytest.raises(Stop):
-        enumerate_puzzle(puzzle, database, replace(way, checkpoint_seconds=0), StopAt(depth))
-    begun = Jobs(database).list()[-1]
+        enumerate_puzzle(puzzle, either, replace(way, checkpoint_seconds=0), StopAt(depth))
+    begun = Jobs(either).list()[-1]
     assert begun.status == "interrupted"
-    outcome = enumerate_puzzle(puzzle, database, other)
+    outcome = enumerate_puzzle(puzzle, either, other)
     assert outcome.job == begun.id
     assert outcome.resumed_from == (begun.depth if depth > 1 else None)
     assert outcome.resumed_from is None or 1 <= outcome.resumed_from < depth
     assert (outcome.digest, outcome.layers) == (reference.digest, reference.layers)
     assert outcome.farthest == reference.farthest
-    assert Jobs(database).get(begun.id).status == "finished"
-    Jobs(database).delete(begun.id)
+    assert Jobs(either).get(begun.id).status == "finished"
+    Jobs(either).delete(begun.id)
 
 
-def test_a_run_stopped_again_and_again_still_ends(database: Database) -> None:
+def test_a_run_stopped_again_and_again_still_ends(either: Database) -> None:
     puzzle = load("sliding-3x3")
     reference = enumerate_puzzle(puzzle, None)
     resumed = []
     for depth in range(2, reference.eccentricity or 0, 3):
         way = Settings(checkpoint_seconds=0, threads=1 + depth % 3, shard_classes=1 + depth % 2)
         with pytest.raises(Stop):
-            enumerate_puzzle(puzzle, database, way, StopAt(depth))
-        resumed.append(Jobs(database).list()[-1].depth)
+            enumerate_puzzle(puzzle, either, way, StopAt(depth))
+        resumed.append(Jobs(either).list()[-1].depth)
     assert None not in resumed
     assert resumed == sorted(depth for depth in resumed if depth is not None)
-    outcome = enumerate_puzzle(puzzle, database)
+    outcome = enumerate_puzzle(puzzle, either)
     assert outcome.digest == reference.digest
     assert outcome.resumed_from == resumed[-1]
-    assert len({job.id for job in Jobs(database).list() if job.name == "sliding-3x3"}) == 1
+    assert len({job.id for job in Jobs(either).list() if job.name == "sliding-3x3"}) == 1
 
 
-def test_a_run_with_other_parameters_is_another_job(database: Database) -> None:
+def test_a_run_with_other_parameters_is_another_job(either: Database) -> None:
     puzzle = load("sliding-2x3")
     with pytest.raises(Stop):
-        enumerate_puzzle(puzzle, database, Settings(checkpoint_seconds=0), StopAt(5))
-    begun = Jobs(database).list()[-1].id
+        enumerate_puzzle(puzzle, either, Settings(checkpoint_seconds=0), StopAt(5))
+    begun = Jobs(either).list()[-1].id
     start = Origin("from", "5 4 3 / 2 1 0")
     for other in (Settings(max_depth=3), Settings(histogram_only=True), Settings(origin=start)):
-        outcome = enumerate_puzzle(puzzle, database, other)
+        outcome = enumerate_puzzle(puzzle, either, other)
         assert outcome.resumed_from is None
         assert outcome.job != begun
-    assert enumerate_puzzle(puzzle, database).job == begun
-    assert enumerate_puzzle(puzzle, database).job != begun  # it is finished: this is a new one
+    assert enumerate_puzzle(puzzle, either).job == begun
+    assert enumerate_puzzle(puzzle, either).job != begun  # it is finished: this is a new one
 
 
 def test_too_little_memory_is_refused_before_anything_is_stored(database: Database) -> None:
@@ -248,12 +260,12 @@ def test_many_blanks_have_many_shards() -> None:
     assert list(outcome.layers) == naive.layers(naive.distances(puzzle))
 
 
-def test_few_states_of_many_keys_are_stored_at_once(database: Database) -> None:
+def test_few_states_of_many_keys_are_stored_at_once(either: Database) -> None:
     # 239,500,800 keys, of which 37 are reached: rows are made for states, not for keys.
-    outcome = enumerate_puzzle(load("sliding-3x4"), database, Settings(max_depth=4))
+    outcome = enumerate_puzzle(load("sliding-3x4"), either, Settings(max_depth=4))
     assert outcome.layers == (1, 2, 4, 9, 20)
     assert outcome.job is not None
-    rows = list(Maps(database).states(outcome.job))
+    rows = list(Maps(either).states(outcome.job))
     assert [row.distance for row in rows].count(4) == 20
     assert len(rows) == 36
     assert [row.board for row in rows if row.distance == 0] == ["0 1 2 3 / 4 5 6 7 / 8 9 10 11"]

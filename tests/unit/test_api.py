@@ -45,6 +45,25 @@ def test_the_verbs(tmp_path: Path) -> None:
         farthest.open_map("3-puzzle", file)
 
 
+def test_the_queue(tmp_path: Path) -> None:
+    file = str(tmp_path / "maps.db")
+    origin = farthest.Origin("from", "start")
+    record = farthest.submit("8-puzzle", database=file, origin=origin, max_depth=3, histogram_only=True)
+    assert (record.id, record.name, record.status) == (1, "8-puzzle", "queued")
+    assert record.parameters == {
+        "direction": "from",
+        "where": "start",
+        "max_depth": 3,
+        "histogram_only": True,
+    }
+    assert farthest.cancel_job("8-puzzle", file).status == "cancelled"
+    assert farthest.resume_job(1, file).status == "queued"
+    with pytest.raises(farthest.JobError, match="is queued"):
+        farthest.resume_job(1, file)
+    with pytest.raises(farthest.PuzzleError):
+        farthest.submit("8-puzle", database=file)
+
+
 def test_enumerating_with_settings(tmp_path: Path) -> None:
     origin = farthest.Origin("to", "start")
     file = str(tmp_path / "maps.db")

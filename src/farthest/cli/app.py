@@ -13,7 +13,7 @@ import click
 from click.exceptions import Exit
 
 import farthest
-from farthest.cli import INTERRUPTED, ask, enumeration, jobs, output, puzzles, verify
+from farthest.cli import INTERRUPTED, ask, enumeration, jobs, output, puzzles, queue, service, verify, worker
 from farthest.errors import FarthestError
 
 BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -122,6 +122,10 @@ def cli() -> None:
 for command in (
     puzzles.puzzles,
     enumeration.enumerate_,
+    queue.submit,
+    queue.watch,
+    queue.cancel,
+    queue.resume,
     jobs.jobs,
     jobs.show,
     jobs.delete,
@@ -131,5 +135,9 @@ for command in (
     output.export,
     output.plot,
     verify.verify,
+    worker.worker,
+    worker.workers,
+    service.coordinator,
+    service.migrate,
 ):
     cli.add_command(command)

@@ -128,6 +128,8 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         ("created", f"{_minute(record.created)} UTC"),
         ("map", _map(record)),
     ]
+    if record.progress and record.state_now == "running":
+        facts.append(("progress", _progress(record.progress)))
     if record.status == "finished":
         facts += [
             ("states", f"{record.states or 0:,}"),
@@ -171,6 +173,8 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "started": _iso(record.started),
         "finished": _iso(record.finished),
         "error": record.error,
+        "submitted": record.submitted,
+        "progress": record.progress,
     }
 
 
@@ -185,6 +189,24 @@ def _document(record: JobRecord, layers: list[LayerRecord], database: Database) 
         "layer_seconds": [layer.seconds for layer in layers],
         "database": database.place,
     }
+
+
+def _progress(progress: dict[str, Any]) -> str:
+    """What a running job's owner said of it last; any part may be missing."""
+    parts = [
+        f"{label} {progress[name]:,}"
+        for name, label in (("depth", "depth"), ("states", "states"), ("layer_states", "in this layer"))
+        if name in progress
+    ]
+    if "blocks_done" in progress and "blocks" in progress:
+        parts.append(f"blocks {progress['blocks_done']:,} of {progress['blocks']:,}")
+    if "workers" in progress:
+        parts.append(f"workers {progress['workers']:,}")
+    if progress.get("resent"):
+        parts.append(f"sent again {progress['resent']:,}")
+    if "seconds" in progress:
+        parts.append(f"{progress['seconds']:.1f} s")
+    return ", ".join(parts)
 
 
 def _map(record: JobRecord) -> str:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., object])
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Origin
 
-_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d*)?|\.\d+)\s*(?P<prefix>[kmgt]?)(?P<unit>ib|b|)", re.IGNORECASE)
+Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def byte_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
@@ -21,16 +20,55 @@ def byte_size(context: click.Context, parameter: click.Parameter, value: str | N
     """
     if value is None:
         return None
-    match = _SIZE.fullmatch(value.strip())
-    if not match:
+    from farthest.environment import byte_count
+
+    size = byte_count(value)
+    if size is None:
         raise click.BadParameter(
             f"{value!r} is not a size; expected a number and a unit, such as 4GiB, 500MB or 1.5g"
         )
-    base = 1000 if match["unit"].lower() == "b" else 1024
-    size = int(float(match["number"]) * base ** _POWERS[match["prefix"].lower()])
     if size < 1:
         raise click.BadParameter(f"{value!r} is not a size; expected at least one byte")
     return size
+
+
+def result_options(command: Command) -> Command:
+    """What decides the result of an enumeration: `--from`, `--to`, `--max-depth` and `--histogram-only`."""
+    for option in (
+        click.option(
+            "--histogram-only", is_flag=True, help="Find the layers and farthest boards only; keep no map."
+        ),
+        click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
+        click.option(
+            "--to",
+            metavar="X",
+            help="Count moves to X: goal, start or a board.  [default: what the puzzle says]",
+        ),
+        click.option("--from", "from_", metavar="X", help="Count moves from X: goal, start or a board."),
+    ):
+        command = option(command)
+    return command
+
+
+def chosen_origin(from_: str | None, to: str | None) -> Origin | None:
+    """The origin that `--from` or `--to` names; None where neither is given."""
+    if from_ is not None and to is not None:
+        raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
+    from farthest.puzzles.definition import Origin
+
+    if from_ is not None:
+        return Origin("from", from_)
+    return Origin("to", to) if to is not None else None
+
+
+def workers_option(command: Command) -> Command:
+    """`--workers threads|celery`."""
+    return click.option(
+        "--workers",
+        type=click.Choice(["threads", "celery"]),
+        help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
+        "through Redis.  [default: threads]",
+    )(command)
 
 
 def database_option(command: Command) -> Command:

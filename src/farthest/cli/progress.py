@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.printing import seconds_text
+from farthest.cli.printing import counted, seconds_text
 from farthest.coordinator.reporter import Reporter
 from farthest.sizes import bytes_text
 
@@ -28,10 +29,16 @@ LITTLE = 0.02
 
 
 class QuietReporter(Reporter):
-    """Says nothing but that a signal was heard."""
+    """Says nothing but that a signal was heard, and what hinders the run."""
+
+    def notice(self, text: str) -> None:
+        click.echo(f"Note: {text}", err=True)
 
     def stopping(self) -> None:
         click.echo("Stopping after this layer; a checkpoint follows. Again to do without it.", err=True)
+
+    def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
+        """A job that began ``seconds`` ago elsewhere has come further; ``progress`` as in ``JobRecord``."""
 
     def stop(self) -> None:
         """Nothing is left on the screen to be taken away."""
@@ -56,19 +63,27 @@ class LineReporter(QuietReporter):
     def finished(self, outcome: Outcome) -> None:
         click.echo(f"finished states={outcome.states} seconds={outcome.seconds:.6f}", err=True)
 
+    def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
+        known = (f"{name}={value}" for name, value in progress.items() if value is not None)
+        click.echo(" ".join(("progress", *known)), err=True)
+
 
 class LiveReporter(QuietReporter):
-    """What will be needed, then one line that changes, on a terminal; it is taken away at the end."""
+    """What will be needed, then one line that changes, on a terminal; it is taken away at the end.
 
-    def __init__(self) -> None:
+    ``at_most``: the states that there are at most, where no estimate will tell.
+    """
+
+    def __init__(self, at_most: int = 0) -> None:
         self._started = time.monotonic()
         self._live: Live | None = None
         self._stopping = False
-        self._at_most = 0
+        self._at_most = at_most
         self._depth = 0
         self._states = 0
         self._total = 0
         self._known: deque[tuple[float, int]] = deque()  # when, and how many states were known then
+        self._shared: list[str] = []  # how the layer is shared out
 
     def estimate(self, estimate: Estimate) -> None:
         self._at_most = estimate.states_at_most
@@ -91,6 +106,21 @@ class LiveReporter(QuietReporter):
             self._known.popleft()
         if self._live is None and now - self._started > PATIENCE_SECONDS:
             self._show()
+
+    def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
+        self._started = time.monotonic() - seconds
+        states, total = progress.get("layer_states") or 0, progress.get("states") or 0
+        self.layer(progress.get("depth") or 0, states, total, 0.0)
+        self.progress(progress)
+
+    def progress(self, known: Mapping[str, Any]) -> None:
+        self._shared = []
+        if known.get("blocks"):
+            self._shared.append(f"block {known.get('blocks_done') or 0:,} of {known['blocks']:,}")
+        if known.get("workers"):
+            self._shared.append(counted(known["workers"], "worker"))
+        if known.get("resent"):
+            self._shared.append(f"{known['resent']:,} sent again")
 
     def checkpoint(self, depth: int, seconds: float) -> None:
         """The live line has no room for it."""
@@ -137,6 +167,7 @@ class LiveReporter(QuietReporter):
             return ["stopping, storing a checkpoint", *parts]
         if share >= 1:
             return ["storing the map", *parts]
+        parts += self._shared
         if rate:
             parts.append(f"{rate_text(rate)}/s")
         # Layers grow a hundredfold and more at first: no rate says anything about what is left.

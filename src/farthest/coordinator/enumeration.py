@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from secrets import token_hex
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.estimate import check_blanks, check_disk, check_memory, cores, estimate
-from farthest.coordinator.executors import ThreadsExecutor
-from farthest.coordinator.interrupts import Interrupted, StopRequest, stop_requests
+from farthest.coordinator.estimate import cores
+from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
 from farthest.coordinator.layers import LayerSearch
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.errors import ResourceError
+from farthest.coordinator.sites import Site, ThisProcess, Workers
+from farthest.errors import LostStateError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest, map_digest
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.layout import Layout
-from farthest.worker.memory import MemoryStore, searches_in_place, unit_for
+from farthest.worker.memory import unit_for
 
 if TYPE_CHECKING:
-    from farthest import _kernel
+    from farthest.coordinator.executors import Executor
     from farthest.coordinator.record import JobRecorder
     from farthest.models.database import Database
+    from farthest.models.jobs import JobRecord
     from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.worker.store import JobStore
 
-__all__ = ["Outcome", "Settings", "enumerate_puzzle"]
+__all__ = ["Outcome", "Settings", "continue_job", "enumerate_puzzle"]
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
+
+LOSSES_ALLOWED = 5
+"""So often the working state may be lost between two checkpoints before the run gives up."""
 
 
 def enumerate_puzzle(
@@ -40,11 +49,40 @@ def enumerate_puzzle(
     """Enumerates the puzzle and stores the result (``database`` None: stores nothing).
 
     An unfinished job of the same puzzle and parameters, which nobody runs, is continued from its last checkpoint. At
-    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, a checkpoint stored, and Interrupted raised; a second
-    signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError and StorageError.
+    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, or given up where workers step it, a checkpoint stored,
+    and Interrupted raised; a second signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError,
+    StorageError, and JobError when the job is cancelled meanwhile.
     """
-    try:
+    with _memory_errors(puzzle):
         return _Run(puzzle, database, settings or Settings(), reporter or Reporter()).run()
+
+
+def continue_job(
+    record: JobRecord, database: Database, settings: Settings, reporter: Reporter, owner: str
+) -> Outcome:
+    """Runs a job that ``owner`` has claimed, from its last checkpoint if it has one; otherwise as ``enumerate_puzzle``.
+
+    What decides the result comes from the job, the rest from ``settings``.
+    """
+    from farthest.coordinator.record import JobRecorder
+
+    puzzle = Puzzle.from_json(record.puzzle_json)
+    asked = record.parameters
+    settings = replace(
+        settings,
+        origin=Origin(asked["direction"], asked["where"]),
+        max_depth=asked["max_depth"],
+        histogram_only=asked["histogram_only"],
+    )
+    recorder = JobRecorder(database, settings, record, owner, reporter.notice)
+    with _memory_errors(puzzle):
+        return _Run(puzzle, database, settings, reporter, recorder).run()
+
+
+@contextmanager
+def _memory_errors(puzzle: Puzzle) -> Iterator[None]:
+    try:
+        yield
     except MemoryError as error:
         raise ResourceError(
             f"puzzle {puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
@@ -53,83 +91,116 @@ def enumerate_puzzle(
 
 class _Run:
     def __init__(
-        self, puzzle: Puzzle, database: Database | None, settings: Settings, reporter: Reporter
+        self,
+        puzzle: Puzzle,
+        database: Database | None,
+        settings: Settings,
+        reporter: Reporter,
+        recorder: JobRecorder | None = None,
     ) -> None:
         self._puzzle = puzzle
         self._database = database
         self._settings = settings
         self._reporter = reporter
+        self._recorder = recorder
         self._threads = settings.threads or cores()
+        self._site: Site = (Workers if settings.workers == "celery" else ThisProcess)(settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
+        self._stored: int | None = None  # depth of the last checkpoint
+        self._losses = 0
+        self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
-        check_blanks(space, self._settings)
-        kernel, origins = self._compiled(space), space.keys_of(space.origins)
-        memory = self._admit(kernel, origins)
-        recorder = self._recorder(space)
+        self._site.admit(space, self._database)
+        recorder = self._recorder = self._recorder or self._begin(space)
         with stop_requests(self._reporter.stopping) as stop:
+            self._site.while_waiting(self._give_up(stop))
             if recorder is None:
-                store = self._store(kernel, origins, memory)
-                complete = self._search(store, None, stop)
-                return self._outcome(space, store, None, complete, self._digest(store))
+                return self._attempts(space, stop)
+            recorder.while_waiting = self._give_up(stop)
             with recorder.running():
-                # A map that was begun keeps its layout, whatever would be chosen today.
-                if recorder.layout is not None and Layout.from_dict(recorder.layout) != space.layout:
-                    space = compile_space(self._puzzle, self._settings.origin, recorder.layout)
-                    kernel, origins = self._compiled(space), space.keys_of(space.origins)
-                store = self._store(kernel, origins, memory)
                 try:
-                    self._resume(recorder, store)
-                    complete = self._search(store, recorder, stop)
-                    digest = recorder.finish(
-                        space, store, self._layers, self._seconds, complete, self._threads
-                    )
+                    # A map that was begun keeps its layout, whatever would be chosen today.
+                    if Layout.from_dict(recorder.layout) != space.layout:
+                        space = compile_space(self._puzzle, self._settings.origin, recorder.layout)
+                    return self._attempts(space, stop)
                 except KeyboardInterrupt:
-                    raise Interrupted(recorder.depth()) from None
-        return self._outcome(space, store, recorder.job, complete, digest)
+                    raise Interrupted(self._kept(recorder)) from None
 
-    def _compiled(self, space: ArrangementSpace) -> _kernel.Space:
-        if self._settings.shard_classes == 1 and not self._settings.isa:
-            return space.kernel
-        return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
+    def _kept(self, recorder: JobRecorder) -> int | None:
+        """The depth that the run can be continued from, as far as that can be known at once."""
+        try:
+            return recorder.depth()
+        except StorageError:
+            return self._stored
 
-    def _store(self, kernel: _kernel.Space, origins: list[int], memory: int) -> MemoryStore:
-        return MemoryStore(kernel, origins, distances=not self._settings.histogram_only, memory=memory)
-
-    def _admit(self, kernel: _kernel.Space, origins: list[int]) -> int:
-        """Says what the run will need and refuses what cannot be had. Returns the bytes of memory allowed."""
-        in_place = searches_in_place(kernel, origins)
-        needs = estimate(self._puzzle, kernel, self._settings, in_place=in_place)
-        self._reporter.estimate(needs)
-        check_memory(self._puzzle, kernel, self._settings, needs, in_place=in_place)
-        if self._database is not None and self._database.path is not None:
-            check_disk(self._puzzle, needs, self._database.path.parent)
-        return needs.memory_limit
-
-    def _recorder(self, space: ArrangementSpace) -> JobRecorder | None:
+    def _begin(self, space: ArrangementSpace) -> JobRecorder | None:
         if self._database is None:
             return None
         from farthest.coordinator.record import JobRecorder
 
-        return JobRecorder(self._database, self._settings, space)
+        return JobRecorder.begin(self._database, self._settings, space, self._reporter.notice)
 
-    def _resume(self, recorder: JobRecorder, store: MemoryStore) -> None:
-        layers = recorder.resume(store, self._threads)
-        if layers is None:
+    def _attempts(self, space: ArrangementSpace, stop: StopRequest) -> Outcome:
+        """Runs from the last checkpoint, and again where the working state is lost."""
+        while True:
+            store = self._site.store(space, self._recorder.name if self._recorder else self._name)
+            try:
+                return self._attempt(space, store, stop)
+            except LostStateError as error:
+                self._losses += 1
+                if self._losses > LOSSES_ALLOWED:
+                    raise LostStateError(
+                        f"{error}; this is the {self._losses}th loss since the last checkpoint: look for what damages "
+                        "or evicts data in Redis, or take checkpoints more often"
+                    ) from error
+                if self._recorder is not None:  # whoever took the job over has removed what this run had
+                    self._recorder.confirm()
+                self._reporter.notice(f"{error}; going back to the last checkpoint")
+            finally:
+                store.drop()
+
+    def _attempt(self, space: ArrangementSpace, store: JobStore, stop: StopRequest) -> Outcome:
+        self._layers, self._seconds = [], []
+        self._resume(store)
+        complete = self._search(store, stop)
+        # Before the job is finished: what is lost after that cannot be found again.
+        farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
+        if self._recorder is None:
+            digest = self._digest(store)
+        else:
+            digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
+        return self._outcome(complete, digest, farthest)
+
+    def _resume(self, store: JobStore) -> None:
+        layers = self._recorder.resume(store, self._threads) if self._recorder else None
+        if self._recorder is None or layers is None:
             return
         self._layers = [layer.states for layer in layers]
         self._seconds = [layer.seconds or 0.0 for layer in layers]
-        self._resumed_from = len(layers) - 1
-        self._reporter.resumed(recorder.job, self._resumed_from)
+        self._stored = len(layers) - 1
+        if not self._losses:
+            self._resumed_from = self._stored
+        self._reporter.resumed(self._recorder.job, self._stored)
 
-    def _search(self, store: MemoryStore, recorder: JobRecorder | None, stop: StopRequest) -> bool:
+    def _search(self, store: JobStore, stop: StopRequest) -> bool:
         """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
-        search = LayerSearch(store, ThreadsExecutor(self._threads))
+        executor = self._site.executor(self._layer_progress, self._look_around(stop))
+        try:
+            return self._search_with(executor, store, stop)
+        except LayerGivenUp:
+            self._checkpoint(store)
+            raise KeyboardInterrupt from None
+        finally:
+            executor.close()
+
+    def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
+        search = LayerSearch(store, executor)
         limit = self._settings.max_depth
         stored, cost = monotonic(), 0.0
         while limit is None or len(self._layers) <= limit:
@@ -142,39 +213,82 @@ class _Run:
             self._add_layer(states, perf_counter() - begun)
             # Checkpoints may take a tenth of the time at most.
             due = monotonic() - stored >= max(self._settings.checkpoint_seconds, 10 * cost)
-            if recorder is not None and not self._settings.histogram_only and (due or stop.wanted):
-                begun = perf_counter()
-                recorder.checkpoint(store, self._layers, self._seconds, self._threads)
-                cost = perf_counter() - begun
+            if due or stop.wanted:
+                cost = self._checkpoint(store)
                 stored = monotonic()
-                self._reporter.checkpoint(depth, cost)
             if stop.wanted:
                 raise KeyboardInterrupt
+            if self._recorder is not None:
+                self._recorder.check()
         return sum(self._layers) == store.kernel.keys  # no key is left: the depth limit has ended nothing
+
+    def _give_up(self, stop: StopRequest) -> Callable[[], None]:
+        """What is done again and again while a server is away: then nothing can be stored before stopping."""
+
+        def look() -> None:
+            if stop.wanted:
+                raise KeyboardInterrupt
+            if self._recorder is not None:
+                self._recorder.check()
+
+        return look
+
+    def _look_around(self, stop: StopRequest) -> Callable[[], None]:
+        """What is done now and then while a layer lasts."""
+
+        def look() -> None:
+            if self._recorder is not None:
+                self._recorder.check()
+            if stop.wanted:
+                raise LayerGivenUp
+
+        return look
+
+    def _checkpoint(self, store: JobStore) -> float:
+        """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
+        depth = len(self._layers) - 1
+        if self._recorder is None or self._settings.histogram_only or depth == self._stored:
+            return 0.0
+        begun = perf_counter()
+        self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
+        cost = perf_counter() - begun
+        self._stored, self._losses = depth, 0
+        self._reporter.checkpoint(depth, cost)
+        return cost
 
     def _add_layer(self, states: int, seconds: float) -> None:
         self._layers.append(states)
         self._seconds.append(seconds)
-        self._reporter.layer(len(self._layers) - 1, states, sum(self._layers), seconds)
+        depth, total = len(self._layers) - 1, sum(self._layers)
+        self._progress(
+            {"depth": depth, "layer_states": states, "states": total, "seconds": sum(self._seconds)}
+        )
+        self._reporter.layer(depth, states, total, seconds)
 
-    def _digest(self, store: MemoryStore) -> str:
+    def _progress(self, known: dict[str, Any]) -> None:
+        if self._recorder is not None:
+            self._recorder.progress(**known)
+
+    def _layer_progress(self, known: dict[str, Any]) -> None:
+        self._progress(known)
+        self._reporter.progress(known)
+
+    def _digest(self, store: JobStore) -> str:
         if self._settings.histogram_only:
             return layers_digest(self._layers)
         depth = len(self._layers) - 1
         chunks = store.chunks(depth, CHUNK_KEYS, self._threads)
         return map_digest(self._layers, unit_for(depth), (distances for _, _, _, distances in chunks))
 
-    def _outcome(
-        self, space: ArrangementSpace, store: MemoryStore, job: int | None, complete: bool, digest: str
-    ) -> Outcome:
+    def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
         depth = len(self._layers) - 1
         outcome = Outcome(
-            job=job,
+            job=self._recorder.job if self._recorder else None,
             puzzle=self._puzzle.name,
             states=sum(self._layers),
             eccentricity=depth if complete else None,
             layers=tuple(self._layers),
-            farthest=board_texts(space, store.keys(depth, FARTHEST_BOARDS)),
+            farthest=farthest,
             digest=digest,
             seconds=sum(self._seconds),
             complete=complete,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
@@ -15,6 +16,7 @@ from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.worker.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
 """The interpreter, its libraries, and the chunks being compressed."""
@@ -24,6 +26,9 @@ SHARD_BYTES = 2000
 
 ROW_BYTES = 64
 """Of a readable row of a state, about."""
+
+REDIS_BYTES_PER_KEY = 0.25
+"""Of the layers that Redis holds at once, compressed, at most about (docs/scaling.md)."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -83,6 +88,18 @@ def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_pl
         0 if settings.histogram_only else kernel.keys // 2 + min(kernel.keys, settings.state_rows) * ROW_BYTES
     )
     return Estimate(kernel.keys, memory, disk, memory_limit(settings))
+
+
+def estimate_workers(space: ArrangementSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
+    """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have."""
+    keys, disk = space.keys, 0
+    if not settings.histogram_only:
+        disk = keys // 2 + min(keys, settings.state_rows) * ROW_BYTES
+    limit = 0
+    for client in nodes.clients:
+        memory: Any = nodes.call(partial(client.info, "memory"))
+        limit += int(memory["maxmemory"] or memory["total_system_memory"])
+    return Estimate(keys, int(keys * REDIS_BYTES_PER_KEY), disk, limit)
 
 
 def check_memory(

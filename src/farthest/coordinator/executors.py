@@ -15,6 +15,9 @@ class Executor(Protocol):
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """Returns when every one of ``shards`` has been committed at ``depth``; raises when one cannot be."""
 
+    def close(self) -> None:
+        """Gives up what the executor holds."""
+
 
 class ThreadsExecutor:
     """Steps a whole layer in one call of the kernel, which divides it among this process's threads."""
@@ -25,3 +28,6 @@ class ThreadsExecutor:
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor."""
         step(store, depth, shards, self._threads)
+
+    def close(self) -> None:
+        """See Executor: threads live for one layer."""

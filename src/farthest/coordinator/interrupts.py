@@ -19,6 +19,10 @@ class Interrupted(KeyboardInterrupt):
         self.depth = depth
 
 
+class LayerGivenUp(Exception):
+    """The layer under way was given up because the user asked the run to stop."""
+
+
 class StopRequest:
     """Whether the user has asked the run to stop."""
 

@@ -2,57 +2,90 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from farthest.coordinator.rows import board_texts, state_rows
 from farthest.coordinator.settings import Settings
-from farthest.errors import FarthestError, StorageError
-from farthest.models.chunks import MapDigest, Unit, layers_digest
+from farthest.environment import DATABASE_WAIT_SECONDS
+from farthest.errors import DamagedMapError, FarthestError, JobError, StorageError, UnavailableError
+from farthest.models.chunks import Chunk, MapDigest, Unit, layers_digest
 from farthest.models.database import Database
-from farthest.models.jobs import Jobs
-from farthest.models.leases import LEASE_SECONDS, owner_token
+from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.records import LayerRecord
 from farthest.worker.memory import unit_for
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
-    from farthest.worker.memory import MemoryStore
+    from farthest.worker.store import JobStore
 
+Result = TypeVar("Result")
 
 LAST_BOARDS = 1000
 """Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
 
+PROGRESS_SECONDS = 2.0
+"""How often the lease is renewed at least, and the progress told with it."""
+
 
 class JobRecorder:
-    """The job of one run. ``job``: its id. ``layout``: of the checkpoint that the run continues, or None."""
+    """The job of one run, which ``owner`` has claimed. ``job``: its id. ``layout``: of its keys, as stored with it.
 
-    def __init__(self, database: Database, settings: Settings, space: ArrangementSpace) -> None:
+    ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        record: JobRecord,
+        owner: str,
+        notice: Callable[[str], None],
+    ) -> None:
         self._database = database
         self._settings = settings
         self._jobs = Jobs(database)
         self._maps = Maps(database)
-        self._owner = owner_token()
-        self.layout: dict[str, Any] | None = None
+        self._owner = owner
+        self._notice = notice
+        self._progress: dict[str, Any] = {}
+        self._lost = False
+        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
+        self.job = record.id
+        self.layout = record.layout
+        begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
+        self.name = f"{record.id}-{begun[:8]}"
+
+    @classmethod
+    def begin(
+        cls, database: Database, settings: Settings, space: ArrangementSpace, notice: Callable[[str], None]
+    ) -> Self:
+        """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
+        jobs, owner = Jobs(database), owner_token()
         puzzle = space.puzzle
         parameters = settings.parameters(space.origin)
-        begun = self._jobs.find_interrupted(puzzle.digest, parameters)
-        if begun is not None and self._jobs.claim(begun.id, self._owner):
-            self.job = begun.id
-            self.layout = begun.layout
-        else:
-            self.job = self._jobs.add(
+        begun = jobs.find_interrupted(puzzle.digest, parameters)
+        if begun is None or not jobs.claim(begun.id, owner, settings.lease_seconds):
+            number = jobs.add(
                 puzzle.to_json(),
                 puzzle.digest,
                 puzzle.name,
                 parameters,
                 space.layout.to_dict(),
-                self._owner,
+                owner,
+                lease_seconds=settings.lease_seconds,
             )
+            begun = jobs.get(number)
+        return cls(database, settings, begun, owner, notice)
+
+    # Alive
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -71,101 +104,169 @@ class JobRecorder:
                 heart.join()
 
     def _renew_until(self, done: threading.Event) -> None:
-        while not done.wait(LEASE_SECONDS / 3):
+        while not done.wait(min(PROGRESS_SECONDS, self._settings.lease_seconds / 3)):
             try:
-                self._jobs.renew(self.job, self._owner)
+                self._lost = not self._renew()
             except StorageError:
                 # Busy with a checkpoint, which keeps others out too; whatever else it is, the next write tells.
                 continue
 
+    def _renew(self) -> bool:
+        return self._jobs.renew(self.job, self._owner, self._settings.lease_seconds, self._progress or None)
+
+    def progress(self, **known: Any) -> None:
+        """What is known of the run now, for those who watch the job."""
+        self._progress = {**self._progress, **known}
+
+    def check(self) -> None:
+        """Raises JobError when the job is this run's no more."""
+        if self._lost:
+            raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
+
+    def confirm(self) -> None:
+        """Asks the database whether the job is still this run's, which may have stood still. Raises JobError."""
+        self._lost = not self._patiently(self._renew)
+        self.check()
+
     def _interrupt(self, error: BaseException) -> None:
         reason = str(error) if isinstance(error, FarthestError) else type(error).__name__
+        told_to = isinstance(error, KeyboardInterrupt)
         try:
-            self._jobs.interrupt(self.job, reason, owner=self._owner)
+            if self._settings.hand_back and (told_to or isinstance(error, UnavailableError)):
+                self._jobs.release(self.job, self._owner)
+            else:
+                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
         except FarthestError:  # the database is what failed: the lease will run out
             return
+
+    def _patiently(self, write: Callable[[], Result]) -> Result:
+        """What ``write``, a transaction, gives; tried again while the database is away."""
+        deadline: float | None = None
+        while True:
+            try:
+                return write()
+            except UnavailableError as error:
+                if deadline is None:
+                    wait = DATABASE_WAIT_SECONDS.number(least=0)
+                    deadline = monotonic() + wait
+                    self._notice(f"{error}; waiting up to {wait:.0f} s for it")
+                if monotonic() >= deadline:
+                    raise
+                self.while_waiting()
+                sleep(0.5)
+
+    # Checkpoints
 
     def depth(self) -> int | None:
         """The depth of the checkpoint that the run can be continued from, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
-    def resume(self, store: MemoryStore, threads: int) -> list[LayerRecord] | None:
+    def resume(self, store: JobStore, threads: int) -> list[LayerRecord] | None:
         """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
 
-        Raises StorageError when the checkpoint is damaged.
+        Raises DamagedMapError when the checkpoint is damaged.
         """
-        depth = self.depth()
+        depth = self._patiently(self.depth)
         if depth is None:
             return None
-        layers = list(self._jobs.layers(self.job))
+        layers = self._patiently(lambda: list(self._jobs.layers(self.job)))
         try:
             if len(layers) != depth + 1:
-                raise StorageError(f"it has {len(layers)} layers")
+                raise DamagedMapError(f"it has {len(layers)} layers")
             chunks = (
                 (chunk.first_key, chunk.unit, memoryview(chunk.distances))
                 for chunk in self._maps.chunks(self.job)
             )
             store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
             if sum(store.counts(depth).values()) != layers[-1].states:
-                raise StorageError(
+                raise DamagedMapError(
                     f"its last layer does not have the {layers[-1].states:,} states that were counted"
                 )
-        except StorageError as error:
-            raise StorageError(
+        except DamagedMapError as error:
+            raise DamagedMapError(
                 f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {error}; "
                 f"remove the job with `farthest delete {self.job}` and enumerate again"
             ) from error
+        store.stored(depth, self._base)
         return layers
 
+    def _base(self, key: int) -> Chunk:
+        return self._maps.chunk_at(self.job, key)
+
     def checkpoint(
-        self, store: MemoryStore, layers: Sequence[int], seconds: Sequence[float], threads: int
+        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
     ) -> None:
         """Stores the distances found so far, in one transaction."""
-        with self._database.write():  # the lease with it: it may have run out while the map was written
-            self._write_map(store, layers, seconds, threads)
-            self._jobs.renew(self.job, self._owner)
+
+        def write() -> None:
+            with self._database.write():  # the lease with it: it may have run out while the map was written
+                self._write_map(store, layers, seconds, threads)
+                self._renew()
+
+        self._patiently(write)
+        store.stored(len(layers) - 1, self._base)
 
     def finish(
         self,
         space: ArrangementSpace,
-        store: MemoryStore,
+        store: JobStore,
         layers: Sequence[int],
         seconds: Sequence[float],
         complete: bool,
         threads: int,
     ) -> str:
         """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
+
+        written: list[str] = []
+
+        def write() -> str:
+            if written and self._jobs.get(self.job).digest == written[-1]:
+                return written[-1]  # it was stored, and the connection was lost before the answer came
+            with self._database.write():
+                written.append(self._write_result(space, store, layers, seconds, complete, threads))
+            return written[-1]
+
+        return self._patiently(write)
+
+    def _write_result(
+        self,
+        space: ArrangementSpace,
+        store: JobStore,
+        layers: Sequence[int],
+        seconds: Sequence[float],
+        complete: bool,
+        threads: int,
+    ) -> str:
         depth, states = len(layers) - 1, sum(layers)
         has_map = not self._settings.histogram_only
-        with self._database.write():
-            if has_map:
-                digest = self._write_map(store, layers, seconds, threads)
-            else:
-                digest = layers_digest(layers)
-                self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
-            if has_map and states <= self._settings.state_rows:
-                self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
-            else:
-                limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
-                keys = store.keys(depth, limit)
-                rows = zip(keys, repeat(depth), board_texts(space, keys), strict=False)
-                self._maps.add_states(self.job, rows)
-            self._jobs.finish(
-                self.job,
-                states=states,
-                eccentricity=depth if complete else None,
-                depth=depth,
-                complete=complete,
-                has_map=has_map,
-                digest=digest,
-                seconds=sum(seconds),
-                unit=unit_for(depth) if has_map else None,
-                owner=self._owner,
-            )
+        if has_map:
+            digest = self._write_map(store, layers, seconds, threads)
+        else:
+            digest = layers_digest(layers)
+            self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
+        if has_map and states <= self._settings.state_rows:
+            self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
+        else:
+            limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
+            keys = store.keys(depth, limit)
+            rows = zip(keys, repeat(depth), board_texts(space, keys), strict=False)
+            self._maps.add_states(self.job, rows)
+        self._jobs.finish(
+            self.job,
+            states=states,
+            eccentricity=depth if complete else None,
+            depth=depth,
+            complete=complete,
+            has_map=has_map,
+            digest=digest,
+            seconds=sum(seconds),
+            unit=unit_for(depth) if has_map else None,
+            owner=self._owner,
+        )
         return digest
 
     def _write_map(
-        self, store: MemoryStore, layers: Sequence[int], seconds: Sequence[float], threads: int
+        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
     ) -> str:
         depth = len(layers) - 1
         digest = MapDigest(layers, unit_for(depth))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from farthest.coordinator.settings import Estimate, Outcome
 
 
@@ -17,8 +20,14 @@ class Reporter:
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         """A layer is complete; ``total`` states have been found; the layer took ``seconds``."""
 
+    def progress(self, known: Mapping[str, Any]) -> None:
+        """How far the layer under way is, where workers step it: ``JobRecord.progress`` as it is now."""
+
     def checkpoint(self, depth: int, seconds: float) -> None:
         """The map up to ``depth`` has been stored, which took ``seconds``."""
+
+    def notice(self, text: str) -> None:
+        """Something that the user should know, and perhaps mend: no worker is alive, a server is away."""
 
     def stopping(self) -> None:
         """The user asked the run to stop: it will at the end of the layer under way."""

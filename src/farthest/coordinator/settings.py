@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from farthest.models.leases import LEASE_SECONDS
 from farthest.puzzles.definition import Origin
 
 
@@ -12,8 +13,8 @@ from farthest.puzzles.definition import Origin
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
 
-    Only ``parameters`` decide the result; the rest may differ between a run and its resumption. Raises ValueError for
-    numbers below their range.
+    Only ``parameters`` decide the result; the rest may differ between a run and its resumption. ``workers``: the steps
+    are taken by threads of this process or by Celery workers. Raises ValueError for numbers below their range.
     """
 
     origin: Origin | None = None  # the puzzle's own
@@ -25,6 +26,9 @@ class Settings:
     state_rows: int = 1_000_000
     shard_classes: int = 1
     isa: str = ""  # the best that the processor has
+    workers: Literal["threads", "celery"] = "threads"
+    hand_back: bool = False  # a run that is stopped puts its job back into the queue of coordinators
+    lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
         for name, least in (

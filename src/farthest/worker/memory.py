@@ -6,35 +6,20 @@ Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
     undirected                                     two layers, used in turn
     any                                            two layers in turn, and all states found
 
-With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. Arrays are
-anonymous memory maps: zero and without cost until touched.
+With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens.
 """
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 
 from farthest import _kernel
-from farthest.errors import ResourceError, StorageError
+from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import UNREACHED, WIDTHS, Unit
-from farthest.worker.store import LayerViews
+from farthest.worker.bitmaps import zeros
+from farthest.worker.store import Base, LayerViews
 
 MAX_DEPTH = UNREACHED["uint16"] - 1
-
-
-def _anonymous(size: int) -> memoryview:
-    try:
-        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    except OSError as error:
-        raise ResourceError(
-            f"the system gives no {size:,} bytes of memory ({error.strerror}); it may limit this process (ulimit -v)"
-        ) from error
-    if size >= 2**22 and hasattr(mmap, "MADV_HUGEPAGE"):
-        with suppress(OSError):  # a hint, which not every system takes
-            memory.madvise(mmap.MADV_HUGEPAGE)
-    return memoryview(memory)[:size]
 
 
 def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
@@ -43,13 +28,19 @@ def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
     return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
 
 
+def check_depth(depth: int) -> None:
+    """Raises ResourceError when distances cannot hold the depth of a layer that has states."""
+    if depth > MAX_DEPTH:
+        raise ResourceError(f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold")
+
+
 def unit_for(depth: int) -> Unit:
     """The type of the distances of a map up to ``depth``; its greatest number means not reached."""
     return "uint8" if depth < UNREACHED["uint8"] else "uint16"
 
 
 class MemoryStore:
-    """``ShardStore`` over arrays of this process. ``origins`` are the keys at depth 0.
+    """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that the arrays may take, None for no limit.
     Raises ResourceError when the arrays need more.
@@ -101,7 +92,7 @@ class MemoryStore:
 
     def _array_pair(self) -> tuple[memoryview, memoryview]:
         """Words and flags of a layer over all shards."""
-        return _anonymous(self.kernel.words * 8).cast("Q"), _anonymous(self.kernel.lines)
+        return zeros(self.kernel.words * 8).cast("Q"), zeros(self.kernel.lines)
 
     def _view(self, words: memoryview, flags: memoryview, first: int, shards: int) -> _kernel.Layer:
         """The part of an array that holds ``shards`` shards from ``first`` on."""
@@ -123,10 +114,7 @@ class MemoryStore:
         """Raises ResourceError when the distances of a layer that has states cannot be kept."""
         if not self._distances:
             return
-        if depth > MAX_DEPTH:
-            raise ResourceError(
-                f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold"
-            )
+        check_depth(depth)
         if self._memory is not None and self.bytes > self._memory:
             raise ResourceError(
                 f"distances up to {depth} need {self.bytes:,} bytes of memory, more than the {self._memory:,} allowed; "
@@ -182,12 +170,12 @@ class MemoryStore:
             free, [frontier], [fresh], [[layer] for layer in exclude], [[layer] for layer in accumulate]
         )
 
-    def commit(self, depth: int, shards: Sequence[int], counts: Sequence[int]) -> None:
+    def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
         """See ShardStore. Raises ResourceError when the layer's distances need too much memory or are too great."""
         if any(counts):
             self._check_depth(depth)
         population, layer_counts = self._population[self._array(depth)], self._counts[depth]
-        for shard, count in zip(shards, counts, strict=True):
+        for shard, count in zip(views.shards, counts, strict=True):
             self._stamp[shard] = depth
             population[shard] = count
             if count:
@@ -206,7 +194,7 @@ class MemoryStore:
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int]:
-        """The least ``limit`` keys of the layer ``depth``, the last one that has states."""
+        """See JobStore."""
         found: list[int] = []
         words, flags = self._arrays[self._array(depth)]
         for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
@@ -217,10 +205,7 @@ class MemoryStore:
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
-        """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
-
-        ``distances`` are bytes, little endian; see ``unit_for``.
-        """
+        """See JobStore."""
         unit = unit_for(depth)
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
@@ -234,18 +219,21 @@ class MemoryStore:
         if not self._distances:
             raise StorageError("this store keeps no distances: it only counts")
         unit = unit_for(depth)
-        out = _anonymous(count * WIDTHS[unit])
+        out = zeros(count * WIDTHS[unit])
         typed = out if unit == "uint8" else out.cast("H")
         _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, typed, threads)
         return out
 
+    def stored(self, depth: int, base: Base) -> None:
+        """See JobStore: the planes hold all distances, none need be read again."""
+
+    def drop(self) -> None:
+        """See JobStore: the arrays go with the store."""
+
     def restore(
         self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
     ) -> None:
-        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk.
-
-        The store must be new. Raises StorageError when the distances are not those of this space up to that depth.
-        """
+        """See JobStore."""
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         self._depth = depth
@@ -255,7 +243,7 @@ class MemoryStore:
         found = 0
         for first, unit, data in chunks:
             distances = data if unit == "uint8" else data.cast("H")
-            found += len(distances) - _count(data, unit, UNREACHED[unit])
+            found += reached(data, unit)
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:
@@ -264,11 +252,11 @@ class MemoryStore:
                     layer = self._layers[self._array(known)]
                     _kernel.mark(self.kernel, layer, first, distances, known, threads)
             except ValueError as error:
-                raise StorageError(
+                raise DamagedMapError(
                     f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
                 ) from None
         if found != states:
-            raise StorageError(
+            raise DamagedMapError(
                 f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
             )
         for layer, population in zip(self._layers, self._population, strict=True):
@@ -280,5 +268,15 @@ class MemoryStore:
         self._counts = {depth: counts}
 
 
-def _count(data: memoryview, unit: Unit, value: int) -> int:
-    return bytes(data).count(value) if unit == "uint8" else sum(map(value.__eq__, data.cast("H")))
+def is_within(data: memoryview, unit: Unit, depth: int) -> bool:
+    """Whether none of the distances, given as bytes, is greater than ``depth``."""
+    if unit == "uint8":
+        return not bytes(data).translate(None, bytes({*range(min(depth, 254) + 1), UNREACHED[unit]}))
+    return all(distance <= depth or distance == UNREACHED[unit] for distance in data.cast("H"))
+
+
+def reached(data: memoryview, unit: Unit) -> int:
+    """How many of the distances, given as bytes, are those of states that were reached."""
+    if unit == "uint8":
+        return len(data) - bytes(data).count(UNREACHED[unit])
+    return sum(map(UNREACHED[unit].__ne__, data.cast("H")))

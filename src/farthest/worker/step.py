@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest import _kernel
-from farthest.worker.store import ShardStore
+from farthest.worker.store import StepStore
 
 
-def step(store: ShardStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:
+def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:
     """Finds the states at ``depth`` in ``shards`` and commits them. Running it again changes nothing.
 
     Raises what the store raises when its input is missing or damaged.
@@ -20,4 +20,4 @@ def step(store: ShardStore, depth: int, shards: Sequence[int], threads: int = 1)
     counts = _kernel.step(
         store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate, threads
     )
-    store.commit(depth, views.shards, counts)
+    store.commit(depth, views, counts)

@@ -7,18 +7,20 @@ is never read as empty.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from farthest import _kernel
+from farthest.models.chunks import Chunk, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class LayerViews:
     """The layers that one call of the kernel's step reads and writes, as its arguments of the same names.
 
-    Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped.
+    Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store
+    may derive from this class to find again at ``commit`` what it gave out.
     """
 
     shards: list[int]
@@ -28,24 +30,62 @@ class LayerViews:
     accumulate: list[list[_kernel.Layer]]
 
 
-class ShardStore(Protocol):
-    """Holds the frontier, and what has been found, of every shard of one job."""
+class StepStore(Protocol):
+    """What a step needs: the frontier, and what has been found, of the shards of one job."""
 
     @property
     def kernel(self) -> _kernel.Space:
         """The space that the shards belong to."""
 
-    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
-        """Prepares the layer ``depth``, for which ``shards`` can have new states; returns the shards to step."""
-
     def open(self, depth: int, shards: Sequence[int]) -> LayerViews:
         """What is needed to step ``shards`` to ``depth``; shards that have been stepped are left out.
 
-        Raises when the layer before is not complete.
+        A store that keeps several shards in one piece adds the rest of their pieces. Raises when the layer before is
+        not complete.
         """
 
-    def commit(self, depth: int, shards: Sequence[int], counts: Sequence[int]) -> None:
-        """Makes the step of each shard, with its number of fresh states, part of the store, at once and once."""
+    def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
+        """Makes the step of ``views.shards``, with the number of fresh states of each, part of the store, at once and
+        once: where another's step of the same shards was first, nothing changes."""
+
+
+class ShardStore(StepStore, Protocol):
+    """Holds every shard of one job, for the one who takes it from layer to layer."""
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """Prepares the layer ``depth``, for which ``shards`` can have new states; returns the shards to step."""
 
     def counts(self, depth: int) -> dict[int, int]:
-        """Number of states at ``depth`` in each shard committed at it; shards that are missing have none."""
+        """Number of states at ``depth``, a complete layer, in each shard that has some. Raises where it is not
+        known."""
+
+
+Base = Callable[[int], Chunk]
+"""Gives the chunk of a job's last checkpoint that holds a key."""
+
+
+class JobStore(ShardStore, Protocol):
+    """What a whole run needs: results, and a beginning from a checkpoint."""
+
+    def keys(self, depth: int, limit: int) -> list[int]:
+        """The least ``limit`` keys of the layer ``depth``, the last one that has states."""
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
+
+        ``distances`` are bytes, little endian; see ``unit_for``.
+        """
+
+    def restore(
+        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
+    ) -> None:
+        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk.
+
+        The store must be new. Raises DamagedMapError when the distances are not those of this space up to that depth.
+        """
+
+    def stored(self, depth: int, base: Base) -> None:
+        """The distances up to ``depth`` are in the database, where ``base`` finds them."""
+
+    def drop(self) -> None:
+        """Gives up all that the store holds."""

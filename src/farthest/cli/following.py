@@ -1,0 +1,112 @@
+"""Following a job that runs elsewhere, through the database alone."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.environment import DATABASE_WAIT_SECONDS
+from farthest.errors import UnavailableError
+from farthest.models.jobs import Jobs
+from farthest.models.records import INTERRUPTED, QUEUED, RUNNING, now
+
+if TYPE_CHECKING:
+    from farthest.cli.progress import QuietReporter
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+
+LOOK_SECONDS = 0.5
+LONELY_SECONDS = 5.0
+"""A job that nobody has taken for so long may wait for a coordinator that nobody has started."""
+
+
+class Follower:
+    """Looks at one job again and again until it ends, and tells ``reporter`` how far it is."""
+
+    def __init__(self, database: Database, job: int, reporter: QuietReporter) -> None:
+        self._jobs = Jobs(database)
+        self._job = job
+        self._reporter = reporter
+        self._patience = DATABASE_WAIT_SECONDS.number(0)
+        self._waiting_since: float | None = None
+        self._told = ""
+
+    def follow(self) -> JobRecord:
+        """The job when it has ended. Raises JobError when it is deleted, UnavailableError when the database is gone for
+        longer than FARTHEST_DATABASE_WAIT_SECONDS."""
+        last: JobRecord | None = None
+        while True:
+            record = self._look()
+            # A coordinator that stops marks its job as interrupted and queues it at once: not the end yet.
+            if _ended(record) and (record.status != INTERRUPTED or last == record):
+                return record
+            if record.status == RUNNING and not record.abandoned:
+                self._waiting_since = None
+                if record.progress and (last is None or record.progress != last.progress):
+                    begun = record.started or record.created
+                    self._reporter.followed(record.progress, (now() - begun).total_seconds())
+                    if record.progress.get("workers") == 0:
+                        self._tell(
+                            f"Job {record.id} needs workers, and none is alive: start `farthest worker`."
+                        )
+            else:
+                self._wait(record)
+            last = record
+            time.sleep(LOOK_SECONDS)
+
+    def _look(self) -> JobRecord:
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return self._jobs.get(self._job)
+            except UnavailableError as error:
+                if time.monotonic() > deadline:
+                    raise
+                self._tell(f"{error}; trying again for {self._patience:g} s.")
+            time.sleep(LOOK_SECONDS)
+
+    def _wait(self, record: JobRecord) -> None:
+        """The job is to be run, but by nobody yet."""
+        if self._waiting_since is None:
+            self._waiting_since = time.monotonic()
+        if time.monotonic() - self._waiting_since < LONELY_SECONDS:
+            return
+        others = [
+            one.id
+            for one in self._jobs.list()
+            if one.submitted and one.status == RUNNING and not one.abandoned
+        ]
+        if others:
+            running = ", ".join(map(str, others))
+            self._tell(f"Job {record.id} waits in the queue; coordinators run {running} now.")
+        elif record.status == QUEUED:
+            self._tell(
+                f"Job {record.id} waits in the queue, and nobody runs it: start `farthest coordinator`."
+            )
+        else:
+            self._tell(
+                f"Job {record.id} waits for another coordinator, as the one that ran it is gone: "
+                "start `farthest coordinator`."
+            )
+
+    def _tell(self, message: str) -> None:
+        if message != self._told:
+            self._told = message
+            click.echo(message, err=True)
+
+
+def _ended(record: JobRecord) -> bool:
+    if record.status == RUNNING:
+        return record.abandoned and not record.submitted
+    return record.status != QUEUED
+
+
+def why_ended(record: JobRecord) -> str:
+    """What became of a job that did not finish, and how it goes on."""
+    said = f": {record.error}" if record.error else ""
+    again = "farthest resume" if record.submitted else "farthest resume --here"
+    return (
+        f"job {record.id} ({record.name}) is {record.state_now}{said}; `{again} {record.id}` goes on with it"
+    )

@@ -1,0 +1,115 @@
+"""The result of an enumeration: for people, for programs, and read again from the database."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from farthest.coordinator.settings import Outcome
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+    from farthest.puzzles.definition import Origin, Puzzle
+
+BOARDS_DRAWN = 24
+
+
+def stored_outcome(database: Database, record: JobRecord) -> Outcome:
+    """The outcome of a finished job, as the run that found it told it, but for where it was resumed."""
+    from farthest.coordinator.enumeration import FARTHEST_BOARDS
+    from farthest.coordinator.settings import Outcome
+    from farthest.models.jobs import Jobs
+    from farthest.models.maps import Maps
+
+    layers = tuple(layer.states for layer in Jobs(database).layers(record.id))
+    last = Maps(database).states(record.id, len(layers) - 1)
+    return Outcome(
+        job=record.id,
+        puzzle=record.name,
+        states=record.states or 0,
+        eccentricity=record.eccentricity,
+        layers=layers,
+        farthest=[state.board for state in islice(last, FARTHEST_BOARDS)],
+        digest=record.digest or "",
+        seconds=record.seconds or 0.0,
+        complete=record.complete,
+        resumed_from=None,
+    )
+
+
+def outcome_document(outcome: Outcome, database: Database) -> dict[str, Any]:
+    """What `--json` prints."""
+    return {
+        "job": outcome.job,
+        "puzzle": outcome.puzzle,
+        "states": outcome.states,
+        "eccentricity": outcome.eccentricity,
+        "layers": list(outcome.layers),
+        "farthest": list(outcome.farthest),
+        "digest": outcome.digest,
+        "seconds": outcome.seconds,
+        "complete": outcome.complete,
+        "resumed_from": outcome.resumed_from,
+        "database": database.place,
+    }
+
+
+def show_outcome(
+    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
+) -> None:
+    """Layers, farthest boards, and how the map is asked."""
+    from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
+    from farthest.puzzles.boards import draw_board, parse_board
+
+    print_table(
+        ("depth", "states"),
+        [(str(depth), f"{states:,}") for depth, states in enumerate(outcome.layers)],
+        right="rr",
+    )
+    number, depth = outcome.layers[-1], len(outcome.layers) - 1
+    which = "farthest" if outcome.complete else "in the last layer that was found"
+    click.echo(
+        f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin.direction} {origin.where}:\n"
+    )
+    shown = outcome.farthest[:BOARDS_DRAWN]
+    click.echo(
+        "\n".join(side_by_side([draw_board(puzzle.body, parse_board(puzzle.body, text)) for text in shown]))
+    )
+    if number > len(shown):
+        click.echo(f"\n... and {number - len(shown):,} more")
+    known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"
+    click.echo(
+        f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
+    )
+    if not outcome.complete:
+        click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
+    if outcome.resumed_from is not None:
+        click.echo(f"Resumed from the checkpoint at depth {outcome.resumed_from}.")
+    if not has_map:
+        click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
+        return
+    click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
+    click.echo(f"  farthest distance {outcome.job} '{shown[0]}'")
+    click.echo(f"  farthest path {outcome.job} '{shown[0]}'")
+    click.echo(f"  farthest states {outcome.job} --farthest")
+
+
+def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
+    """Says where the result is not what the puzzle's file calls known: one of the two is wrong."""
+    if not outcome.complete or origin not in (None, puzzle.origin):
+        return
+    for known in puzzle.known:
+        for what, expected, found in (
+            ("states", known.states, outcome.states),
+            ("eccentricity", known.eccentricity, outcome.eccentricity),
+            ("layers", known.layers, outcome.layers),
+        ):
+            if expected not in (None, found):
+                shown = "others" if what == "layers" else f"{expected:,}"
+                click.echo(
+                    f"Warning: {puzzle.name}: {what} known from {known.source!r}: {shown}, found: "
+                    f"{'see above' if what == 'layers' else f'{found:,}'}; check the puzzle's file, or its source",
+                    err=True,
+                )

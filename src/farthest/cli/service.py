@@ -1,0 +1,71 @@
+"""`farthest coordinator` and `migrate`: what runs beside the workers."""
+
+from __future__ import annotations
+
+import click
+
+from farthest.cli.options import database_option, json_option
+
+FAILED = 1
+"""Exit status of `coordinator`: a job failed (--once), or no coordinator lives (--healthy)."""
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Leave when the queue is empty.")
+@click.option("--healthy", is_flag=True, help="Only say whether a coordinator lives on this host.")
+@database_option
+@click.pass_context
+def coordinator(context: click.Context, once: bool, healthy: bool, database: str | None) -> None:
+    """Run submitted jobs, one after another, with the workers of Redis.
+
+    Start as many as you like: each job is run by one of them, and by another one when that one dies. The log
+    goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the job under way and hand it back. With
+    --once, exit status 1 says that a job failed; with --healthy, that no coordinator lives here.
+
+    \b
+    Examples:
+      farthest coordinator
+      farthest coordinator --once
+    """
+    if healthy:
+        from farthest.coordinator.heartbeat import alive
+
+        context.exit(0 if alive() else FAILED)
+    from farthest.coordinator.heartbeat import beating
+    from farthest.coordinator.patience import patiently
+    from farthest.coordinator.service import Service
+    from farthest.logs import start_log
+    from farthest.models.database import open_database
+    from farthest.worker.connections import RedisNodes
+
+    start_log()
+    nodes = RedisNodes.from_environment()
+    with patiently(lambda: open_database(database, create=True)) as opened, beating():
+        failed = Service(opened, nodes).run(once=once)
+    if once and failed:
+        context.exit(FAILED)
+
+
+@click.command()
+@database_option
+@json_option
+def migrate(database: str | None, as_json: bool) -> None:
+    """Bring the database up to date, or make its tables, and leave.
+
+    Every command does so when it opens a database; this one does nothing else, and waits some seconds for a
+    server that is starting.
+
+    \b
+    Example:
+      farthest migrate
+    """
+    from farthest.cli.printing import print_json
+    from farthest.coordinator.patience import patiently
+    from farthest.models.database import open_database
+    from farthest.models.tables import SCHEMA_VERSION
+
+    with patiently(lambda: open_database(database, create=True)) as opened:
+        if as_json:
+            print_json({"database": opened.place, "schema": SCHEMA_VERSION})
+        else:
+            click.echo(f"{opened.place} is up to date (schema {SCHEMA_VERSION}).")

@@ -1,0 +1,126 @@
+"""`farthest worker` and `workers`: run steps of jobs that other machines coordinate, and see who does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.options import json_option
+
+if TYPE_CHECKING:
+    from farthest.worker.registry import WorkerRecord
+
+
+@click.command()
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1, max=1024),
+    metavar="N",
+    help="Processes; else $FARTHEST_CONCURRENCY, else one a processor.",
+)
+@click.option("--name", metavar="NAME", help="A name of its own.  [default: host and process number]")
+@click.option(
+    "--healthy",
+    is_flag=True,
+    help="Start nothing: succeed if a worker of that name, or any on this host, is alive.",
+)
+@click.pass_context
+def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
+    """Run the steps of jobs that coordinators send out.
+
+    Needs only Redis: $FARTHEST_REDIS_URL. SIGTERM or Ctrl-C lets the steps under way end, a second one ends
+    them at once; no job suffers from either.
+
+    \b
+    Examples:
+      farthest worker
+      farthest worker --concurrency 4 --name big-machine
+      farthest worker --healthy
+    """
+    from farthest.worker.service import run_worker, worker_name
+
+    if healthy:
+        _check(None if name is None else worker_name(name))
+        return
+    from farthest.logs import start_log
+
+    start_log()
+    context.exit(run_worker(concurrency or _processes(), worker_name(name)))
+
+
+@click.command()
+@json_option
+def workers(as_json: bool) -> None:
+    """List the workers that are alive, what each does, and what Redis holds.
+
+    \b
+    Example:
+      farthest workers
+    """
+    from dataclasses import asdict
+
+    from farthest.cli.printing import counted, print_json, print_table
+    from farthest.sizes import bytes_text
+    from farthest.worker.app import queue_length
+    from farthest.worker.connections import RedisNodes
+    from farthest.worker.registry import list_workers, memory_of
+
+    nodes = RedisNodes.from_environment()
+    records = list_workers(nodes)
+    waiting = queue_length(nodes)
+    memory = memory_of(nodes)
+    if as_json:
+        print_json(
+            {
+                "workers": [asdict(record) for record in records],
+                "queue": waiting,
+                "redis": [asdict(node) for node in memory],
+            }
+        )
+        return
+    if records:
+        print_table(
+            ("worker", "version", "processes", "busy", "steps under way"),
+            [_row(record) for record in records],
+            right="llrr",
+        )
+    else:
+        click.echo("No worker is alive; `farthest worker` starts one.")
+    click.echo(f"Queue: {counted(waiting, 'step')} that no worker has begun.")
+    for node in memory:
+        most = f" of {bytes_text(node.most)}" if node.most else ""
+        click.echo(f"{node.place}: {bytes_text(node.used)}{most} used, {bytes_text(node.peak)} at most.")
+
+
+def _processes() -> int:
+    """FARTHEST_CONCURRENCY, or one a processor."""
+    from farthest.coordinator.estimate import cores
+    from farthest.environment import CONCURRENCY
+
+    return int(CONCURRENCY.number(least=1)) if CONCURRENCY.text() else cores()
+
+
+def _row(record: WorkerRecord) -> tuple[str, ...]:
+    steps: list[Any] = [
+        f"run {work.run} depth {work.depth} block {work.block} ({work.seconds} s)" for work in record.busy
+    ]
+    return (
+        record.name,
+        record.version,
+        str(record.concurrency),
+        str(len(record.busy)),
+        ", ".join(steps) or "idle",
+    )
+
+
+def _check(name: str | None) -> None:
+    """Ends with status 1 unless the worker of that name, or without one any worker on this host, is alive."""
+    from farthest.worker.connections import RedisNodes
+    from farthest.worker.registry import host_name, list_workers
+
+    host = host_name()
+    alive = list_workers(RedisNodes.from_environment())
+    if not any(record.name == name if name is not None else record.host == host for record in alive):
+        wanted = f"worker {name}" if name is not None else f"worker on host {host}"
+        raise click.ClickException(f"no {wanted} is alive: none has told Redis of itself lately")

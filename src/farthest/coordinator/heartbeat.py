@@ -1,0 +1,85 @@
+"""How a coordinator lets its host know that it lives: a file that it touches, for health checks without a server.
+
+A beating heart says that the process runs and its threads are served; whether its job advances is told by the
+job's progress in the database.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from farthest.environment import SPOOL
+from farthest.errors import SettingError
+from farthest.models.leases import owner_is_dead, owner_token
+
+PREFIX = "farthest-coordinator-"
+BEAT_SECONDS = 5.0
+LATE_SECONDS = 3 * BEAT_SECONDS
+
+
+@contextmanager
+def beating() -> Iterator[None]:
+    """Keeps this process's file fresh meanwhile. Raises SettingError where the folder cannot be written to."""
+    folder = _folder()
+    _bury_the_dead(folder)
+    try:
+        descriptor, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
+    except OSError as error:
+        raise SettingError(
+            f"{folder}: no file can be made there ({error.strerror}); name another folder with {SPOOL.name}"
+        ) from error
+    done = threading.Event()
+    heart = threading.Thread(target=_beat, args=(descriptor, done), name="farthest-heartbeat", daemon=True)
+    try:
+        os.write(descriptor, owner_token().encode())
+        heart.start()
+        yield
+    finally:
+        done.set()
+        if heart.ident is not None:
+            heart.join()
+        os.close(descriptor)
+        with suppress(OSError):
+            os.unlink(name)
+
+
+def alive() -> bool:
+    """Whether a coordinator of this host, with the same folder, has shown itself of late."""
+    return any(map(_is_fresh, _folder().glob(f"{PREFIX}*")))
+
+
+def _is_fresh(file: Path) -> bool:
+    try:
+        late = time.time() - file.stat().st_mtime > LATE_SECONDS
+        owner = file.read_text()
+    except OSError:  # ended meanwhile, or another user's
+        return False
+    # The folder may be shared by containers, each a host of its own.
+    return not late and _host(owner) == _host(owner_token()) and not owner_is_dead(owner)
+
+
+def _host(owner: str) -> str:
+    return owner.rsplit("/", 2)[0]
+
+
+def _folder() -> Path:
+    return Path(SPOOL.text() or tempfile.gettempdir())
+
+
+def _beat(descriptor: int, done: threading.Event) -> None:
+    while not done.wait(BEAT_SECONDS):
+        os.utime(descriptor)
+
+
+def _bury_the_dead(folder: Path) -> None:
+    """Removes the files of coordinators that were killed."""
+    for file in folder.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if owner_is_dead(file.read_text()):
+                file.unlink()

@@ -1,0 +1,53 @@
+"""Sends the messages of steps to the workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from farthest.worker.app import NORMAL, QUEUE, TASK, URGENT, celery_app
+from farthest.worker.connections import RedisNodes, translate
+
+
+class StepPublisher:
+    """One connection to the broker, made again after it has failed."""
+
+    def __init__(self, nodes: RedisNodes) -> None:
+        self._place = nodes.places[0]
+        self._app = celery_app(nodes.urls[0])
+        self._producer: Any = None
+
+    def publish(self, run: str, depth: int, blocks: Iterable[int], *, urgent: bool = False) -> None:
+        """Sends a message for each block; after an error some may have been sent, and all may be sent again.
+
+        Raises UnavailableError where waiting may help, else StorageError.
+        """
+        from kombu.exceptions import KombuError
+        from redis.exceptions import RedisError
+
+        options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        try:
+            if self._producer is None:
+                self._producer = self._app.amqp.Producer(self._app.connection_for_write().channel())
+            with self._producer.batch():
+                for block in blocks:
+                    self._app.send_task(TASK, (run, depth, block), producer=self._producer, **options)
+        except (RedisError, KombuError, OSError) as error:
+            self.close()
+            raise translate(_cause(error), self._place) from error
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._producer is not None:
+            connection, self._producer = self._producer.connection, None
+            connection.collect()
+
+
+def _cause(error: Exception) -> Exception:
+    """What Redis has said, which kombu wraps."""
+    from kombu.exceptions import KombuError
+
+    cause = error.__cause__
+    if not isinstance(error, KombuError):
+        return error
+    return _cause(cause) if isinstance(cause, Exception) else OSError(str(error))

@@ -1,0 +1,40 @@
+"""The queue of jobs that coordinator services run: putting a puzzle in, and finding a job by its name."""
+
+from __future__ import annotations
+
+from farthest.coordinator.estimate import check_blanks
+from farthest.coordinator.settings import Settings
+from farthest.models.database import Database
+from farthest.models.jobs import JobRecord, Jobs
+from farthest.puzzles.definition import Puzzle
+from farthest.spaces import compile_space
+
+
+def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, int]:
+    """Queues an enumeration. Returns its job, and how many states there are at most.
+
+    What no machine could enumerate is refused here; memory and disk are those of the coordinator that takes the job.
+    Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
+    """
+    space = compile_space(puzzle, settings.origin)
+    check_blanks(space, settings)
+    states_at_most = space.kernel.keys
+    jobs = Jobs(database)
+    job = jobs.submit(
+        puzzle.to_json(),
+        puzzle.digest,
+        puzzle.name,
+        settings.parameters(space.origin),
+        space.layout.to_dict(),
+    )
+    return jobs.get(job), states_at_most
+
+
+def named_job(jobs: Jobs, text: str) -> JobRecord:
+    """The job that ``text`` means where unfinished ones are meant too: a number, or a puzzle's name for its newest job.
+
+    Raises JobError where there is none.
+    """
+    wanted = text.strip()
+    newest = next((one for one in reversed(jobs.list()) if one.name == wanted), None)
+    return newest or jobs.find(wanted)

@@ -1,0 +1,213 @@
+"""The loop of `farthest coordinator`: takes submitted jobs from the database, one after another, and runs them.
+
+Any number of coordinators may share a database: a job is run by the one that has claimed it, and by another as soon
+as that one is dead or silent for longer than its lease.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from farthest.coordinator.enumeration import continue_job
+from farthest.coordinator.interrupts import StopRequest, stop_requests
+from farthest.coordinator.patience import patiently
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Estimate, Outcome, Settings
+from farthest.environment import (
+    BLOCK_SIZE,
+    CHECKPOINT_SECONDS,
+    DATABASE_WAIT_SECONDS,
+    REDIS_WAIT_SECONDS,
+    SMALL_LAYER_STATES,
+    WORKER_MEMORY,
+)
+from farthest.environment import LEASE_SECONDS as STEP_LEASE_SECONDS
+from farthest.errors import FarthestError, JobError, UnavailableError
+from farthest.logs import say
+from farthest.models.database import Database
+from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.leases import owner_token
+from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING
+from farthest.worker.connections import RedisNodes
+
+LEASE_SECONDS = 15.0
+"""How long a coordinator on another host may be silent before its job is taken over."""
+
+POLL_SECONDS = 1.0
+LONGEST_PAUSE = 30.0
+"""Pauses between attempts to reach a server that is gone: they double from POLL_SECONDS to this."""
+
+SLICE_SECONDS = 0.1
+"""How soon a signal ends a pause."""
+
+LAYER_LINE_SECONDS = 1.0
+
+log = logging.getLogger(__name__)
+
+
+class Service:
+    """One coordinator. Both servers have been reached when it is made; raises FarthestError where they cannot be."""
+
+    def __init__(self, database: Database, nodes: RedisNodes) -> None:
+        self._jobs = Jobs(database)
+        self._database = database
+        self._nodes = nodes
+        self._owner = owner_token()
+        self._failures = 0
+        self._settings = Settings(
+            workers="celery",
+            checkpoint_seconds=CHECKPOINT_SECONDS.number(0),
+            lease_seconds=LEASE_SECONDS,
+            hand_back=True,
+        )
+        _check_settings()
+        patiently(nodes.check)
+
+    def run(self, *, once: bool = False) -> int:
+        """Runs jobs until a signal says stop, or with ``once`` until the queue is empty. Returns how many failed.
+
+        A job that is under way at the signal stores a checkpoint and is handed back to the queue.
+        """
+        log.info("coordinator %s: waiting for jobs in %s", self._owner, self._database.place)
+        with stop_requests(lambda: say("stopping")) as stop:
+            while not stop.wanted:
+                try:
+                    record = self._jobs.claim_next(self._owner, LEASE_SECONDS)
+                    if record is not None:
+                        self._run_job(record, stop)
+                    elif once:
+                        break
+                    else:
+                        _pause(POLL_SECONDS, stop)
+                except UnavailableError as error:
+                    if once:
+                        raise
+                    log.warning("%s", error)
+                    self._wait_for_servers(stop)
+                except KeyboardInterrupt:
+                    break
+        log.info("stopped")
+        return self._failures
+
+    def _run_job(self, record: JobRecord, stop: StopRequest) -> None:
+        """Runs a claimed job to its end. Raises UnavailableError or KeyboardInterrupt after handing it back."""
+        log.info("job %d (%s): claimed", record.id, record.name)
+        reporter = LogReporter(record.id, stop)
+        try:
+            continue_job(record, self._database, self._settings, reporter, self._owner)
+        except (KeyboardInterrupt, UnavailableError) as error:
+            self._hand_back(record, error)
+            raise
+        except Exception as error:
+            self._settle(record, error)
+        finally:
+            stop.wanted |= reporter.stop_heard
+
+    def _hand_back(self, record: JobRecord, error: BaseException) -> None:
+        """Puts a job back into the queue, unless the run has; where the database is gone, its lease runs out."""
+        try:
+            if not self._jobs.release(record.id, self._owner) and self._jobs.get(record.id).status != QUEUED:
+                return  # cancelled, taken over, or finished
+        except FarthestError as problem:
+            log.warning("job %d: not handed back: %s", record.id, problem)
+            return
+        depth = getattr(error, "depth", None)
+        kept = "" if depth is None else f", with a checkpoint at depth {depth}"
+        log.info("job %d: handed back to the queue%s", record.id, kept)
+
+    def _settle(self, record: JobRecord, error: Exception) -> None:
+        """Stores why a job ended without a result, unless it was cancelled or is another's by now."""
+        try:
+            now = self._jobs.get(record.id)
+            if now.status == CANCELLED:
+                log.info("job %d: cancelled", record.id)
+                return
+            if now.status not in (RUNNING, INTERRUPTED) or now.owner not in (self._owner, None):
+                log.warning("job %d: %s", record.id, error)
+                return
+            told = str(error) if isinstance(error, FarthestError) else f"{type(error).__name__}: {error}"
+            self._jobs.fail(record.id, told, owner=now.owner)
+        except JobError as gone:  # deleted
+            log.warning("%s", gone)
+            return
+        self._failures += 1
+        log.error(
+            "job %d: failed: %s",
+            record.id,
+            told,
+            exc_info=None if isinstance(error, FarthestError) else error,
+        )
+
+    def _wait_for_servers(self, stop: StopRequest) -> None:
+        pause = POLL_SECONDS
+        while not stop.wanted:
+            _pause(pause, stop)
+            try:
+                self._nodes.check()
+                self._jobs.list()
+            except UnavailableError as error:
+                log.debug("%s", error)
+                pause = min(2 * pause, LONGEST_PAUSE)
+            else:
+                log.info("the servers answer again")
+                return
+
+
+class LogReporter(Reporter):
+    """Tells of one job in the log. A signal that came before the run listened for it ends the run here; one that came
+    when the run was nearly over is remembered in ``stop_heard``."""
+
+    def __init__(self, job: int, stop: StopRequest) -> None:
+        self._job = job
+        self._stop = stop
+        self._told = time.monotonic()
+        self.stop_heard = False
+
+    def estimate(self, estimate: Estimate) -> None:
+        log.info("job %d: at most %s states", self._job, f"{estimate.states_at_most:,}")
+
+    def resumed(self, job: int, depth: int) -> None:
+        log.info("job %d: goes on after depth %d", job, depth)
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if self._stop.wanted:
+            raise KeyboardInterrupt
+        if time.monotonic() - self._told >= LAYER_LINE_SECONDS:
+            self._told = time.monotonic()
+            log.info("job %d: depth %d: %s new, %s states", self._job, depth, f"{states:,}", f"{total:,}")
+
+    def checkpoint(self, depth: int, seconds: float) -> None:
+        log.info("job %d: checkpoint at depth %d, in %.2f s", self._job, depth, seconds)
+
+    def notice(self, text: str) -> None:
+        log.warning("job %d: %s", self._job, text)
+
+    def stopping(self) -> None:
+        self.stop_heard = True
+        say(f"job {self._job}: stopping, with a checkpoint; the same signal again does without")
+
+    def finished(self, outcome: Outcome) -> None:
+        log.info(
+            "job %d: finished: %s states, depth %d, in %.2f s, digest %s",
+            self._job,
+            f"{outcome.states:,}",
+            len(outcome.layers) - 1,
+            outcome.seconds,
+            outcome.digest,
+        )
+
+
+def _check_settings() -> None:
+    """Raises SettingError for what would otherwise end every job."""
+    for number in (DATABASE_WAIT_SECONDS, REDIS_WAIT_SECONDS, SMALL_LAYER_STATES):
+        number.number(least=0)
+    STEP_LEASE_SECONDS.number(least=0.1)
+    BLOCK_SIZE.size()
+    WORKER_MEMORY.size()
+
+
+def _pause(seconds: float, stop: StopRequest) -> None:
+    until = time.monotonic() + seconds
+    while not stop.wanted and (left := until - time.monotonic()) > 0:
+        time.sleep(min(SLICE_SECONDS, left))

@@ -1,0 +1,147 @@
+"""Sites: where a run keeps its states and takes its steps, in this process or on any number of machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from farthest.coordinator.estimate import check_blanks, check_disk, check_memory, cores, estimate
+from farthest.coordinator.executors import Executor, ThreadsExecutor
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
+from farthest.worker.memory import MemoryStore, searches_in_place
+
+if TYPE_CHECKING:
+    from farthest import _kernel
+    from farthest.coordinator.celery_executor import LayerProgress
+    from farthest.models.database import Database
+    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.worker.store import JobStore
+
+Progress = Callable[[dict[str, Any]], None]
+"""Is told of the layer under way: ``blocks``, ``blocks_done``, ``workers``, ``resent``."""
+
+
+class Site(Protocol):
+    """Makes the store and the executor of a run."""
+
+    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+        """Says what the run will need; raises ResourceError when that cannot be had."""
+
+    def store(self, space: ArrangementSpace, name: str) -> JobStore:
+        """A store at depth 0, for an attempt at the job called ``name``."""
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """What to do again and again while a server is away; it may raise."""
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """Takes the steps. ``should_stop`` is called now and then while a layer lasts, and may raise."""
+
+
+class ThisProcess:
+    """Bitmaps in memory, stepped by threads."""
+
+    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+        self._settings = settings
+        self._reporter = reporter
+        self._memory = 0
+
+    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+        """See Site."""
+        check_blanks(space, self._settings)
+        kernel = self._kernel(space)
+        in_place = searches_in_place(kernel, space.keys_of(space.origins))
+        needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
+        self._reporter.estimate(needs)
+        check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
+        if database is not None and database.path is not None:
+            check_disk(space.puzzle, needs, database.path.parent)
+        self._memory = needs.memory_limit
+
+    def store(self, space: ArrangementSpace, name: str) -> MemoryStore:
+        """See Site."""
+        return MemoryStore(
+            self._kernel(space),
+            space.keys_of(space.origins),
+            distances=not self._settings.histogram_only,
+            memory=self._memory,
+        )
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """See Site: there is no server."""
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """See Site: a layer is one call of the kernel, which ends soon."""
+        return ThreadsExecutor(self._settings.threads or cores())
+
+    def _kernel(self, space: ArrangementSpace) -> _kernel.Space:
+        if self._settings.shard_classes == 1 and not self._settings.isa:
+            return space.kernel
+        return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
+
+
+class Workers:
+    """Bitmaps in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at once when
+    Redis cannot be used."""
+
+    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+        from farthest.environment import REDIS_WAIT_SECONDS
+        from farthest.worker.connections import RedisNodes
+
+        self._settings = settings
+        self._reporter = reporter
+        self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(least=0), reporter.notice)
+        self._nodes.check()
+
+    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+        """See Site."""
+        from farthest.coordinator.estimate import estimate_workers
+
+        check_blanks(space, self._settings)
+        needs = estimate_workers(space, self._settings, self._nodes)
+        self._reporter.estimate(needs)
+        if database is not None and database.path is not None:
+            check_disk(space.puzzle, needs, database.path.parent)
+
+    def store(self, space: ArrangementSpace, name: str) -> JobStore:
+        """See Site: Redis is rid of what earlier attempts have left."""
+        from farthest.environment import BLOCK_SIZE
+        from farthest.worker import runs
+        from farthest.worker.blocks import cut
+        from farthest.worker.run_store import RunStore
+
+        self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
+        return RunStore.create(
+            self._nodes,
+            runs.new_run(name),
+            space,
+            cut(space, BLOCK_SIZE.size()),
+            distances=not self._settings.histogram_only,
+        )
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """See Site."""
+        self._nodes.while_waiting = action
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """See Site."""
+        from farthest.coordinator.celery_executor import CeleryExecutor
+
+        def watch(layer: LayerProgress) -> None:
+            if layer.note:
+                self._reporter.notice(layer.note)
+            progress(
+                {
+                    "blocks": layer.blocks,
+                    "blocks_done": layer.done,
+                    "workers": layer.workers,
+                    "resent": layer.resent,
+                }
+            )
+
+        return CeleryExecutor(
+            self._nodes,
+            threads=self._settings.threads or cores(),
+            watch=watch,
+            should_stop=should_stop,
+        )

@@ -1,0 +1,87 @@
+"""The log of services: one line an event on standard error, in UTC, without secrets."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from urllib.parse import unquote
+
+from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
+from farthest.errors import SettingError
+
+LEVELS = ("debug", "info", "warning", "error")
+
+# Libraries that tell of every message and connection; what matters of it, farthest says itself.
+_TALKATIVE = (
+    "celery.worker.strategy",
+    "celery.app.trace",
+    "celery.worker",
+    "celery",
+    "kombu",
+    "amqp",
+    "alembic",
+)
+
+_PASSWORD = re.compile(r"\A(?:[^:/]*://)?+[^:]*:(.+)@", re.DOTALL)
+_PASSWORD_OPTION = re.compile(r"[?&]password=([^&#]+)")
+
+
+class PlainFormatter(logging.Formatter):
+    """``2026-11-21T09:30:00.123Z INFO message``; every one of ``secrets`` is written as ***, wherever it stands."""
+
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+    def __init__(self, secrets: Sequence[str] = ()) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(message)s")
+        self._secrets = re.compile(
+            "|".join(map(re.escape, sorted(secrets, key=len, reverse=True))) or r"(?!)"
+        )
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter: in one line."""
+        record.message = " ".join(record.message.split())
+        return super().formatMessage(record)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See logging.Formatter."""
+        return self._secrets.sub("***", super().format(record))
+
+
+def secrets_of(urls: Sequence[str]) -> list[str]:
+    """The passwords in URLs, also in those that are not quite right, as they stand there and as they are meant."""
+    found = set()
+    for url in urls:
+        for password in (*_PASSWORD.findall(url), *_PASSWORD_OPTION.findall(url)):
+            found |= {password, unquote(password)}
+    return sorted(found)
+
+
+def start_log() -> None:
+    """Lets this process, and those that it forks, log to standard error. Raises SettingError for a wrong level."""
+    level = LOG_LEVEL.text().lower()
+    if level not in LEVELS:
+        raise SettingError(f"{LOG_LEVEL.name} is {LOG_LEVEL.text()!r}; expected one of {', '.join(LEVELS)}")
+    urls = [REDIS_URL.text(), DATABASE_URL.text(), *REDIS_NODES.text().split()]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(PlainFormatter(secrets_of(urls)))
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    logging.captureWarnings(True)
+    if level != "debug":
+        for name in _TALKATIVE:
+            logging.getLogger(name).setLevel(logging.WARNING)
+        logging.getLogger("celery.worker.consumer.connection").setLevel(level.upper())
+
+
+def say(message: str) -> None:
+    """Logs from a signal handler: what it has interrupted may hold the locks of logging."""
+    moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    with suppress(OSError):
+        os.write(2, f"{moment} INFO {message}\n".encode())

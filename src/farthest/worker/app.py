@@ -1,0 +1,133 @@
+"""The Celery app: how messages of steps reach workers. ``celery_app`` makes it; this module alone imports no Celery.
+
+A message is acknowledged as soon as a process of a worker has it. What becomes of it then is the coordinator's matter:
+it sends blocks again that are neither committed nor leased (coordinator/celery_executor.py). The broker's own
+redelivery, by visibility timeout, could only bring back what a killed worker had received and not begun, an hour later:
+harmless then, as any late step is. There are no results: steps are reported on the run's done-list.
+
+Programs of Celery's own find the app here too: ``celery -A farthest.worker.app flower``.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from farthest.environment import REDIS_URL
+
+if TYPE_CHECKING:
+    from celery import Celery
+
+    from farthest.worker.connections import RedisNodes
+
+TASK = "farthest.step"
+QUEUE = "farthest.steps"
+KEY_PREFIX = "farthest:"
+URGENT, NORMAL = 0, 1
+"""Priorities: steps that were lost and are sent again go first, so that a layer does not wait for them at its end."""
+
+_QUEUE_KEYS = (f"{KEY_PREFIX}{QUEUE}", f"{KEY_PREFIX}{QUEUE}\x06\x16{NORMAL}")
+"""The lists in which kombu keeps the messages of each priority."""
+
+
+def queue_length(nodes: RedisNodes) -> int:
+    """Messages that no worker has received yet. Raises as ``RedisNodes.errors``."""
+    with nodes.errors(), nodes.main.pipeline(transaction=False) as pipeline:
+        for key in _QUEUE_KEYS:
+            pipeline.llen(key)
+        return sum(pipeline.execute())
+
+
+@cache
+def celery_app(url: str) -> Celery:
+    """This process's app for a Redis server. Raises SettingError for a URL that cannot be used."""
+    from celery import Celery
+    from celery.app.amqp import AMQP
+    from kombu.connection import Connection
+
+    class PromptConnection(Connection):
+        """Looks for the server every second or two: it may be back soon, and then a job waits for its workers."""
+
+        def ensure_connection(self, *args: Any, **options: Any) -> Any:
+            waits = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
+            return super().ensure_connection(*args, **{**options, **waits})  # type: ignore[no-untyped-call]
+
+        def maybe_close_channel(self, channel: Any) -> None:
+            # The second closing after a lost connection: kombu would put back what was not acknowledged, has no server
+            # to do so, and would end the worker. The coordinator sends it again.
+            with suppress(AttributeError):
+                super().maybe_close_channel(channel)  # type: ignore[no-untyped-call]
+
+    class PromptAMQP(AMQP):  # type: ignore[misc]
+        Connection = PromptConnection
+
+    app = Celery("farthest", amqp=PromptAMQP, set_as_current=False)
+    app.conf.update(
+        **broker_settings(url),
+        broker_transport_options={
+            "global_keyprefix": KEY_PREFIX,
+            "priority_steps": [URGENT, NORMAL],
+            "queue_order_strategy": "priority",
+            "socket_timeout": 10,
+            "socket_connect_timeout": 5,
+            "socket_keepalive": True,
+            "health_check_interval": 10,
+        },
+        broker_connection_retry=True,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        accept_content=["json"],
+        task_serializer="json",
+        task_default_queue=QUEUE,
+        task_default_priority=NORMAL,
+        task_ignore_result=True,
+        task_acks_late=False,
+        # A process takes its next message when it has none: what it reserved would wait behind a long step.
+        worker_prefetch_multiplier=1,
+        worker_disable_prefetch=True,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_hijack_root_logger=False,
+        worker_redirect_stdouts=False,
+    )
+
+    @app.task(name=TASK, bind=True)  # type: ignore[untyped-decorator]
+    def run(task: Any, run: str, depth: int, block: int) -> None:
+        from farthest.worker.tasks import run_step
+
+        again = (task.request.delivery_info or {}).get("priority") == URGENT
+        run_step(task.request.hostname, run, depth, block, again)
+
+    return app
+
+
+def broker_settings(url: str) -> dict[str, Any]:
+    """Celery's settings for a URL as redis-py understands it. Raises SettingError for one that it does not.
+
+    Kombu knows fewer forms than redis-py, and would not check a TLS server's certificate unless told so.
+    """
+    from redis.connection import parse_url
+
+    from farthest.worker.connections import url_error
+
+    try:
+        parts = dict(parse_url(url))  # type: ignore[no-untyped-call]
+    except ValueError:
+        raise url_error(url) from None
+    secret = ":".join(quote(str(parts.get(name) or ""), safe="") for name in ("username", "password"))
+    user = f"{secret}@" if secret != ":" else ""
+    database = str(parts.get("db", 0))
+    if "path" in parts:
+        return {"broker_url": f"redis+socket://{user}{parts['path']}", "broker_vhost": database}
+    place = f"{user}{parts.get('host', 'localhost')}:{parts.get('port', 6379)}/{database}"
+    if not url.startswith("rediss:"):
+        return {"broker_url": f"redis://{place}"}
+    tls = {name: value for name, value in parts.items() if name.startswith("ssl_")}
+    return {"broker_url": f"rediss://{place}", "broker_use_ssl": {"ssl_cert_reqs": "required", **tls}}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "app":
+        return celery_app(REDIS_URL.text())
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,163 @@
+"""Connections to the Redis servers, and what goes wrong with them, told to people.
+
+One server, the *main* node, has the tasks, the leases and what says which blobs are valid. The blobs are spread over
+all nodes, block by block; FARTHEST_REDIS_NODES adds nodes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from farthest.environment import REDIS_NODES, REDIS_URL, hide_password
+from farthest.errors import SettingError, StorageError, UnavailableError
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+Result = TypeVar("Result")
+
+LEAST_VERSION = (6, 2)
+_IN_SCRIPT = re.compile(r"^Error running script .*?: -?(?=[A-Z]{3,} )")
+"""What Redis before 7 says first of a command that it refuses to a script."""
+
+BLOCK_SECONDS = 1.0
+"""Longest wait of a blocking command: what waits looks around once a second."""
+
+
+class RedisNodes:
+    """Clients of the main node and of the nodes with the blobs. Connections are made at their first use, by each
+    process and thread for itself. ``urls``: main first.
+
+    ``wait``: for so many seconds ``call`` tries again what fails because a server cannot be reached; ``waiting`` is
+    told. Raises SettingError for URLs that cannot be used.
+    """
+
+    def __init__(
+        self, urls: list[str], wait: float = 0.0, waiting: Callable[[str], None] | None = None
+    ) -> None:
+        self.urls = urls
+        self._wait = wait
+        self._waiting = waiting
+        self.while_waiting: Callable[[], None] = lambda: None  # may raise, to give up
+        self.places = [hide_password(url) for url in urls]
+        self.clients = [_client(url) for url in urls]
+        self.main: Redis = self.clients[0]
+
+    @classmethod
+    def from_environment(cls, wait: float = 0.0, waiting: Callable[[str], None] | None = None) -> RedisNodes:
+        """The nodes that FARTHEST_REDIS_URL and FARTHEST_REDIS_NODES name."""
+        return cls([REDIS_URL.text(), *REDIS_NODES.text().split()], wait, waiting)
+
+    def __len__(self) -> int:
+        return len(self.clients)
+
+    def node(self, block: int) -> Redis:
+        """The client of the node that has a block's blobs."""
+        return self.clients[block % len(self.clients)]
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turns a failure of Redis meanwhile into UnavailableError where waiting may help, else StorageError."""
+        from redis.exceptions import RedisError
+
+        try:
+            yield
+        except (RedisError, OSError) as error:
+            raise translate(error, ", ".join(self.places)) from error
+
+    def call(self, operation: Callable[[], Result]) -> Result:
+        """What the operation gives; it is repeated while a server cannot be reached, and must bear that. Raises
+        UnavailableError when that lasts, StorageError for what waiting does not mend."""
+        failed: float | None = None
+        while True:
+            try:
+                with self.errors():
+                    return operation()
+            except UnavailableError as error:
+                if failed is None:
+                    failed = time.monotonic()
+                    if self._wait and self._waiting is not None:
+                        self._waiting(f"{error}; waiting up to {self._wait:.0f} s for it")
+                if time.monotonic() >= failed + self._wait:
+                    raise
+                self.while_waiting()
+                time.sleep(0.2)
+
+    @contextmanager
+    def hurried(self) -> Iterator[None]:
+        """Nothing waits for a server meanwhile, in any thread."""
+        wait, self._wait = self._wait, 0.0
+        try:
+            yield
+        finally:
+            self._wait = wait
+
+    def check(self) -> None:
+        """Asks every node for its version. Raises StorageError or UnavailableError with what is wrong."""
+        with self.errors():
+            for client, place in zip(self.clients, self.places, strict=True):
+                text = str(client.info("server")["redis_version"])
+                version = tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
+                if version < LEAST_VERSION:
+                    raise StorageError(f"{place}: this is Redis {text}; expected 6.2 or newer")
+
+    def close(self) -> None:
+        """Closes all connections."""
+        for client in self.clients:
+            client.close()
+
+
+def _client(url: str) -> Redis:
+    import redis
+    from redis.backoff import ExponentialBackoff
+    from redis.retry import Retry
+
+    try:
+        # A command that the server may have executed is sent again: every one that farthest sends may be repeated.
+        client = redis.Redis.from_url(
+            url,
+            socket_timeout=10,
+            socket_connect_timeout=5,
+            socket_keepalive=True,
+            health_check_interval=15,
+            retry=Retry(ExponentialBackoff(base=0.01, cap=0.1), 2),
+        )
+        pool = client.connection_pool
+        pool.connection_class(**pool.connection_kwargs)  # not connected: it tells of unknown options
+        return client
+    except (ValueError, TypeError):
+        raise url_error(url) from None
+
+
+def url_error(url: str) -> SettingError:
+    """The message for a URL that redis-py cannot use. What redis-py says of it may hold a part of the password."""
+    return SettingError(
+        f"{REDIS_URL.name} is {hide_password(url)!r}: not a Redis URL; expected redis://HOST:PORT/0, rediss://… for "
+        "TLS or unix://PATH; @ : / ? # % in a password are written %40 %3A %2F %3F %23 %25"
+    )
+
+
+def translate(error: Exception, place: str) -> StorageError:
+    """The message for one failure of Redis."""
+    from redis import exceptions
+
+    said = _IN_SCRIPT.sub("", (str(error).strip().splitlines() or [type(error).__name__])[0])
+    if isinstance(error, exceptions.AuthenticationError | exceptions.NoPermissionError) or "NOAUTH" in said:
+        return StorageError(
+            f"{place}: Redis refuses the user or the password ({said}); write them into {REDIS_URL.name} as "
+            "redis://USER:PASSWORD@HOST:PORT/0"
+        )
+    if isinstance(error, exceptions.OutOfMemoryError) or said.startswith("OOM"):
+        return StorageError(
+            f"{place}: Redis has no memory left ({said}); raise its maxmemory, or add servers with {REDIS_NODES.name}"
+        )
+    waiting = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ReadOnlyError)
+    if isinstance(error, (*waiting, OSError)) or said.startswith("READONLY"):
+        return UnavailableError(
+            f"{place}: Redis cannot be reached ({said}); check that it runs and that {REDIS_URL.name} is right"
+        )
+    return StorageError(f"{place}: Redis refused: {said}")

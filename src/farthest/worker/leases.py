@@ -1,0 +1,120 @@
+"""Leases of steps: who works on a block now. A lease ends by itself soon after its holder has fallen silent.
+
+A lease saves work and never guards data: a step that runs twice changes nothing. So all of this may be wrong for a
+while, and nothing but time is lost.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import StorageError
+
+if TYPE_CHECKING:
+    from farthest.worker.connections import RedisNodes
+
+# KEYS: lease, what the holder does. ARGV: holder, milliseconds, run, depth, block. A lease of its own counts as free:
+# the client sends a command again when it has not seen the answer.
+_TAKE = """
+local held = redis.call('GET', KEYS[1])
+if held and held ~= ARGV[1] then return 0 end
+local work = {run = ARGV[3], depth = tonumber(ARGV[4]), block = tonumber(ARGV[5])}
+work.since = tonumber(redis.call('TIME')[1])
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+redis.call('SET', KEYS[2], cjson.encode(work), 'PX', ARGV[2])
+return 1
+"""
+_RENEW = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return 1
+"""
+_RELEASE = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('DEL', KEYS[1], KEYS[2])
+"""
+
+
+def working_key(holder: str) -> str:
+    """Where Redis has what a holder does now: JSON with run, depth, block and since (a moment of Redis's clock)."""
+    return f"farthest:working:{holder}"
+
+
+class StepLeases:
+    """The leases of one run's steps. They last ``seconds`` from the last sign of life of their holder.
+
+    All methods raise what ``RedisNodes.errors`` does.
+    """
+
+    def __init__(self, nodes: RedisNodes, run: str, seconds: float) -> None:
+        self.seconds = seconds
+        self._nodes = nodes
+        self._run = run
+        self._milliseconds = max(1, round(seconds * 1000))
+        self._take = nodes.main.register_script(_TAKE)
+        self._renew = nodes.main.register_script(_RENEW)
+        self._release = nodes.main.register_script(_RELEASE)
+
+    def take(self, depth: int, block: int, holder: str) -> bool:
+        """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
+        arguments: list[str | int] = [holder, self._milliseconds, self._run, depth, block]
+        with self._nodes.errors():
+            return bool(self._take(self._keys(depth, block, holder), arguments))
+
+    def renew(self, depth: int, block: int, holder: str) -> bool:
+        """Makes the lease last anew. False when ``holder`` has lost it."""
+        with self._nodes.errors():
+            return bool(self._renew(self._keys(depth, block, holder), [holder, self._milliseconds]))
+
+    def release(self, depth: int, block: int, holder: str) -> None:
+        """Ends the lease if ``holder`` has it."""
+        with self._nodes.errors():
+            self._release(self._keys(depth, block, holder), [holder])
+
+    def held(self, depth: int, blocks: Sequence[int]) -> dict[int, str]:
+        """The holders of those blocks that are being worked on."""
+        if not blocks:
+            return {}
+        with self._nodes.errors():
+            holders: list[Any] = self._nodes.main.mget([self._key(depth, block) for block in blocks])
+        return {block: holder.decode() for block, holder in zip(blocks, holders, strict=True) if holder}
+
+    def _key(self, depth: int, block: int) -> str:
+        return f"farthest:run:{self._run}:lease:{depth}:{block}"
+
+    def _keys(self, depth: int, block: int, holder: str) -> list[str]:
+        return [self._key(depth, block), working_key(holder)]
+
+
+@contextmanager
+def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator[None]:
+    """Keeps a lease that was taken alive meanwhile, and releases it. Where Redis cannot be reached, it lapses."""
+    done = threading.Event()
+    heart = threading.Thread(
+        target=_renew_until,
+        args=(done, leases, depth, block, holder),
+        name="farthest-step-lease",
+        daemon=True,
+    )
+    heart.start()
+    try:
+        yield
+    finally:
+        done.set()
+        heart.join()
+        with suppress(StorageError):  # then it ends by itself
+            leases.release(depth, block, holder)
+
+
+def _renew_until(done: threading.Event, leases: StepLeases, depth: int, block: int, holder: str) -> None:
+    while not done.wait(leases.seconds / 3):
+        try:
+            # A lease that lapsed, while this process or Redis stood still, is taken back unless another has it.
+            if not leases.renew(depth, block, holder) and not leases.take(depth, block, holder):
+                return
+        except StorageError:
+            continue

@@ -1,0 +1,82 @@
+"""Layers that no step reads any more: on their way from Redis to the spool, and there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from farthest.errors import LostStateError
+from farthest.worker.records import Record
+from farthest.worker.run_blobs import RunBlobs
+from farthest.worker.spool import Spool
+
+MOVED_AT_ONCE = 8
+"""Blobs that are fetched in one command."""
+
+
+class OlderLayers:
+    """The older layers of a run. ``keeps``: whether there is a spool, or they are only removed from Redis.
+
+    They are moved by a thread of their own while workers step; what fails there is raised by the next call.
+    """
+
+    def __init__(self, store: RunBlobs, spool: Spool | None) -> None:
+        self.keeps = spool is not None
+        self._store = store
+        self._spool = spool
+        self._mover = ThreadPoolExecutor(1, "farthest-spool")
+        self._moves: list[Future[None]] = []
+
+    def move(self, depth: int, records: Mapping[int, Record], *, keep: bool) -> None:
+        """Begins to take a layer out of Redis, into the spool if it is to be kept."""
+        while self._moves and self._moves[0].done():
+            self._moves.pop(0).result()
+        self._moves.append(self._mover.submit(self._take, depth, records, keep))
+
+    def _take(self, depth: int, records: Mapping[int, Record], keep: bool) -> None:
+        store = self._store
+        names = [
+            (store.blob_key(depth, block, record.nonce), block)
+            for block, record in records.items()
+            if record.nonce
+        ]
+        for start in range(0, len(names), MOVED_AT_ONCE):
+            part = names[start : start + MOVED_AT_ONCE]
+            if keep and self._spool is not None:
+                found = zip(part, store.fetch(part), strict=True)
+                self._spool.put(
+                    ((depth, block), self._present(blob, depth, block)) for (_, block), blob in found
+                )
+            store.discard(part)
+        store.nodes.call(lambda: store.nodes.main.delete(store.records_key(depth)))
+
+    def settle(self) -> None:
+        """Waits until the moves that have begun are done."""
+        while self._moves:
+            self._moves.pop(0).result()
+
+    def blob(self, depth: int, block: int, record: Record) -> bytes:
+        """The blob of a block that has states, wherever it is. Raises LostStateError."""
+        if self._spool is not None and (depth, block) in self._spool:
+            return self._spool.get(depth, block)
+        name = self._store.blob_key(depth, block, record.nonce)
+        return self._present(self._store.fetch([(name, block)])[0], depth, block)
+
+    def _present(self, blob: bytes | None, depth: int, block: int) -> bytes:
+        if blob is None:
+            raise LostStateError(
+                f"run {self._store.run}: the blob of block {block} at depth {depth} is missing"
+            )
+        return blob
+
+    def clear(self) -> None:
+        """Forgets what the spool has: the database has it now."""
+        if self._spool is not None:
+            self._spool.clear()
+
+    def close(self) -> None:
+        """Gives everything up, without waiting for Redis."""
+        with self._store.nodes.hurried():
+            self._mover.shutdown(cancel_futures=True)
+        if self._spool is not None:
+            self._spool.close()

@@ -1,0 +1,183 @@
+"""Who is there: a record in Redis for each worker, written every few seconds, that vanishes soon after it has ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import StorageError
+from farthest.worker.leases import working_key
+
+if TYPE_CHECKING:
+    from farthest.worker.connections import RedisNodes
+
+BEAT_SECONDS = 5.0
+LIFE_SECONDS = 15
+"""A record that was not written anew for so long is gone."""
+
+_NAMES = "farthest:workers"
+"""Sorted set: the names of the workers, by the time of their last record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A step under way. ``process``: the worker's process that runs it; ``seconds``: since when."""
+
+    process: int
+    run: str
+    depth: int
+    block: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRecord:
+    """One worker: a main process ``pid`` on ``host`` and the processes ``pids`` that step. ``started``: UTC, ISO 8601.
+
+    ``silent``: seconds since it has written its record.
+    """
+
+    name: str
+    host: str
+    pid: int
+    version: str
+    protocol: int
+    concurrency: int
+    started: str
+    pids: tuple[int, ...] = ()
+    busy: tuple[Work, ...] = ()
+    silent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMemory:
+    """Bytes of memory of a Redis server: now, at its peak, and what it may use (0: no limit)."""
+
+    place: str
+    used: int
+    peak: int
+    most: int
+
+
+def memory_of(nodes: RedisNodes) -> list[NodeMemory]:
+    """The memory of each Redis server. Raises as ``RedisNodes.errors``."""
+    with nodes.errors():
+        found = [
+            (place, client.info("memory")) for place, client in zip(nodes.places, nodes.clients, strict=True)
+        ]
+    return [
+        NodeMemory(place, info["used_memory"], info["used_memory_peak"], info.get("maxmemory", 0))
+        for place, info in found
+    ]
+
+
+def holder_name(worker: str, pid: int) -> str:
+    """The name by which a worker's process holds leases."""
+    return f"{worker}/{pid}"
+
+
+def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
+    """The workers that are alive, by name, with what each of their processes does. Raises as ``RedisNodes.errors``."""
+    main = nodes.main
+    with nodes.errors():
+        seconds, microseconds = main.time()
+        now = seconds + microseconds / 1e6
+        main.zremrangebyscore(_NAMES, "-inf", now - 4 * LIFE_SECONDS)
+        names: list[Any] = main.zrange(_NAMES, 0, -1, withscores=True)
+        seen = {name.decode(): float(moment) for name, moment in names}
+        texts = main.mget([_key(name) for name in seen]) if seen else []
+        found = [json.loads(text) for text in texts if text]
+        holders = [holder_name(record["name"], pid) for record in found for pid in record["pids"]]
+        works = main.mget([working_key(holder) for holder in holders]) if holders else []
+    doing = {holder: json.loads(work) for holder, work in zip(holders, works, strict=True) if work}
+    return sorted(
+        (_record(fields, doing, now, now - seen[fields["name"]]) for fields in found),
+        key=lambda record: record.name,
+    )
+
+
+def _record(
+    fields: dict[str, Any], doing: dict[str, dict[str, Any]], now: float, silent: float
+) -> WorkerRecord:
+    busy = []
+    for pid in fields["pids"]:
+        work = doing.get(holder_name(fields["name"], pid))
+        if work is not None:
+            busy.append(
+                Work(pid, work["run"], work["depth"], work["block"], max(0, int(now) - work["since"]))
+            )
+    names = ("name", "host", "pid", "version", "protocol", "concurrency", "started")
+    return WorkerRecord(
+        **{name: fields[name] for name in names},
+        pids=tuple(fields["pids"]),
+        busy=tuple(busy),
+        silent=round(max(0.0, silent), 1),
+    )
+
+
+def host_name() -> str:
+    """This host, as workers name it."""
+    return os.uname().nodename
+
+
+def _key(name: str) -> str:
+    return f"farthest:worker:{name}"
+
+
+class Heartbeat:
+    """Writes a worker's record from a thread. ``processes`` gives the numbers of its processes that step.
+
+    While Redis cannot be reached it goes on trying: the record is there again soon after Redis is.
+    """
+
+    def __init__(
+        self,
+        nodes: RedisNodes,
+        record: WorkerRecord,
+        processes: Callable[[], Iterable[int]],
+        seconds: float = BEAT_SECONDS,
+    ) -> None:
+        self._nodes = nodes
+        self._record = record
+        self._processes = processes
+        self._seconds = seconds
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="farthest-heartbeat", daemon=True)
+
+    def start(self) -> None:
+        """Begins, with a first record soon."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends, and removes the record if Redis can be reached."""
+        self._done.set()
+        self._thread.join()
+        with suppress(StorageError), self._nodes.errors():  # where Redis is away, it will vanish by itself
+            self._nodes.main.delete(_key(self._record.name))
+            self._nodes.main.zrem(_NAMES, self._record.name)
+
+    def _run(self) -> None:
+        wait = 0.0
+        while not self._done.wait(wait):
+            wait = self._seconds
+            try:
+                self.beat()
+            except StorageError:
+                wait = min(1.0, self._seconds)
+
+    def beat(self) -> None:
+        """Writes the record once. Raises as ``RedisNodes.errors``."""
+        fields = {**asdict(self._record), "pids": sorted(self._processes())}
+        del fields["busy"], fields["silent"]
+        with self._nodes.errors():
+            main = self._nodes.main
+            seconds, microseconds = main.time()
+            with main.pipeline() as pipeline:
+                pipeline.set(_key(self._record.name), json.dumps(fields), ex=LIFE_SECONDS)
+                pipeline.zadd(_NAMES, {self._record.name: seconds + microseconds / 1e6})
+                pipeline.execute()

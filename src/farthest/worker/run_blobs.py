@@ -1,0 +1,74 @@
+"""The keys of one run in Redis, and its blobs, which are spread over the nodes block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from farthest.worker.runs import prefix
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from farthest.worker.connections import RedisNodes
+
+
+class RunBlobs:
+    """The keys and blobs of the run called ``run``; all methods raise what ``RedisNodes.call`` does."""
+
+    def __init__(self, nodes: RedisNodes, run: str) -> None:
+        self.nodes = nodes
+        self.run = run
+        self._prefix = prefix(run)
+
+    @property
+    def done_key(self) -> str:
+        """The done-list."""
+        return f"{self._prefix}done"
+
+    @property
+    def meta_key(self) -> str:
+        """What the run is, and how far."""
+        return f"{self._prefix}meta"
+
+    def records_key(self, depth: int) -> str:
+        """The records of a layer."""
+        return f"{self._prefix}c:{depth}"
+
+    @property
+    def visited_key(self) -> str:
+        """Where each block's blob of all its states is."""
+        return f"{self._prefix}v"
+
+    def blob_key(self, depth: int, block: int, nonce: str) -> str:
+        """A block's states at a depth."""
+        return f"{self._prefix}b:{depth}:{block}:{nonce}"
+
+    def visited_blob_key(self, block: int, nonce: str) -> str:
+        """All states of a block."""
+        return f"{self._prefix}v:{block}:{nonce}"
+
+    def fetch(self, names: Sequence[tuple[str, int]]) -> list[bytes | None]:
+        """The blobs of these names and blocks."""
+        found: dict[str, bytes | None] = {}
+        for client, here in self._by_node(names).items():
+            blobs: Any = self.nodes.call(partial(client.mget, here))
+            found.update(zip(here, blobs, strict=True))
+        return [found[name] for name, _ in names]
+
+    def _by_node(self, names: Sequence[tuple[str, int]]) -> dict[Redis, list[str]]:
+        by_node: dict[Redis, list[str]] = {}
+        for name, block in names:
+            by_node.setdefault(self.nodes.node(block), []).append(name)
+        return by_node
+
+    def send(self, blobs: dict[str, tuple[int, bytes]]) -> None:
+        """Stores blobs: (block, bytes) by name."""
+        for name, (block, blob) in blobs.items():
+            self.nodes.call(partial(self.nodes.node(block).set, name, blob))
+
+    def discard(self, names: Sequence[tuple[str, int]]) -> None:
+        """Removes the blobs of these names and blocks."""
+        for client, here in self._by_node(names).items():
+            self.nodes.call(partial(client.unlink, *here))

@@ -1,0 +1,155 @@
+"""Runs: one coordinator's attempt at a job, as Redis knows it.
+
+A run's keys, all with the prefix ``farthest:run:{run}:`` on the main node but for the blobs:
+
+    meta                    hash: what the puzzle is, how it is cut (``RunFacts``); ``depth``, the layer under way; for
+                            each complete layer that steps read ``sealed:{depth}``, its number of records
+    c:{depth}               hash: for each block committed at the depth its record: the blob's nonce, states by shard
+    v                       hash: where moves are one-way, for each block a pointer to the blob of all its found states
+    b:{depth}:{block}:{nonce}, v:{block}:{nonce}    blobs, on the block's node; never changed once a record names them
+    done                    list: what was committed, and what failed, for the coordinator that waits
+    lease:{depth}:{block}   who steps the block now (worker/leases.py)
+
+``farthest:runs`` has every run by the time when its coordinator was last seen, so that what a dead one left is removed.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from farthest import __version__
+from farthest.errors import LateStepError, VersionError
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.spaces import compile_space
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+    from farthest import _kernel
+    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.worker.connections import RedisNodes
+
+PROTOCOL = 1
+"""Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
+
+EXCLUDE = ("before", "two", "all")
+"""How it is told what is new in a block: see worker/redis_store.py."""
+
+RUNS = "farthest:runs"
+DEAD_SECONDS = 3600.0
+"""A run whose coordinator was not seen for so long is removed by the next one."""
+
+
+def new_run(attempt_of: str) -> str:
+    """A name for a new attempt at the job that ``attempt_of`` stands for (the same text for all of its attempts)."""
+    return f"{attempt_of}-{secrets.token_hex(4)}"
+
+
+def prefix(run: str) -> str:
+    """What the names of the run's keys begin with."""
+    return f"farthest:run:{run}:"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a worker needs to know of a run. ``exclude``: one of EXCLUDE."""
+
+    puzzle: str
+    direction: str
+    where: str
+    layout: str
+    shard_classes: int
+    per_block: int
+    exclude: str
+    keys: int
+    shards: int
+    nodes: int
+    protocol: int = PROTOCOL
+    version: str = __version__
+
+    def fields(self) -> dict[str, str]:
+        """As stored in ``meta``."""
+        return {name: str(value) for name, value in asdict(self).items()}
+
+    @classmethod
+    def of(cls, fields: dict[str, str], run: str) -> RunFacts:
+        """Inverse of ``fields``. Raises LateStepError when there is no such run, VersionError for another version's."""
+        if "puzzle" not in fields:
+            raise LateStepError(f"run {run} has ended")
+        try:
+            if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE:
+                raise VersionError(_versions(run, fields.get("version", "unknown")))
+            types = {
+                "shard_classes": int,
+                "per_block": int,
+                "keys": int,
+                "shards": int,
+                "nodes": int,
+                "protocol": int,
+            }
+            values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
+        except (KeyError, ValueError):
+            raise VersionError(_versions(run, fields.get("version", "unknown"))) from None
+        return cls(**values)
+
+    def compile(self, run: str, nodes: int) -> tuple[ArrangementSpace, _kernel.Space]:
+        """The space and its shards. Raises VersionError when this process makes something else of it."""
+        puzzle = Puzzle.from_json(self.puzzle)
+        direction: Any = self.direction
+        space = compile_space(puzzle, Origin(direction, self.where), json.loads(self.layout))
+        kernel = space.compile_kernel(self.shard_classes)
+        if (kernel.keys, kernel.shards) != (self.keys, self.shards):
+            raise VersionError(_versions(run, self.version))
+        if nodes != self.nodes:
+            raise VersionError(
+                f"run {run} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
+                "workers and coordinators the same FARTHEST_REDIS_NODES"
+            )
+        return space, kernel
+
+
+def _versions(run: str, version: str) -> str:
+    return (
+        f"run {run} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
+        "workers and coordinators"
+    )
+
+
+def touch(nodes: RedisNodes, run: str) -> None:
+    """Says that the run's coordinator is alive."""
+    nodes.main.zadd(RUNS, {run: _now(nodes)})
+
+
+def _now(nodes: RedisNodes) -> float:
+    """By the clock of Redis, the same for all coordinators."""
+    seconds, _ = nodes.main.time()
+    return float(seconds)
+
+
+def drop(nodes: RedisNodes, run: str) -> None:
+    """Removes all keys of a run. Harmless while workers still step for it: they find that it has ended."""
+    for client in nodes.clients:
+        names = _keys(client, run)
+        for start in range(0, len(names), 1000):
+            client.unlink(*names[start : start + 1000])
+    nodes.main.zrem(RUNS, run)
+
+
+def _keys(client: Redis, run: str) -> list[bytes]:
+    return list(client.scan_iter(match=f"{prefix(run)}*", count=10_000))
+
+
+def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
+    """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left."""
+    begun = {name.split(b":")[2].decode() for client in nodes.clients for name in _keys(client, "*")}
+    known: Any = nodes.main.zrange(RUNS, 0, -1, withscores=True)
+    seen = {name.decode(): moment for name, moment in known}
+    late = _now(nodes) - DEAD_SECONDS
+    for run in begun | set(
+        seen
+    ):  # one that is not known has been dropped, and a worker that was slow wrote to it
+        if run.rpartition("-")[0] == attempt_of or seen.get(run, 0) < late:
+            drop(nodes, run)

@@ -1,0 +1,163 @@
+"""``farthest worker``: the process that receives steps and the processes that run them."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from farthest import __version__
+from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
+from farthest.errors import SettingError, UnavailableError
+from farthest.logs import say
+from farthest.worker.app import QUEUE, celery_app
+from farthest.worker.connections import RedisNodes
+from farthest.worker.registry import Heartbeat, WorkerRecord, host_name
+from farthest.worker.runs import PROTOCOL
+
+log = logging.getLogger(__name__)
+
+START_SECONDS = 10.0
+"""How long a worker that starts waits for Redis. Then it fails, and names the setting that may be wrong; what
+supervises services starts it again."""
+
+DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+def worker_name(name: str | None) -> str:
+    """The name of a worker of this process: ``name``, or one made of the host and the process. Raises SettingError."""
+    if name is None:
+        return f"farthest@{host_name()}-{os.getpid()}"
+    if not name or not name.isprintable() or any(sign in " /@%" for sign in name):
+        raise SettingError(
+            f"--name is {name!r}; expected a name without spaces, /, @ and %, such as worker-1"
+        )
+    return f"farthest@{name}"
+
+
+def run_worker(concurrency: int, name: str) -> int:
+    """Runs a worker until it is told to stop; its exit status. Raises SettingError and StorageError at the start.
+
+    The first SIGTERM, SIGINT or SIGHUP lets the steps under way end, a second one ends the worker at once.
+    """
+    LEASE_SECONDS.number(least=0.1)
+    WORKER_MEMORY.size()
+    nodes = RedisNodes.from_environment()
+    _await(nodes)
+    worker = _make_worker(concurrency, name, nodes)
+    worker.start()
+    return int(worker.exitcode or 0)
+
+
+def _await(nodes: RedisNodes) -> None:
+    """Returns when Redis answers."""
+    deadline = time.monotonic() + START_SECONDS
+    told = False
+    while True:
+        try:
+            return nodes.check()
+        except UnavailableError as error:
+            if time.monotonic() > deadline:
+                raise
+            if not told:
+                log.warning("%s; trying for %.0f s", error, START_SECONDS)
+                told = True
+            time.sleep(0.5)
+
+
+def _make_worker(concurrency: int, name: str, nodes: RedisNodes) -> Any:
+    from celery import signals
+    from celery.apps.worker import Worker
+    from celery.exceptions import CPendingDeprecationWarning
+    from celery.platforms import SecurityWarning
+
+    warnings.simplefilter("ignore", SecurityWarning)  # of root: the messages are JSON, which runs nothing
+    warnings.simplefilter("ignore", CPendingDeprecationWarning)
+
+    app = celery_app(nodes.urls[0])
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
+
+    class StepWorker(Worker):  # type: ignore[misc]
+        """Celery's worker without its banner and its signal handlers."""
+
+        heartbeat: Heartbeat | None = None
+
+        def setup_logging(self, colorize: bool | None = None) -> bool:
+            return True
+
+        def install_platform_tweaks(self, worker: Any) -> None:
+            stop = _Stop(self)
+            for number in DRAINS:
+                signal.signal(number, stop)
+
+        def on_consumer_ready(self, consumer: Any) -> None:
+            if self.heartbeat is None:
+                self.heartbeat = Heartbeat(nodes, record, self.processes)
+                self.heartbeat.start()
+            steps = "1 process" if concurrency == 1 else f"{concurrency} processes"
+            log.info("%s is ready: %s, %s", name, steps, nodes.places[0])
+
+        def processes(self) -> list[int]:
+            return [process.pid for process in list(self.pool._pool._pool)]
+
+        def stop(self, *args: Any, **options: Any) -> None:
+            super().stop(*args, **options)
+            if self.heartbeat is not None:
+                self.heartbeat.stop()
+                self.heartbeat = None
+
+    signals.setup_logging.connect(_leave_logging, weak=False)
+    signals.worker_process_init.connect(_follow_main, weak=False)
+    return app.subclass_with_self(StepWorker)(
+        hostname=name,
+        concurrency=concurrency,
+        pool_cls="prefork",
+        queues=[QUEUE],
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        statedb=None,
+    )
+
+
+def _leave_logging(**options: Any) -> None:
+    """Where this is connected, Celery does not set up logging of its own."""
+
+
+def _follow_main(**options: Any) -> None:
+    """In a process that steps: what ends a worker may be sent to all of its processes (Ctrl-C, systemd), and only its
+    main process knows how to end without losing the steps under way. With that one gone, it ends at once."""
+    from billiard.util import set_pdeathsig
+
+    for number in DRAINS:
+        signal.signal(number, signal.SIG_IGN)
+    with suppress(OSError):  # known on Linux only
+        set_pdeathsig(signal.SIGKILL)
+
+
+@dataclass
+class _Stop:
+    """The handler of signals that end the worker."""
+
+    worker: Any
+    wanted: bool = False
+
+    def __call__(self, number: int, frame: Any) -> None:
+        from celery.worker import state
+
+        name = signal.Signals(number).name
+        if self.wanted:
+            say(f"{name} again: ending at once; what was under way is sent to others")
+            for pid in self.worker.processes():
+                os.kill(pid, signal.SIGKILL)
+            os._exit(128 + number)
+        self.wanted = True
+        say(f"{name}: letting the steps under way end; the same again ends them at once")
+        state.should_stop = 0

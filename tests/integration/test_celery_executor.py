@@ -1,0 +1,201 @@
+"""What the Celery executor does when workers, messages or Redis fail; the workers are played by the tests."""
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from farthest.coordinator import celery_executor
+from farthest.coordinator.celery_executor import CeleryExecutor, LayerProgress
+from farthest.errors import JobError, LostStateError, StorageError
+from farthest.worker import runs
+from farthest.worker.app import queue_length
+from farthest.worker.blocks import Cut
+from farthest.worker.choice import todo_key
+from farthest.worker.connections import RedisNodes
+from farthest.worker.leases import StepLeases
+from farthest.worker.registry import Heartbeat, WorkerRecord
+from farthest.worker.run_store import RunStore
+from farthest.worker.tasks import StepProcess
+from store_cases import case
+
+LEASE = 0.3
+
+
+@pytest.fixture
+def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    monkeypatch.setattr(celery_executor, "BLOCK_SECONDS", 0.05)
+    opened = RedisNodes([redis_url])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(nodes: RedisNodes) -> Iterator[RunStore]:
+    """A run with its first layer under way, of one shard a block."""
+    of = case("two colours")
+    made = RunStore.create(nodes, runs.new_run("1"), of.space, Cut(of.kernel, 1, 1), distances=False)
+    made.begin(1, range(of.kernel.shards))
+    yield made
+    made.drop()
+
+
+class Layer:
+    """The first layer, run by an executor in a thread; what it says and how it ends."""
+
+    def __init__(self, store: RunStore, should_stop: Callable[[], None] = lambda: None) -> None:
+        self.said: list[LayerProgress] = []
+        self.error: BaseException | None = None
+        self._store = store
+        self._executor = CeleryExecutor(
+            store.nodes,
+            small_states=0,
+            lease_seconds=LEASE,
+            watch=self.said.append,
+            should_stop=should_stop,
+        )
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._executor.run_layer(self._store, 1, range(self._store.kernel.shards))
+        except BaseException as error:
+            self.error = error
+
+    def ended(self) -> BaseException | None:
+        self._thread.join(20)
+        assert not self._thread.is_alive()
+        self._executor.close()
+        return self.error
+
+
+def message(nodes: RedisNodes) -> tuple[str, int, int]:
+    """The next message in the queue, taken out of it."""
+    found = nodes.main.brpop(["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"], timeout=10)
+    assert found is not None, "no message came"
+    (run, depth, block), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
+    return run, depth, block
+
+
+def work(nodes: RedisNodes, messages: int) -> None:
+    """Does what the next messages ask for."""
+    process = StepProcess("farthest@played")
+    for _ in range(messages):
+        process.run(*message(nodes))
+    process.nodes.close()
+
+
+def step_again(nodes: RedisNodes, step: tuple[str, int, int]) -> None:
+    """Does what a message that was sent again asks for."""
+    process = StepProcess("farthest@played")
+    process.run(*step, again=True)
+    process.nodes.close()
+
+
+def take(nodes: RedisNodes, seconds: float, holder: str) -> tuple[str, int, int]:
+    """Takes the next message, and a lease of the block that it names."""
+    run, depth, block = message(nodes)
+    nodes.main.srem(todo_key(run, depth), str(block))
+    assert StepLeases(nodes, run, seconds).take(depth, block, holder)
+    return run, depth, block
+
+
+def test_messages_that_are_lost_are_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+    layer = Layer(store)
+    for _ in range(store.blocks.count):
+        message(nodes)
+    for _ in range(store.blocks.count):
+        step_again(nodes, message(nodes))
+    assert layer.ended() is None
+    assert store.counts(1) == case("two colours").counts(1)
+
+
+def test_only_the_block_of_a_worker_that_died_is_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+    layer = Layer(store)
+    step = take(nodes, LEASE, "who dies")
+    work(nodes, store.blocks.count - 1)
+    assert message(nodes) == step
+    assert queue_length(nodes) == 0
+    step_again(nodes, step)
+    assert layer.ended() is None
+
+
+def test_a_block_that_is_worked_on_is_not_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+    layer = Layer(store)
+    run, depth, block = take(nodes, 10, "slow one")
+    work(nodes, store.blocks.count - 1)
+    assert nodes.main.brpop(["farthest:farthest.steps"], timeout=1) is None
+    StepLeases(nodes, run, 10).release(depth, block, "slow one")
+    step_again(nodes, (run, depth, block))
+    assert layer.ended() is None
+
+
+def test_a_step_that_kills_its_workers_ends_the_job(
+    store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(celery_executor, "LOSSES_ALLOWED", 2)
+    layer = Layer(store)
+    step = take(nodes, LEASE, "first")
+    work(nodes, store.blocks.count - 1)
+    assert take(nodes, LEASE, "second") == step
+    error = layer.ended()
+    assert isinstance(error, JobError)
+    assert "memory" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"), [("lost", LostStateError), ("version", JobError), ("failed", JobError)]
+)
+def test_what_workers_report_ends_the_layer(
+    store: RunStore, nodes: RedisNodes, kind: str, expected: type[Exception]
+) -> None:
+    layer = Layer(store)
+    for depth in (0, 1):  # of the layer before: nobody minds
+        entry = {"depth": depth, "block": 0, "by": "w/1", "error": kind, "message": f"depth {depth}"}
+        nodes.main.rpush(store.done_key, json.dumps(entry))
+    error = layer.ended()
+    assert isinstance(error, expected)
+    assert "depth 1" in str(error)
+
+
+def test_an_emptied_redis_is_noticed(store: RunStore, nodes: RedisNodes) -> None:
+    layer = Layer(store)
+    message(nodes)
+    nodes.main.flushall()
+    assert isinstance(layer.ended(), LostStateError)
+
+
+def test_that_nobody_works_is_said_once(store: RunStore, nodes: RedisNodes) -> None:
+    layer = Layer(store)
+    work(nodes, store.blocks.count)
+    assert layer.ended() is None
+    assert [progress.note for progress in layer.said if progress.note] == [
+        "no worker is alive: start some with `farthest worker`; waiting"
+    ]
+
+
+def test_workers_of_another_version_are_named(store: RunStore, nodes: RedisNodes) -> None:
+    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", runs.PROTOCOL + 1, 1, "")
+    Heartbeat(nodes, old, list).beat()
+    error = Layer(store).ended()
+    assert isinstance(error, JobError)
+    assert "0.0.7" in str(error)
+
+
+def test_a_layer_can_be_stopped(store: RunStore) -> None:
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    assert isinstance(Layer(store, stop).ended(), KeyboardInterrupt)
+
+
+def test_redis_that_stays_away_is_an_error(store: RunStore, nodes: RedisNodes) -> None:
+    away = RedisNodes(["redis://127.0.0.1:1"])
+    executor = CeleryExecutor(away, small_states=0)
+    with pytest.raises(StorageError, match="cannot be reached"):
+        executor._publisher.publish("1-a", 1, [0])
+    executor.close()

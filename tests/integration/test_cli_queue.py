@@ -1,0 +1,265 @@
+"""`farthest submit`, `watch`, `cancel`, `resume` and `migrate`, without servers: the tests are the coordinator."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from farthest.coordinator.enumeration import continue_job, enumerate_puzzle
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.models.leases import owner_token
+from farthest.puzzles.catalogue import load
+from integration.conftest import COMMAND, Process, Run, RunJson
+
+DEAD = f"{os.uname().nodename}/999999999/0"
+
+
+@pytest.fixture
+def database(folder: Path) -> Iterator[Database]:
+    with open_database("farthest.db", create=True) as opened:
+        yield opened
+
+
+def finish_next(database: Database, seconds: float = 0) -> None:
+    """What a coordinator does, in this process; ``seconds`` after it has told of its progress."""
+    owner = owner_token()
+    record = Jobs(database).claim_next(owner)
+    assert record is not None
+    progress = {"depth": 4, "states": 90, "layer_states": 16, "blocks": 9, "blocks_done": 3, "workers": 0}
+    assert Jobs(database).renew(record.id, owner, progress=progress)
+    time.sleep(seconds)
+    continue_job(record, database, Settings(), Reporter(), owner)
+
+
+@contextmanager
+def watching(*words: str, terminal: bool = False) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """`farthest watch` as a process of its own, and what a terminal would show of its messages."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "watch", *words],
+        stdout=subprocess.PIPE,
+        stderr=theirs if terminal else subprocess.PIPE,
+        text=True,
+    ) as process:
+        os.close(theirs)
+        try:
+            yield process, ours
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+def test_submit(run: Run, run_json: RunJson) -> None:
+    text = run("submit", "eight-kinds").stdout
+    assert text == (
+        "Job 1 (eight-kinds) is queued in farthest.db: at most 90,720 states.\n"
+        "A `farthest coordinator` runs it; follow it with:\n\n  farthest watch 1\n"
+    )
+    document = run_json("submit", "8-puzzle", "--from", "start", "--max-depth", "3", "--histogram-only")
+    assert document == {
+        "job": 2,
+        "puzzle": "8-puzzle",
+        "status": "queued",
+        "database": "farthest.db",
+        "states_at_most": 181440,
+    }
+    queued = run_json("jobs")["jobs"][1]
+    assert queued["status"] == "queued"
+    assert queued["parameters"] == {
+        "direction": "from",
+        "where": "start",
+        "max_depth": 3,
+        "histogram_only": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["eight-kind"], "eight-kinds"),
+        (["eight-kinds", "--to", "123"], "board '123'"),
+        (["eight-kinds", "--from", "goal", "--to", "goal"], "exclude each other"),
+        (["sliding-5x5"], "more than the 4.6e18 that keys can number"),
+        (["eight-kinds", "--database", "no/such/folder.db"], "folder"),
+    ],
+)
+def test_what_submit_refuses(run: Run, folder: Path, arguments: list[str], message: str) -> None:
+    assert message in run("submit", *arguments, status=2).stderr
+    assert not (folder / "farthest.db").exists() or json.loads(run("jobs", "--json").stdout)["jobs"] == []
+
+
+def test_a_queued_job_is_what_enumerate_would_find(run: Run, run_json: RunJson, database: Database) -> None:
+    options = ["8-puzzle", "--from", "start", "--max-depth", "9"]
+    run("submit", *options)
+    finish_next(database)
+    watched = run_json("watch", "1")
+    found = run_json("enumerate", *options)
+    assert watched.pop("status") == "finished"
+    different = ("job", "seconds")
+    assert {name: value for name, value in watched.items() if name not in different} == {
+        name: value for name, value in found.items() if name not in different
+    }
+    assert run("watch", "1").stdout.splitlines()[:3] == run("enumerate", *options).stdout.splitlines()[:3]
+
+
+def test_enumerate_leaves_queued_jobs_alone(run_json: RunJson) -> None:
+    run_json("submit", "3-puzzle")
+    assert run_json("enumerate", "3-puzzle")["job"] == 2
+    assert run_json("jobs")["jobs"][0]["status"] == "queued"
+
+
+def test_cancel_and_resume(run: Run, run_json: RunJson, database: Database) -> None:
+    run("submit", "3-puzzle")
+    assert run("cancel", "3-puzzle").stdout == "Job 1 (3-puzzle) is cancelled.\n"
+    assert "is cancelled and cannot be cancelled" in run("cancel", "1", status=2).stderr
+    assert Jobs(database).claim_next("me") is None
+    error = run("watch", "1", status=1).stderr
+    assert error == "Error: job 1 (3-puzzle) is cancelled; `farthest resume 1` goes on with it\n"
+    document = {"job": 1, "puzzle": "3-puzzle", "status": "queued", "database": "farthest.db"}
+    assert run_json("resume", "1") == document
+    assert "is queued and cannot be queued" in run("resume", "1", status=2).stderr
+    finish_next(database)
+    assert "is finished" in run("resume", "1", status=2).stderr
+    assert "is finished" in run("cancel", "1", status=2).stderr
+    assert "there is no job 2" in run("cancel", "2", status=2).stderr
+    assert "no finished job of a puzzle named" in run("resume", "4-puzzle", status=2).stderr
+
+
+def test_resume_here(run: Run, run_json: RunJson) -> None:
+    run("submit", "eight-kinds", "--max-depth", "12")
+    expected = run_json("enumerate", "eight-kinds", "--max-depth", "12")
+    document = run_json("resume", "1", "--here")
+    assert (document["job"], document["digest"]) == (1, expected["digest"])
+    assert document["status"] == "finished"
+    assert "job 1 (eight-kinds) is finished; there is" in run("resume", "1", "--here", status=2).stderr
+    assert "--workers needs --here" in run("resume", "1", "--workers", "threads", status=2).stderr
+
+
+@pytest.mark.slow
+def test_resume_here_goes_on_from_a_checkpoint(
+    run: Run, process: Process, folder: Path, database: Database
+) -> None:
+    command = [*COMMAND, "enumerate", "sliding-3x4", "--progress"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        for line in running.stderr:
+            if line.startswith("layer depth=20"):
+                running.send_signal(signal.SIGINT)
+                break
+        assert "The same command goes on" in running.stderr.read()
+    depth = Jobs(database).get(1).depth
+    assert depth is not None
+    watched = run("watch", "1", status=1).stderr
+    assert watched.startswith("Error: job 1 (sliding-3x4) is interrupted")
+    assert watched.endswith("; `farthest resume --here 1` goes on with it\n")
+    result = process("resume", "sliding-3x4", "--here", "--json")
+    assert json.loads(result.stdout)["resumed_from"] == depth
+
+
+def test_a_running_job_is_not_run_here(run: Run, database: Database) -> None:
+    run("submit", "3-puzzle")
+    Jobs(database).claim_next(owner_token())
+    error = run("resume", "1", "--here", status=2).stderr
+    assert f"is running by {owner_token()}; there is nothing to go on with" in error
+
+
+def test_watch_tells_of_progress(run: Run, database: Database) -> None:
+    run("submit", "eight-kinds")
+    with watching("1", "--json") as (process, _):
+        finish_next(database, seconds=2)
+        out, told = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert json.loads(out)["digest"] == enumerate_puzzle(load("eight-kinds"), None).digest
+    assert told.splitlines()[:2] == [
+        "progress depth=4 states=90 layer_states=16 blocks=9 blocks_done=3 workers=0",
+        "Job 1 needs workers, and none is alive: start `farthest worker`.",
+    ]
+
+
+def test_watch_on_a_terminal(run: Run, database: Database) -> None:
+    run("submit", "eight-kinds")
+    with watching("1", terminal=True) as (process, screen):
+        finish_next(database, seconds=3)
+        out, _ = process.communicate(timeout=60)
+        shown = os.read(screen, 100_000).decode()
+    assert process.returncode == 0
+    assert "90,720 states, eccentricity 30" in out
+    assert "depth 4 · 16 new · 90 states" in shown
+
+
+def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -> None:
+    run("submit", "3-puzzle")
+    Jobs(database).claim_next(owner_token())
+    with watching("1", "--json") as (process, _):
+        time.sleep(1)
+        run("cancel", "1")
+        out, told = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert told == "Error: job 1 (3-puzzle) is cancelled; `farthest resume 1` goes on with it\n"
+    assert json.loads(out) == {
+        "job": 1,
+        "puzzle": "3-puzzle",
+        "status": "cancelled",
+        "database": "farthest.db",
+        "error": None,
+    }
+
+
+def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
+    run("submit", "3-puzzle")
+    with watching("1") as (process, _):
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert told == "Stopped watching; job 1 is not touched by that.\n"
+    assert Jobs(database).get(1).status == "queued"
+
+
+@pytest.mark.slow
+def test_watch_says_when_nobody_runs_the_job(run: Run, database: Database) -> None:
+    run("submit", "3-puzzle")
+    with watching("1") as (process, _):
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert line == "Job 1 waits in the queue, and nobody runs it: start `farthest coordinator`.\n"
+        finish_next(database)
+        assert process.wait(60) == 0
+
+
+@pytest.mark.slow
+def test_watch_waits_for_another_coordinator(run: Run, database: Database) -> None:
+    run("submit", "3-puzzle")
+    run("submit", "eight-kinds")
+    Jobs(database).claim_next(DEAD)
+    with watching("1") as (process, _):
+        assert process.stderr is not None
+        assert "the one that ran it is gone" in process.stderr.readline()
+        finish_next(database)
+        assert process.wait(60) == 0
+    Jobs(database).claim_next(owner_token())
+    run("submit", "8-puzzle")
+    with watching("8-puzzle") as (process, _):
+        assert process.stderr is not None
+        assert process.stderr.readline() == "Job 3 waits in the queue; coordinators run 2 now.\n"
+
+
+def test_migrate(run: Run, run_json: RunJson, folder: Path) -> None:
+    assert run("migrate", "--database", "new.db").stdout == "new.db is up to date (schema 0002).\n"
+    assert (folder / "new.db").exists()
+    assert run_json("migrate", "--database", "new.db") == {"database": "new.db", "schema": "0002"}
+
+
+def test_workers_are_threads_unless_told(run: Run) -> None:
+    assert "'many' is not one of" in run("enumerate", "3-puzzle", "--workers", "many", status=2).stderr
+    assert run("enumerate", "3-puzzle", "--workers", "threads").exit_code == 0

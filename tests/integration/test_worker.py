@@ -1,0 +1,184 @@
+"""`farthest worker` as a process: how it starts, ends and lasts."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from click.testing import CliRunner
+
+from cluster import Service, until
+from farthest.cli.app import cli
+from farthest.coordinator.publisher import StepPublisher
+from farthest.worker import service
+from farthest.worker.app import broker_settings, queue_length
+from farthest.worker.connections import RedisNodes
+from farthest.worker.registry import list_workers
+from servers import RedisServer
+
+PASSWORD = "s3cr%t@1/x"
+
+Start = Callable[..., Service]
+
+
+@pytest.fixture
+def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    opened = RedisNodes([redis_url])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """Starts a worker with one process, and waits until it is there."""
+    started: list[Service] = []
+
+    def begin(nodes: RedisNodes, *words: str) -> Service:
+        environment = {**os.environ, "FARTHEST_REDIS_URL": nodes.urls[0]}
+        number = len(started)
+        worker = Service(
+            tmp_path, f"worker{number}", ["worker", "--concurrency", "1", *words], environment, 0.0
+        )
+        started.append(worker)
+        until(lambda: [1 for one in list_workers(nodes) if one.pid == worker.pid] or None, 30, "it is there")
+        return worker
+
+    yield begin
+    for worker in started:
+        worker.kill()
+
+
+def test_a_worker_tells_of_itself_and_drains(nodes: RedisNodes, start: Start) -> None:
+    worker = start(nodes, "--name", "alpha")
+    (record,) = list_workers(nodes)
+    assert (record.name, record.concurrency, record.pids) == ("farthest@alpha", 1, tuple(worker.children()))
+    assert CliRunner().invoke(cli, ["worker", "--healthy"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["worker", "--healthy", "--name", "alpha"]).exit_code == 0
+    assert CliRunner().invoke(cli, ["worker", "--healthy", "--name", "beta"]).exit_code == 1
+    shown = CliRunner().invoke(cli, ["workers"]).output
+    assert "farthest@alpha" in shown
+    assert "idle" in shown
+    assert worker.stop() == 0
+    assert list_workers(nodes) == []
+    assert CliRunner().invoke(cli, ["worker", "--healthy"]).exit_code == 1
+
+
+def test_signals_to_all_processes_of_a_worker_drain_it(nodes: RedisNodes, start: Start) -> None:
+    worker = start(nodes)
+    os.killpg(worker.pid, signal.SIGTERM)
+    assert worker.process.wait(20) == 0
+
+
+def test_a_second_signal_ends_a_worker_at_once(nodes: RedisNodes, start: Start) -> None:
+    worker = start(nodes)
+    worker.process.send_signal(signal.SIGTERM)
+    until(lambda: "SIGTERM" in worker.said() or None, 10, "it has noticed")
+    worker.process.send_signal(signal.SIGTERM)
+    assert worker.process.wait(5) == 128 + signal.SIGTERM
+
+
+def test_processes_end_with_their_worker(nodes: RedisNodes, start: Start) -> None:
+    worker = start(nodes)
+    (child,) = worker.children()
+    os.kill(worker.pid, signal.SIGKILL)
+    until(lambda: gone(child) or None, 10, "the child has ended")
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Path, start: Start) -> None:
+    server = RedisServer(tmp_path / "redis", password=PASSWORD)
+    server.start()
+    nodes = RedisNodes([server.url], wait=10)
+    try:
+        worker = start(nodes)
+        server.kill()
+        time.sleep(1.2)
+        server.start()
+        publisher = StepPublisher(nodes)
+        publisher.publish("1-over", 1, range(3))
+        publisher.close()
+        until(lambda: queue_length(nodes) == 0 or None, 20, "it works again")
+        assert worker.stop() == 0
+        said = worker.said()
+        assert "Connected" in said
+        assert PASSWORD not in said
+        assert quote(PASSWORD, safe="") not in said
+        assert "s3cr" not in said
+    finally:
+        nodes.close()
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"FARTHEST_REDIS_URL": "http://here"}, "FARTHEST_REDIS_URL is 'http://here'"),
+        ({"FARTHEST_REDIS_URL": "redis://:s3cret@127.0.0.1:1"}, "check that it runs"),
+        ({"FARTHEST_CONCURRENCY": "many"}, "FARTHEST_CONCURRENCY is 'many'"),
+        ({"FARTHEST_LEASE_SECONDS": "0"}, "FARTHEST_LEASE_SECONDS is '0'"),
+        ({"FARTHEST_WORKER_MEMORY": "much"}, "FARTHEST_WORKER_MEMORY is 'much'"),
+        ({"FARTHEST_LOG_LEVEL": "loud"}, "FARTHEST_LOG_LEVEL is 'loud'"),
+    ],
+)
+def test_wrong_settings_are_one_message(
+    variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service, "START_SECONDS", 0.0)
+    result = CliRunner().invoke(cli, ["worker"], env=variables)
+    assert result.exit_code == 2
+    assert expected in result.output
+    assert "s3cret" not in result.output
+
+
+def test_a_wrong_password_is_named(tmp_path: Path) -> None:
+    server = RedisServer(tmp_path / "redis", password=PASSWORD)
+    server.start()
+    try:
+        url = server.url.replace("s3cr", "other")
+        for command in (["worker"], ["workers"], ["worker", "--healthy"]):
+            result = CliRunner().invoke(cli, command, env={"FARTHEST_REDIS_URL": url})
+            assert result.exit_code == 2
+            assert "password" in result.output
+            assert "other" not in result.output
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a/b", "x@y"])
+def test_wrong_names_are_refused(name: str) -> None:
+    result = CliRunner().invoke(cli, ["worker", "--name", name])
+    assert result.exit_code == 2
+    assert "--name" in result.output
+
+
+@pytest.mark.parametrize(
+    ("url", "settings"),
+    [
+        ("redis://here", {"broker_url": "redis://here:6379/0"}),
+        ("redis://u:p%40@here:1/3?protocol=3", {"broker_url": "redis://u:p%40@here:1/3"}),
+        ("unix://:p@/run/redis?db=2", {"broker_url": "redis+socket://:p@/run/redis", "broker_vhost": "2"}),
+        (
+            "rediss://here/1",
+            {"broker_url": "rediss://here:6379/1", "broker_use_ssl": {"ssl_cert_reqs": "required"}},
+        ),
+        (
+            "rediss://here/1?ssl_ca_certs=/ca.pem&ssl_cert_reqs=none",
+            {
+                "broker_url": "rediss://here:6379/1",
+                "broker_use_ssl": {"ssl_ca_certs": "/ca.pem", "ssl_cert_reqs": "none"},
+            },
+        ),
+    ],
+)
+def test_celery_gets_the_url_in_its_own_words(url: str, settings: dict[str, object]) -> None:
+    assert broker_settings(url) == settings

@@ -1,0 +1,105 @@
+"""Runs in Redis for tests: made from the cases of store_cases, stepped as workers do, and hit in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from farthest import _kernel
+from farthest.worker.blocks import Cut
+from farthest.worker.cache import BitmapCache
+from farthest.worker.connections import RedisNodes
+from farthest.worker.redis_store import BlockViews, RedisStore
+from farthest.worker.run_store import RunStore
+from farthest.worker.runs import new_run
+from farthest.worker.step import step
+from farthest.worker.store import Base
+from store_cases import Case
+
+NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
+"""A case for each way to tell what is new in a block (worker/redis_store.py)."""
+
+
+class Nodes(RedisNodes):
+    """Every operation is done as often as ``times`` says; ``between`` is called after each but the last, ``before``
+    before all.
+
+    This is what a lost connection does: what it had asked for was done, and is asked for again.
+    """
+
+    def __init__(self, urls: list[str], times: int = 1) -> None:
+        super().__init__(urls)
+        self.times = times
+        self.before: Callable[[], None] = lambda: None
+        self.between: Callable[[], None] = lambda: None
+
+    def call(self, operation: Callable[[], Any]) -> Any:
+        self.before()
+        for _ in range(self.times - 1):
+            super().call(operation)
+            self.between()
+        return super().call(operation)
+
+
+def begin_run(of: Case, nodes: RedisNodes, *, per_block: int = 2, distances: bool = True) -> RunStore:
+    """A new run of a case, at depth 0."""
+    cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
+    return RunStore.create(nodes, new_run("1"), of.space, cut, distances=distances)
+
+
+def worker_store(run: RunStore, nodes: RedisNodes | None = None, cache: int = 0) -> RedisStore:
+    """What a worker makes of the run, with a cache of so many bytes."""
+    return RedisStore.attach(nodes or run.nodes, run.run, BitmapCache(cache), "worker")
+
+
+def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = None) -> None:
+    """Steps the layers ``first`` to ``last``, block by block."""
+    stepper = worker or run
+    for depth in range(first, last + 1):
+        shards = run.begin(depth, range(run.kernel.shards))
+        for block in run.blocks.of(shards):
+            step(stepper, depth, run.blocks.shards(block))
+        run.counts(depth)
+
+
+def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockViews, list[int]]:
+    """A step that is not committed: its views and counts."""
+    views = store.open(depth, store.blocks.shards(block))
+    store.kernel.prepare(views.shards)
+    counts = _kernel.step(
+        store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate
+    )
+    return views, counts
+
+
+def keys(nodes: RedisNodes) -> set[str]:
+    """The names of all keys on all nodes."""
+    return {name for client in nodes.clients for name in names_of(client)}
+
+
+def names_of(client: Any, pattern: str = "*") -> list[str]:
+    """The names of the keys of one node, in order."""
+    return sorted(name.decode() for name in client.scan_iter(pattern, 1000))
+
+
+def distances_of(of: Case, depth: int) -> bytes:
+    """The map up to a depth."""
+    out = bytearray(b"\xff" * of.kernel.keys)
+    for distance, layer in enumerate(of.layers[: depth + 1]):
+        for key in layer:
+            out[key] = distance
+    return bytes(out)
+
+
+def base_of(of: Case, depth: int, size: int) -> Base:
+    """A checkpoint with chunks of ``size`` keys."""
+    from farthest.models.chunks import Chunk
+
+    whole = distances_of(of, depth)
+
+    def chunk(key: int) -> Chunk:
+        first = key - key % size
+        part = whole[first : first + size]
+        return Chunk(1, first, first + len(part) - 1, depth, "uint8", part)
+
+    return chunk

@@ -1,0 +1,114 @@
+"""The model behind docs/scaling.md against runs in a real Redis, counted."""
+
+from dataclasses import replace
+
+import pytest
+
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Puzzle
+from scale_model import Cluster, Costs, Prediction, blob_bytes, predict
+from scale_run import Counted, counted_run
+from scale_shape import Shape, simulated_locality
+from strategies import make_puzzle
+
+MIB = 2**20
+TOLERANCE = {"written": 0.15, "read": 0.20, "blobs": 0.35, "messages": 0.05, "peak": 0.25}
+"""Of what was measured."""
+
+
+def one_way() -> Puzzle:
+    """362,880 boards on a one-way ring of nine cells with two-way bridges."""
+    ring = tuple((cell, (cell + 1) % 9) for cell in range(9))
+    return make_puzzle(edges=((0, 3), (3, 7)), arcs=ring, goals=[tuple(range(9))])
+
+
+def odd_ring() -> Puzzle:
+    """3,628,800 boards on two rows of five cells and a diagonal, which makes a ring of three."""
+    rows = tuple((cell, cell + 1) for cell in range(9) if cell != 4)
+    columns = tuple((cell, cell + 5) for cell in range(5))
+    return make_puzzle(edges=(*rows, *columns, (0, 6)), goals=[tuple(range(10))])
+
+
+CASES = {
+    "bipartite": (load("sliding-2x5"), "before", 2**15, 1, 0),
+    "bipartite, kept by workers": (load("sliding-2x5"), "before", 2**15, 2, MIB),
+    "not bipartite": (odd_ring(), "two", 2**16, 1, 0),
+    "one-way": (one_way(), "all", 2**13, 1, 0),
+}
+
+
+def measured(
+    puzzle: Puzzle, url: str, block_size: int, workers: int, memory: int, small: int = 1000
+) -> tuple[Counted, Shape, Cluster]:
+    """A run, and what the model is to be told of it."""
+    run = counted_run(
+        puzzle, url, block_size=block_size, workers=workers, worker_memory=memory, small_states=small
+    )
+    cluster = Cluster(workers=workers, worker_memory=memory, small_states=small, celery=False)
+    return run, Shape.of(puzzle, block_size, run.states[:-1]), cluster
+
+
+def misses(run: Counted, prediction: Prediction) -> dict[str, float]:
+    """What is further from the run than TOLERANCE: by what factor."""
+    ratios = {name: prediction.total(name) / run.total(name) for name in TOLERANCE if name != "peak"}
+    ratios["peak"] = prediction.peak / max(layer.held for layer in run.layers)
+    return {name: ratio for name, ratio in ratios.items() if not abs(ratio - 1) <= TOLERANCE[name]}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
+    puzzle, exclude, block_size, workers, memory = CASES[name]
+    run, shape, cluster = measured(puzzle, redis_url, block_size, workers, memory)
+    assert shape.exclude == exclude
+    locality = simulated_locality(shape, workers, memory)
+    assert not misses(run, predict(shape, cluster, locality))
+    # A model that is wrong by as much as this would be found out.
+    costs = Costs()
+    for wrong in (replace(costs, entropy=1.4 * costs.entropy), replace(costs, entropy=0.7 * costs.entropy)):
+        assert {"written", "read"} <= misses(run, predict(shape, cluster, locality, wrong)).keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "memory"), [(1, 0), (2, 256 * MIB)])
+def test_3x4(redis_url: str, workers: int, memory: int) -> None:
+    run, shape, cluster = measured(load("sliding-3x4"), redis_url, 4 * MIB, workers, memory, 250_000)
+    prediction = predict(shape, cluster, simulated_locality(shape, workers, memory))
+    assert not misses(run, prediction)
+    assert run.states[:-1] == list(shape.layers)
+    layers = [(layer.written, one.written) for layer, one in zip(run.layers, prediction.layers, strict=True)]
+    large = [(counted, said) for counted, said in layers if counted > 10**6]
+    assert len(large) > 20
+    assert all(abs(said / counted - 1) < 0.15 for counted, said in large)
+
+
+def test_a_blob_costs_what_its_entropy_does() -> None:
+    keys, costs = 20_000_000, Costs()
+    assert blob_bytes(keys, 0, costs) == 0
+    assert blob_bytes(keys, keys, costs) == costs.blob_header
+    sizes = [blob_bytes(keys, states, costs) for states in (10, 10**3, 10**5, 10**7)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == pytest.approx(keys / 8, rel=0.05)  # half of all keys: a bit each
+
+
+def test_workers_find_in_memory_what_they_have_stepped() -> None:
+    shape = Shape.of(load("sliding-2x7"), 4 * MIB)
+    assert (shape.shards, shape.blocks, shape.exclude) == (2184, 2184, "before")
+    many = simulated_locality(shape, 64, 256 * MIB)
+    assert many.two_before > 0.9
+    assert 0.5 < many.before < 1
+    few = simulated_locality(shape, 8, 32 * MIB)
+    assert few.two_before < 0.1
+    assert simulated_locality(shape, 64, 0).before == 0
+
+
+def test_more_machines_take_less_time_until_something_else_is_full() -> None:
+    shape = Shape.of(load("sliding-2x7"), 4 * MIB)
+    several = [
+        Cluster(workers=workers, nodes=nodes) for workers, nodes in ((2, 1), (8, 1), (512, 1), (512, 8))
+    ]
+    predictions = [
+        predict(shape, cluster, simulated_locality(shape, cluster.workers, 0)) for cluster in several
+    ]
+    seconds = [prediction.total("seconds") for prediction in predictions]
+    assert seconds == sorted(seconds, reverse=True)
+    assert [prediction.bound for prediction in predictions[1:3]] == ["worker", "redis"]

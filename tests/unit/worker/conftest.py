@@ -1,0 +1,46 @@
+"""Redis without keys, and runs in it. The blobs are on two nodes: two databases of one server."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from farthest.worker.run_store import RunStore
+from run_cases import Nodes, begin_run
+from store_cases import Case
+
+Begin = Callable[..., RunStore]
+
+
+@pytest.fixture
+def connect(redis_url: str) -> Iterator[Callable[..., Nodes]]:
+    """Makes connections, as one process has them; ``times``: see Nodes."""
+    made: list[Nodes] = []
+
+    def connect_again(times: int = 1) -> Nodes:
+        made.append(Nodes([redis_url, redis_url.removesuffix("/0") + "/1"], times))
+        return made[-1]
+
+    yield connect_again
+    for nodes in made:
+        nodes.close()
+
+
+@pytest.fixture
+def nodes(connect: Callable[..., Nodes]) -> Nodes:
+    return connect()
+
+
+@pytest.fixture
+def begin(nodes: Nodes) -> Iterator[Begin]:
+    """Begins runs (see ``begin_run``) over ``nodes``, or others, and drops them at the end."""
+    made: list[RunStore] = []
+
+    def begin_one(
+        of: Case, over: Nodes | None = None, per_block: int = 2, distances: bool = True
+    ) -> RunStore:
+        made.append(begin_run(of, over or nodes, per_block=per_block, distances=distances))
+        return made[-1]
+
+    yield begin_one
+    for run in made:
+        run.drop()

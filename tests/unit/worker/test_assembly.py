@@ -1,0 +1,77 @@
+"""Maps put together from a checkpoint and blobs: what is read when, and what does not fit."""
+
+import pytest
+
+from farthest.errors import LostStateError, StorageError
+from farthest.models.chunks import Chunk
+from farthest.worker.assembly import Assembly, parts
+from farthest.worker.bitmaps import Bitmap
+from farthest.worker.blobs import encode_blob
+from farthest.worker.blocks import Blocks
+from run_cases import base_of, distances_of
+from store_cases import case
+
+OF = case("slides", 2)
+KEYS = OF.kernel.keys
+
+
+def assembly(per_block: int, depth: int, base: object, **options: object) -> Assembly:
+    arguments = {"blobs": lambda block: [], "shift": 0, "parity": [], **options}
+    return Assembly(OF.kernel, Blocks(OF.kernel.shards, per_block), depth, base=base, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, KEYS - 1, KEYS])
+def test_parts_are_cut_from_the_chunks_that_hold_them(size: int) -> None:
+    whole, base = distances_of(OF, 5), base_of(OF, 5, size)
+    for first, end in ((0, KEYS), (3, 4), (size // 2, min(KEYS, 3 * size)), (KEYS - 1, KEYS), (5, 5)):
+        found = list(parts(base, first, end))
+        assert b"".join(bytes(part) for _, part in found) == whole[first:end]
+        assert [key for key, _ in found] == sorted({key for key, _ in found})
+
+
+@pytest.mark.parametrize("per_block", [1, 2, 5, 30])
+@pytest.mark.parametrize("size", [13, 100, 360])
+def test_the_base_is_not_read_behind_what_was_given(per_block: int, size: int) -> None:
+    """What has been given may have been replaced: see Maps.checkpoint."""
+    given, base = 0, base_of(OF, 5, size)
+
+    def careful(key: int) -> Chunk:
+        chunk = base(key)
+        assert chunk.first_key >= given
+        return chunk
+
+    whole = b""
+    for first, last, _, distances in assembly(per_block, 7, careful).chunks(size, 1):
+        assert first == given
+        given = last + 1
+        whole += bytes(distances)
+    assert whole == distances_of(OF, 5)
+
+
+def test_a_base_of_two_bytes_a_distance_is_read_and_written() -> None:
+    """Once a map is deeper than one byte can tell, chunks of the last checkpoint may still be of one."""
+    whole = distances_of(OF, 5)
+    wide = b"".join((65535 if byte == 255 else byte).to_bytes(2, "little") for byte in whole)
+    half = KEYS // 2
+
+    def base(key: int) -> Chunk:
+        if key < half:
+            return Chunk(1, 0, half - 1, 5, "uint8", whole[:half])
+        return Chunk(1, half, KEYS - 1, 5, "uint16", wide[2 * half :])
+
+    [(first, last, unit, distances)] = assembly(3, 300, base).chunks(KEYS, 2)
+    assert (first, last, unit, bytes(distances)) == (0, KEYS - 1, "uint16", wide)
+    [(_, _, unit, distances)] = assembly(3, 254, base).chunks(KEYS, 1)
+    assert (unit, bytes(distances)) == ("uint8", whole)
+
+
+def test_a_base_that_is_deeper_than_the_map_is_damaged() -> None:
+    with pytest.raises(StorageError):
+        list(assembly(3, 2, base_of(OF, 5, 100)).chunks(50, 1))
+
+
+def test_a_damaged_blob_is_not_left_out() -> None:
+    blob = encode_blob(OF.kernel, 1, 0, 0, Bitmap(OF.kernel, range(3)))
+    for depth, wrong in ((1, blob[:-1]), (2, blob), (1, b"")):
+        with pytest.raises(LostStateError):
+            list(assembly(3, 5, None, blobs=lambda block, d=depth, b=wrong: [(d, b)]).chunks(50, 1))

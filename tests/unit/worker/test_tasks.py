@@ -1,0 +1,130 @@
+"""Steps as a worker's process runs them, here in this process: messages that are late, doubled or hopeless."""
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from farthest import _kernel
+from farthest.worker import runs, tasks
+from farthest.worker.app import celery_app
+from farthest.worker.blocks import Cut
+from farthest.worker.connections import RedisNodes
+from farthest.worker.leases import StepLeases
+from farthest.worker.run_store import RunStore
+from farthest.worker.tasks import StepProcess
+from store_cases import case
+
+
+@pytest.fixture
+def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    opened = RedisNodes([redis_url])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def process(nodes: RedisNodes) -> Iterator[StepProcess]:
+    made = StepProcess("farthest@test")
+    yield made
+    made.nodes.close()
+
+
+@pytest.fixture
+def store(nodes: RedisNodes) -> Iterator[RunStore]:
+    """A run with its first layer under way, of one shard a block."""
+    of = case("two colours")
+    made = RunStore.create(nodes, runs.new_run("1"), of.space, Cut(of.kernel, 1, 1), distances=False)
+    made.begin(1, range(of.kernel.shards))
+    yield made
+    made.drop()
+
+
+def told(store: RunStore) -> list[dict[str, Any]]:
+    return [json.loads(entry) for entry in store.nodes.main.lrange(store.done_key, 0, -1)]
+
+
+def test_a_step_is_committed_and_told(process: StepProcess, store: RunStore) -> None:
+    for block in range(store.blocks.count):
+        process.run(store.run, 1, block)
+    assert store.counts(1) == case("two colours").counts(1)
+    assert [entry["block"] for entry in told(store)] == list(range(store.blocks.count))
+    assert {entry["by"] for entry in told(store)} == {process.holder}
+    assert StepLeases(store.nodes, store.run, 5).held(1, [0]) == {}
+
+
+def test_a_message_that_comes_twice_changes_nothing(process: StepProcess, store: RunStore) -> None:
+    process.run(store.run, 1, 0)
+    process.run(store.run, 1, 0)
+    assert store.committed(1) == {0}
+    assert len(told(store)) == 1
+
+
+def test_a_step_that_another_works_on_is_left_to_it(process: StepProcess, store: RunStore) -> None:
+    StepLeases(store.nodes, store.run, 5).take(1, 0, "another")
+    process.run(store.run, 1, 0)
+    assert store.committed(1) == set()
+
+
+def test_messages_of_runs_and_layers_that_are_over_leave_nothing(
+    process: StepProcess, store: RunStore, nodes: RedisNodes
+) -> None:
+    for block in range(store.blocks.count):
+        process.run(store.run, 1, block)
+    store.begin(2, range(store.kernel.shards))
+    process.run(store.run, 1, 0)
+    store.drop()
+    process.run(store.run, 2, 0)
+    process.run("never-was", 1, 0)
+    assert list(nodes.main.scan_iter("farthest:run:*")) == []
+
+
+def test_lost_states_are_told(process: StepProcess, store: RunStore) -> None:
+    for blob in store.nodes.main.scan_iter(f"farthest:run:{store.run}:b:*"):
+        store.nodes.main.delete(blob)
+    for block in range(store.blocks.count):
+        process.run(store.run, 1, block)
+    assert "lost" in {entry.get("error") for entry in told(store)}
+
+
+def test_a_run_of_another_version_is_told(process: StepProcess, store: RunStore) -> None:
+    store.nodes.main.hset(store.meta_key, "protocol", runs.PROTOCOL + 1)
+    process.run(store.run, 1, 0)
+    (entry,) = told(store)
+    assert entry["error"] == "version"
+    assert "same version" in entry["message"]
+
+
+def test_what_nobody_expects_is_told_and_logged(
+    process: StepProcess, store: RunStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(_kernel, "step", broken)
+    process.run(store.run, 1, 0)
+    (entry,) = told(store)
+    assert (entry["error"], entry["message"]) == ("failed", "ZeroDivisionError: a defect")
+    assert "Traceback" in caplog.text
+
+
+def test_a_step_without_redis_is_dropped_with_one_line(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", "redis://:secret@127.0.0.1:1")
+    monkeypatch.setattr(tasks, "WAIT_SECONDS", 0.0)
+    StepProcess("farthest@test").run("1-a", 1, 0)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "dropped" in record.getMessage()
+    assert "secret" not in caplog.text
+
+
+def test_the_app_takes_nothing_but_json(redis_url: str) -> None:
+    app = celery_app(redis_url)
+    assert app.conf.accept_content == ["json"]
+    assert app.conf.task_serializer == "json"
+    assert app.conf.result_backend is None
