@@ -1,0 +1,61 @@
+"""The commands that README.md and docs/deployment.md show for Docker Compose fit docker-compose.yml and the program."""
+
+from __future__ import annotations
+
+import re
+import shlex
+
+import pytest
+
+from deployment.compose import ROOT, services
+from farthest.cli.app import cli
+
+
+def shown(page: str) -> list[list[str]]:
+    """The words of each command for Docker Compose that a page shows as an example."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    lines = re.findall(r"^ {4,}(?:\$ )?(docker compose .*)$", text, flags=re.MULTILINE)
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/deployment.md", 12)])
+def test_commands(page: str, least: int) -> None:
+    all_services = services("monitoring")
+    commands = shown(page)
+    assert len(commands) >= least
+    for words in commands:
+        if "--scale" in words:
+            name, _, number = words[words.index("--scale") + 1].partition("=")
+            assert name in all_services
+            assert int(number) > 0
+        if "exec" in words:
+            called = [word for word in words[words.index("exec") + 1 :] if not word.startswith("-")]
+            assert called[0] in all_services
+            if called[1] == "farthest":
+                assert called[2] in cli.commands, words
+        if words[2] in ("stop", "logs"):
+            assert {word for word in words[3:] if not word.startswith("-")} <= set(all_services)
+
+
+def test_links_lead_somewhere() -> None:
+    for page in ("README.md", "docs/deployment.md", "docs/settings.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^):#]+)\)", text):
+            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+
+
+def test_limits_are_those_of_the_file() -> None:
+    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
+    for name, value in re.findall(r"`([A-Z]+_(?:LIMIT|MAXMEMORY))`, (\w+)", text):
+        assert f"${{{name}:-{value}}}" in compose, name
+
+
+def test_grace_periods_are_those_of_the_file() -> None:
+    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    all_services = services()
+    rows = re.findall(r"^\| (\w+) \| (SIG\w+) \| (\d+) (s|min) \|", text, flags=re.MULTILINE)
+    assert len(rows) == 4
+    for name, number, amount, unit in rows:
+        assert all_services[name].stop_signal == number
+        assert all_services[name].grace == int(amount) * (60 if unit == "min" else 1)

@@ -1,0 +1,53 @@
+"""docs/settings.md says what the program's list of settings says."""
+
+from __future__ import annotations
+
+import re
+
+from deployment.compose import ROOT, services
+from farthest.environment import SETTINGS, hide_password
+from farthest.models.failures import shown
+
+READERS = {"worker", "coordinator", "migrate", "flower", "commands"}
+
+
+def page() -> str:
+    return (ROOT / "docs/settings.md").read_text(encoding="utf-8")
+
+
+def rows() -> list[list[str]]:
+    table = [line for line in page().splitlines() if line.startswith("| `FARTHEST_")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table]
+
+
+def test_the_table() -> None:
+    wanted = [
+        [f"`{setting.name}`", f"`{setting.default}`" if setting.default else "", setting.meaning]
+        for setting in SETTINGS
+    ]
+    assert [[name, default, meaning] for name, default, _, meaning in rows()] == wanted
+
+
+def test_who_reads_what() -> None:
+    """Each service of docker-compose.yml is given exactly what it reads, by the table."""
+    readers = {name.strip("`"): set(cell.split(", ")) for name, _, cell, _ in rows()}
+    assert set().union(*readers.values()) == READERS
+    all_services = services("monitoring")
+    for service in ("worker", "coordinator", "flower"):
+        assert set(all_services[service].environment) == {
+            name for name, by in readers.items() if service in by
+        }
+
+
+def test_the_examples_are_urls_and_show_no_password() -> None:
+    from redis import Redis
+    from sqlalchemy import make_url
+
+    examples = re.findall(r"^    (FARTHEST_[A-Z_]+)=\"?([^\s\"]+)", page(), flags=re.MULTILINE)
+    assert len(examples) == 10
+    for name, url in examples:
+        if name.startswith("FARTHEST_REDIS"):
+            Redis.from_url(url).close()
+        elif "://" in url:
+            assert "PASSWORD" not in shown(make_url(url))
+        assert "PASSWORD" not in hide_password(url)
