@@ -12,7 +12,7 @@ from scale_shape import Shape, simulated_locality
 from strategies import make_puzzle
 
 MIB = 2**20
-TOLERANCE = {"written": 0.15, "read": 0.20, "blobs": 0.35, "messages": 0.05, "peak": 0.25}
+TOLERANCE = {"written": 0.15, "read": 0.15, "blobs": 0.35, "messages": 0.05, "peak": 0.25}
 """Of what was measured."""
 
 
@@ -30,10 +30,9 @@ def odd_ring() -> Puzzle:
 
 
 CASES = {
-    "bipartite": (load("sliding-2x5"), "before", 2**15, 1, 0),
-    "bipartite, kept by workers": (load("sliding-2x5"), "before", 2**15, 2, MIB),
-    "not bipartite": (odd_ring(), "two", 2**16, 1, 0),
-    "one-way": (one_way(), "all", 2**13, 1, 0),
+    "bipartite": (load("sliding-2x5"), "before", 2**15),
+    "not bipartite": (odd_ring(), "two", 2**16),
+    "one-way": (one_way(), "all", 2**13),
 }
 
 
@@ -57,28 +56,45 @@ def misses(run: Counted, prediction: Prediction) -> dict[str, float]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
-    puzzle, exclude, block_size, workers, memory = CASES[name]
-    run, shape, cluster = measured(puzzle, redis_url, block_size, workers, memory)
+    puzzle, exclude, block_size = CASES[name]
+    run, shape, cluster = measured(puzzle, redis_url, block_size, 1, 0)
     assert shape.exclude == exclude
-    locality = simulated_locality(shape, workers, memory)
+    locality = simulated_locality(shape, 1, 0)
     assert not misses(run, predict(shape, cluster, locality))
     # A model that is wrong by as much as this would be found out.
     costs = Costs()
     for wrong in (replace(costs, entropy=1.4 * costs.entropy), replace(costs, entropy=0.7 * costs.entropy)):
-        assert {"written", "read"} <= misses(run, predict(shape, cluster, locality, wrong)).keys()
+        assert "written" in misses(run, predict(shape, cluster, locality, wrong))
+
+
+def check_kept(run: Counted, shape: Shape, cluster: Cluster, least: float) -> None:
+    """How much workers find in memory is luck too, where blocks are few: which of them each took first. ``least``: part
+    of the predicted reading that there is at least."""
+    kept = predict(shape, cluster, simulated_locality(shape, cluster.workers, cluster.worker_memory))
+    nothing_kept = predict(shape, cluster, simulated_locality(shape, cluster.workers, 0))
+    assert misses(run, kept).keys() <= {"read"}
+    assert least * kept.total("read") <= run.total("read") < 0.6 * nothing_kept.total("read")
+
+
+def test_what_workers_keep_is_not_read(redis_url: str) -> None:
+    check_kept(*measured(load("sliding-2x5"), redis_url, 2**12, 4, MIB // 4, 20_000), least=0.5)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("workers", "memory"), [(1, 0), (2, 256 * MIB)])
-def test_3x4(redis_url: str, workers: int, memory: int) -> None:
-    run, shape, cluster = measured(load("sliding-3x4"), redis_url, 4 * MIB, workers, memory, 250_000)
-    prediction = predict(shape, cluster, simulated_locality(shape, workers, memory))
+def test_3x4(redis_url: str) -> None:
+    run, shape, cluster = measured(load("sliding-3x4"), redis_url, 4 * MIB, 1, 0, 250_000)
+    prediction = predict(shape, cluster, simulated_locality(shape, 1, 0))
     assert not misses(run, prediction)
     assert run.states[:-1] == list(shape.layers)
     layers = [(layer.written, one.written) for layer, one in zip(run.layers, prediction.layers, strict=True)]
     large = [(counted, said) for counted, said in layers if counted > 10**6]
     assert len(large) > 20
     assert all(abs(said / counted - 1) < 0.15 for counted, said in large)
+
+
+@pytest.mark.slow
+def test_3x4_kept(redis_url: str) -> None:
+    check_kept(*measured(load("sliding-3x4"), redis_url, 4 * MIB, 2, 256 * MIB, 250_000), least=0.0)
 
 
 def test_a_blob_costs_what_its_entropy_does() -> None:

@@ -28,6 +28,10 @@ from farthest.worker.store import ShardStore
 
 LOSSES_ALLOWED = 8
 """A step that lost its lease so often ends the job: it seems to kill its workers."""
+SMALL_LAYER_BLOCKS = 256
+"""In more blocks than these even a few states are stepped sooner by workers, and in less memory."""
+STEPPED_AT_ONCE = 16
+"""Blocks that the coordinator itself has in memory at a time, with what their steps read."""
 QUEUE_SECONDS = 30.0
 """A message may wait so long in a queue before it is sent again, then twice as long, and so on."""
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
@@ -92,8 +96,13 @@ class CeleryExecutor:
             raise TypeError(f"expected a RunStore, not {type(store).__name__}")
         if not shards:
             return
-        if sum(store.counts(depth - 1).values()) <= self._small_states:
-            step(store, depth, shards, self._threads)
+        blocks = store.blocks.of(shards)
+        if sum(store.counts(depth - 1).values()) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
+            for start in range(0, len(blocks), STEPPED_AT_ONCE):
+                part = blocks[start : start + STEPPED_AT_ONCE]
+                step(
+                    store, depth, [shard for one in part for shard in store.blocks.shards(one)], self._threads
+                )
             return
         layer = _Layer(store, depth, shards, self._publisher, self._lease_seconds)
         roll_call = 0.0

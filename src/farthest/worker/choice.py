@@ -48,16 +48,24 @@ class Choice:
     def __init__(self, store: RedisStore) -> None:
         self._store = store
         self._take = store.nodes.main.register_script(_TAKE)
-        self._stepped: dict[
-            int, dict[int, None]
-        ] = {}  # blocks by depth, in the order in which they were stepped
+        self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped
+        self._depth = -1
+        self._wishes: dict[int, None] = {}  # for that depth, those with the most input in memory first
 
     def next(self, depth: int, named: int) -> int:
         """A block to step, taken from the to-do set; ``named``, the message's, where that set is empty."""
         run, nodes = self._store.run, self._store.nodes
-        wishes = [str(block) for block in islice(self._wishes(depth), WISHES)]
-        taken = nodes.call(lambda: self._take(keys=[todo_key(run, depth)], args=wishes))
-        return named if taken is None else int(taken)
+        self._wish(depth)
+        wishes = list(islice(self._wishes, WISHES))
+        taken = nodes.call(
+            lambda: self._take(keys=[todo_key(run, depth)], args=[str(wish) for wish in wishes])
+        )
+        chosen = named if taken is None else int(taken)
+        for wish in wishes:  # another process has had those before the one that was given, or all
+            del self._wishes[wish]
+            if wish == chosen:
+                break
+        return chosen
 
     def named(self, depth: int, block: int) -> int:
         """``block``, which was sent again by its name: taken out of the to-do set, should it be there."""
@@ -71,14 +79,16 @@ class Choice:
         for old in [one for one in self._stepped if one < depth - 2]:
             del self._stepped[old]
 
-    def _wishes(self, depth: int) -> Iterator[int]:
-        """Blocks that this process has input for, the most first, each once."""
+    def _wish(self, depth: int) -> None:
+        """Sees to it that there are wishes, each block once: at a new depth those that this process has input for,
+        later what is near the block that it stepped last."""
         here, before, two_before = (self._stepped.get(depth - back, {}) for back in range(3))
-        asked = dict(here)
-        for block in (*two_before, *before, *self._near(before), *self._near(self._near(here))):
-            if block not in asked:
-                asked[block] = None
-                yield block
+        if depth != self._depth:
+            self._depth = depth
+            self._wishes = dict.fromkeys((*two_before, *before, *self._near(before)))
+        if not self._wishes:
+            last = list(here)[-1:]
+            self._wishes = dict.fromkeys(one for one in self._near(self._near(last)) if one not in here)
 
     def _near(self, blocks: Iterable[int]) -> Iterator[int]:
         for block in blocks:

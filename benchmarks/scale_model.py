@@ -1,0 +1,298 @@
+"""The model of a distributed run: bytes, messages, memory and time as functions of the space and the machines.
+
+docs/scaling.md says it in words. ``benchmarks/scaling.py measure`` holds it against runs and fits ``Costs`` anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import exp, log2, log10
+
+from farthest.coordinator.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
+from scale_shape import Locality, Shape
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What was measured, and on what. Seconds are processor time of one core of an AMD EPYC 7003."""
+
+    # Blobs of sliding-3x4, -2x6 and -3x4-slide, in blocks of 2.6 MiB, by layer (``blob_bytes``).
+    blob_header: float = 45.0
+    entropy: float = 0.962
+    entropy_of_thin: float = 0.0527
+    # Redis's memory: its allocator's part (sliding-3x4), a record and a blob's name (sliding-2x6 in blocks of 24 KiB,
+    # less its blobs), a message (5,000 in a queue), a run.
+    held_over: float = 1.07
+    record_held: float = 330.0
+    message_held: float = 1010.0
+    run_held: float = 20e3
+    # A step through the main node, without blobs: bytes and commands by Redis's own count (sliding-2x6 in blocks of
+    # 24 KiB in process, and the messages, leases and choices of Celery's workers).
+    step_bytes: float = 5500.0
+    step_commands: float = 40.0
+    # A worker's processor time: a step by itself (2x6 in blocks of 24 KiB); what Celery adds (in blocks of
+    # 240 KiB); a byte of bitmap that is made, filled from a blob, stepped from one source; a byte of blob that is
+    # read, written (2x6 in blocks of 24 KiB and sliding-3x4).
+    step_seconds: float = 1.2e-3
+    celery_seconds: float = 2.3e-3
+    fresh_seconds: float = 0.92e-9
+    fill_seconds: float = 1.67e-9
+    kernel_seconds: float = 0.34e-9
+    decode_seconds: float = 4.7e-9
+    encode_seconds: float = 8.6e-9
+    # The Redis server's processor time, of the same runs.
+    redis_command_seconds: float = 10e-6
+    redis_byte_seconds: float = 0.57e-9
+    # The coordinator's: its start; a layer that it steps itself, and each of its blocks (sliding-3x5 to depth 19); a
+    # layer that it sends out; a block of it, and that each second while the layer lasts (5,000 messages, reports and
+    # records); a byte moved to the spool; a key's part in making the map, and in storing it (sliding-3x4, one thread).
+    start_seconds: float = 0.7
+    small_layer_seconds: float = 0.0035
+    small_block_seconds: float = 1.1e-3
+    layer_seconds: float = 0.010
+    block_seconds: float = 0.3e-3
+    look_seconds: float = 1.0e-6
+    spool_byte_seconds: float = 1.5e-9
+    map_key_seconds: float = 5.9e-9
+    store_key_seconds: float = 4.9e-9
+    # Memory: the coordinator's for a block at a depth (its record and its place in the spool), and for a shard; the
+    # kernel's for a shard, in every process (both 4x4); bitmaps of a block of a small layer (3x5); a process without
+    # work.
+    record_memory: float = 730.0
+    shard_memory: float = 330.0
+    kernel_memory: float = 200.0
+    small_block_memory: float = 270e3
+    process_memory: float = 70e6
+    # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
+    map_bytes: float = 0.42
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together.
+    ``cores``: of the one machine that everything runs on; None: every process has a core."""
+
+    workers: int = 8
+    nodes: int = 1
+    worker_memory: int = 256 * 2**20
+    network: float = 1.25e9
+    small_states: int = 1_000_000
+    small_blocks: int = SMALL_LAYER_BLOCKS
+    histogram_only: bool = False
+    checkpoint_seconds: float = 60.0
+    celery: bool = True
+    cores: int | None = None
+
+
+BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_seconds", "shared_seconds")
+
+
+@dataclass(frozen=True)
+class LayerCost:
+    """One layer. ``written``, ``read``: bytes of blobs by steps; ``moved``: of the layer that leaves Redis meanwhile.
+    ``held``: in all of Redis at its end. Seconds of a worker's process, a node, the coordinator, the spool, and all of
+    them on the cores that they share: the layer takes the longest."""
+
+    depth: int
+    states: int
+    messages: int
+    blobs: float
+    written: float
+    read: float
+    moved: float
+    held: float
+    worker_seconds: float = 0.0
+    redis_seconds: float = 0.0
+    coordinator_seconds: float = 0.0
+    spool_seconds: float = 0.0
+    shared_seconds: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return max(float(getattr(self, name)) for name in BOUNDS)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A whole run. ``spool``: the most that it holds; ``map_seconds``: one checkpoint of the whole map, by the
+    coordinator alone."""
+
+    layers: list[LayerCost]
+    peak: float
+    spool: float
+    checkpoints: int
+    checkpoint_seconds: float
+    map_seconds: float
+    database: float
+    worker_bytes: float
+    coordinator_bytes: float
+    start_seconds: float
+
+    def total(self, name: str) -> float:
+        """The sum of a figure over all layers."""
+        return float(sum(getattr(layer, name) for layer in self.layers))
+
+    @property
+    def seconds(self) -> float:
+        """From beginning to end."""
+        return self.start_seconds + self.total("seconds") + self.checkpoint_seconds + self.map_seconds
+
+    @property
+    def bound(self) -> str:
+        """What takes the time of most layers' seconds."""
+        spent = dict.fromkeys(BOUNDS, 0.0)
+        for layer in self.layers:
+            spent[max(BOUNDS, key=lambda name: float(getattr(layer, name)))] += layer.seconds
+        return max(spent, key=lambda name: spent[name]).removesuffix("_seconds")
+
+
+def blob_bytes(keys: float, states: float, costs: Costs) -> float:
+    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what zstd's first level
+    does worse: nothing at a tenth, a fifth at a ten-thousandth."""
+    if states <= 0:
+        return 0.0
+    part = min(states / keys, 1.0)
+    bits = 0.0 if part == 1 else -part * log2(part) - (1 - part) * log2(1 - part)
+    return costs.blob_header + keys * bits / 8 * (costs.entropy - costs.entropy_of_thin * log10(part))
+
+
+def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
+    """The blobs of a layer whose states are spread evenly: how many, and their bytes together."""
+    places = shape.blocks_at(depth)
+    keys, sizes = sum(places.values()), dict[int, list[float]]()
+    for size in places.values():
+        sizes.setdefault(size, [0.0])[0] += 1
+    blobs = total = 0.0
+    for size, (number,) in sizes.items():
+        here = states * size / keys
+        some = 1 - exp(-here)  # of such blocks have a state
+        blobs += number * some
+        total += number * some * blob_bytes(size, here / some if some else 0.0, costs)
+    return blobs, total
+
+
+def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | None = None) -> Prediction:
+    """What the run will take."""
+    costs = costs or Costs()
+    sizes = [layer_bytes(shape, depth, states, costs)[1] for depth, states in enumerate(shape.layers)]
+    found = list(accumulate(shape.layers))
+    layers = []
+    for depth in range(1, len(shape.layers) + 1):
+        states = shape.layers[depth] if depth < len(shape.layers) else 0
+        layers.append(_layer(shape, cluster, locality, costs, sizes, found, depth, states))
+    # One thread decodes and spreads, two compress what it has made.
+    making, storing = shape.keys * costs.map_key_seconds, shape.keys * costs.store_key_seconds
+    map_seconds = (
+        max(making, storing / 2) if cluster.cores is None else (making + storing) / min(cluster.cores, 2)
+    )
+    map_seconds *= not cluster.histogram_only
+    checkpoints, spool = _checkpoints(layers, cluster, map_seconds)
+    small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
+    # Records of the layers that no checkpoint has; the rows and bitmaps of what it steps itself at a time.
+    records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, spool / sum(sizes))
+    coordinator = (
+        records * costs.record_memory
+        + shape.shards * (costs.shard_memory + costs.kernel_memory)
+        + small * (costs.small_block_memory + shape.row_bytes / shape.blocks)
+    )
+    worker = (
+        min(cluster.worker_memory, shape.bitmap * shape.blocks * 2)
+        + shape.bitmap * (shape.inputs_per_block + 3)
+        + shape.shards * costs.kernel_memory
+        + shape.row_bytes * locality.stepped
+    )
+    return Prediction(
+        layers=layers,
+        peak=max(layer.held for layer in layers),
+        spool=spool,
+        checkpoints=checkpoints,
+        checkpoint_seconds=checkpoints * map_seconds,
+        map_seconds=map_seconds,
+        database=0.0 if cluster.histogram_only else shape.keys * costs.map_bytes,
+        worker_bytes=costs.process_memory + worker,
+        coordinator_bytes=costs.process_memory + coordinator,
+        start_seconds=costs.start_seconds,
+    )
+
+
+def small_blocks(shape: Shape, states: float) -> float:
+    """Blocks that a thin layer has states in: they keep together. Fitted to sliding-3x5 up to 378,761 states."""
+    return float(min(len(shape.blocks_at(0)), 5.5 * max(1.0, states) ** 0.57))
+
+
+def _layer(
+    shape: Shape,
+    cluster: Cluster,
+    locality: Locality,
+    costs: Costs,
+    sizes: Sequence[float],
+    found: Sequence[int],
+    depth: int,
+    states: int,
+) -> LayerCost:
+    def size(of: int) -> float:
+        return sizes[of] if 0 <= of < len(sizes) else 0.0
+
+    blocks = len(shape.blocks_at(depth))
+    known = shape.layers[depth - 1]
+    sent = known > cluster.small_states or small_blocks(shape, known) > cluster.small_blocks
+    written, (blobs, _) = size(depth), layer_bytes(shape, depth, states, costs)
+    before = size(depth - 1) * shape.inputs_per_block * blocks / max(1, len(shape.blocks_at(depth - 1)))
+    two_before = size(depth - 2)
+    visited = 0.0
+    if shape.exclude == "all":
+        _, visited = layer_bytes(shape, depth, found[min(depth, len(found) - 1)], costs)
+        _, two_before = layer_bytes(shape, depth, found[depth - 1], costs)
+        written += visited if states else 0.0
+        blobs *= 2
+    read = (before * (1 - locality.before) + two_before * (1 - locality.two_before)) if sent else 0.0
+    moved = size(depth - 3)
+    held = size(depth) + size(depth - 1) + size(depth - 2) + visited
+    queued = costs.message_held if cluster.celery and sent else 0.0
+    held = costs.run_held + held * costs.held_over + blocks * (3 * costs.record_held + queued)
+    if not sent:
+        own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
+        return LayerCost(depth, states, 0, blobs, written, read, moved, held, coordinator_seconds=own)
+    fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
+    worker = (
+        blocks * costs.step_seconds
+        + blocks * (costs.celery_seconds if cluster.celery else 0.0)
+        + blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
+        + fetched * shape.bitmap * costs.fill_seconds
+        + read * costs.decode_seconds
+        + written * costs.encode_seconds
+    )
+    turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
+    through = (written + read + moved) / cluster.nodes
+    main = through + blocks * costs.step_bytes
+    commands = blocks * costs.step_commands
+    served = commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
+    coordinator = costs.layer_seconds + blocks * costs.block_seconds
+    spool = 0.0 if cluster.histogram_only else moved * costs.spool_byte_seconds
+    times = {
+        "worker_seconds": worker * turns / cluster.workers,
+        "redis_seconds": max(main / cluster.network, served),
+        "coordinator_seconds": coordinator / max(0.1, 1 - blocks * costs.look_seconds),
+        "spool_seconds": spool,
+        "shared_seconds": (worker + served * cluster.nodes + coordinator + spool) / cluster.cores
+        if cluster.cores
+        else 0.0,
+    }
+    return LayerCost(depth, states, blocks, blobs, written, read, moved, held, **times)
+
+
+def _checkpoints(layers: Sequence[LayerCost], cluster: Cluster, map_seconds: float) -> tuple[int, float]:
+    """How many checkpoints there are before the last, and the most that the spool holds, by the coordinator's rule."""
+    if cluster.histogram_only:
+        return 0, 0.0
+    number, since, spool, most, cost = 0, 0.0, 0.0, 0.0, 0.0
+    for layer in layers:
+        since += layer.seconds
+        spool += layer.moved
+        most = max(most, spool)
+        if since >= max(cluster.checkpoint_seconds, 10 * cost):
+            number, since, spool, cost = number + 1, 0.0, 0.0, map_seconds
+    return number, most

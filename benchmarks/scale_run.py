@@ -1,0 +1,240 @@
+"""A run in Redis stepped in this process, layer by layer, with everything counted: what the model is held against.
+
+Workers are stores of their own, with caches of their own and the workers' way to choose, which take turns; there is no
+Celery. So bytes and blobs are those of a real run. Seconds are of processor time: of this thread for the parts of a
+step, of the server for its commands.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from farthest import _kernel
+from farthest.coordinator.layers import LayerSearch
+from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
+from farthest.puzzles.definition import Puzzle
+from farthest.spaces import compile_space
+from farthest.worker import runs
+from farthest.worker.blocks import cut
+from farthest.worker.cache import BitmapCache
+from farthest.worker.choice import Choice, offer
+from farthest.worker.connections import RedisNodes
+from farthest.worker.redis_store import RedisStore
+from farthest.worker.run_store import RunStore
+from farthest.worker.step import step
+from farthest.worker.store import ShardStore
+
+PARTS = ("open", "kernel", "commit", "fetch", "send")
+
+
+@dataclass
+class Layer:
+    """What one layer took. ``written``, ``read``: bytes of blobs; ``blobs``, ``fetched``: how many they were; ``held``:
+    bytes in Redis at most; ``seconds`` by part of a step; ``redis_*``: the server's own count."""
+
+    depth: int
+    states: int = 0
+    messages: int = 0
+    steps: int = 0
+    written: int = 0
+    blobs: int = 0
+    read: int = 0
+    fetched: int = 0
+    held: int = 0
+    redis_bytes: int = 0
+    redis_commands: int = 0
+    redis_seconds: float = 0.0
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
+
+
+@dataclass
+class Counted:
+    """A whole run. ``map_*``: making the map from the last layers, and its chunks as the database has them."""
+
+    puzzle: str
+    layers: list[Layer]
+    spool: int
+    map_seconds: float = 0.0
+    store_seconds: float = 0.0
+    map_bytes: int = 0
+
+    @property
+    def states(self) -> list[int]:
+        """The layers' states, from depth 0 on."""
+        return [1, *(layer.states for layer in self.layers)]
+
+    def total(self, name: str) -> float:
+        """The sum of a figure over all layers."""
+        return float(sum(getattr(layer, name) for layer in self.layers))
+
+
+class _Counter:
+    """Where stores count; a step's moves of older layers, in another thread, are not counted."""
+
+    def __init__(self) -> None:
+        self.layer = Layer(0)
+        self._thread = threading.get_ident()
+
+    def here(self) -> bool:
+        return threading.get_ident() == self._thread
+
+
+class _CountedStore(RedisStore):
+    """A store that tells what it reads and writes. ``counter`` is set once it is made."""
+
+    counter: _Counter
+
+    def fetch(self, names: Any) -> list[bytes | None]:
+        begun = time.thread_time()
+        blobs = super().fetch(names)
+        if self.counter.here():
+            layer = self.counter.layer
+            layer.seconds["fetch"] += time.thread_time() - begun
+            layer.read += sum(len(blob) for blob in blobs if blob)
+            layer.fetched += len(blobs)
+        return blobs
+
+    def send(self, blobs: dict[str, tuple[int, bytes]]) -> None:
+        begun = time.thread_time()
+        super().send(blobs)
+        layer = self.counter.layer
+        layer.seconds["send"] += time.thread_time() - begun
+        layer.written += sum(len(blob) for _, blob in blobs.values())
+        layer.blobs += len(blobs)
+
+
+class _CountedRun(_CountedStore, RunStore):
+    """The coordinator's."""
+
+    counter = _Counter()
+
+
+class _InTurn:
+    """``Executor``: workers that take turns, and the coordinator for small layers."""
+
+    def __init__(self, nodes: RedisNodes, counter: _Counter, workers: list[RedisStore], small: int) -> None:
+        self._nodes = nodes
+        self._counter = counter
+        self._workers = [(store, Choice(store)) for store in workers]
+        self._small = small
+
+    def run_layer(self, store: ShardStore, depth: int, shards: Any) -> None:
+        """See Executor."""
+        assert isinstance(store, RunStore)
+        layer = self._counter.layer
+        if sum(store.counts(depth - 1).values()) <= self._small:
+            step(store, depth, shards)
+            layer.held = max(layer.held, held(self._nodes))
+            return
+        blocks = store.blocks.of(shards)
+        offer(self._nodes, store.run, depth, blocks)
+        for turn, named in enumerate(blocks):
+            worker, choice = self._workers[turn % len(self._workers)]
+            block = choice.next(depth, named)
+            self._step(worker, depth, block)
+            choice.stepped(depth, block)
+            layer.messages += 1
+            layer.held = max(layer.held, held(self._nodes))
+
+    def close(self) -> None:
+        """See Executor."""
+
+    def _step(self, store: RedisStore, depth: int, block: int) -> None:
+        """As worker/step.py, with the time of its parts."""
+        seconds, times = self._counter.layer.seconds, [time.thread_time()]
+        views = store.open(depth, store.blocks.shards(block))
+        times.append(time.thread_time())
+        store.kernel.prepare(views.shards, 1)
+        counts = _kernel.step(
+            store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate, 1
+        )
+        times.append(time.thread_time())
+        store.commit(depth, views, counts)
+        times.append(time.thread_time())
+        for part, begun, ended in zip(("open", "kernel", "commit"), times, times[1:], strict=False):
+            seconds[part] += ended - begun
+
+
+def held(nodes: RedisNodes) -> int:
+    """Bytes that the servers hold: keys and values, and what their allocator needs for them."""
+    memory: list[Any] = [client.info("memory") for client in nodes.clients]
+    return sum(int(one["used_memory_dataset"]) for one in memory)
+
+
+def _settled(nodes: RedisNodes) -> int:
+    """What the servers hold once they have freed what was removed before, which they do by and by."""
+    before, now = -1, held(nodes)
+    while now != before:
+        time.sleep(0.05)
+        before, now = now, held(nodes)
+    return now
+
+
+def _server(nodes: RedisNodes) -> tuple[int, int, float]:
+    size, commands, seconds = 0, 0, 0.0
+    for client in nodes.clients:
+        said: Any = client.info()
+        size += said["total_net_input_bytes"] + said["total_net_output_bytes"]
+        commands += said["total_commands_processed"]
+        seconds += said["used_cpu_user"] + said["used_cpu_sys"]
+    return size, commands, seconds
+
+
+def counted_run(
+    puzzle: Puzzle,
+    url: str,
+    *,
+    block_size: int = 4 * 2**20,
+    workers: int = 1,
+    worker_memory: int = 0,
+    small_states: int = 1000,
+    make_map: bool = False,
+) -> Counted:
+    """Enumerates the puzzle in the Redis server at ``url``, which nobody else uses meanwhile."""
+    nodes = RedisNodes([url])
+    space = compile_space(puzzle)
+    counter = _CountedRun.counter = _Counter()
+    base = _settled(nodes)
+    run = _CountedRun.create(nodes, runs.new_run("1-scale"), space, cut(space, block_size), distances=True)
+    try:
+        stores: list[RedisStore] = []
+        for number in range(workers):
+            store = _CountedStore.attach(nodes, run.run, BitmapCache(worker_memory), f"scale-{number}")
+            assert isinstance(store, _CountedStore)
+            store.counter = counter
+            stores.append(store)
+        search = LayerSearch(run, _InTurn(nodes, counter, stores, small_states))
+        done: list[Layer] = []
+        while not done or done[-1].states:
+            counter.layer = layer = Layer(len(done) + 1)
+            before = _server(nodes)
+            layer.states = search.next_layer(layer.depth)
+            after = _server(nodes)
+            layer.steps = len(run.committed(layer.depth))
+            layer.held -= base
+            layer.redis_bytes, layer.redis_commands = after[0] - before[0], after[1] - before[1]
+            layer.redis_seconds = after[2] - before[2]
+            done.append(layer)
+        result = Counted(puzzle.name, done, sum(layer.written for layer in done))
+        if make_map:
+            _make_map(run, result)
+        return result
+    finally:
+        run.drop()
+        nodes.close()
+
+
+def _make_map(run: RunStore, result: Counted) -> None:
+    depth = result.layers[-1].depth - 1
+    digest = MapDigest(result.states[:-1], "uint8")
+    begun = time.process_time()
+    for _, _, unit, distances in run.chunks(depth, CHUNK_KEYS, 1):
+        made = time.process_time()
+        result.map_seconds += made - begun
+        digest.update(distances)
+        result.map_bytes += len(encode_chunk(distances, unit).payload)
+        begun = time.process_time()
+        result.store_seconds += begun - made

@@ -1,0 +1,229 @@
+"""What a distributed run works on: its layers, blocks and moves, and how often a worker has a block's input in memory.
+
+Nothing is stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers or from
+whoever has counted them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import fmean
+from typing import Any, cast
+
+from farthest.puzzles.definition import Puzzle
+from farthest.spaces import compile_space
+from farthest.worker.blocks import Blocks, cut
+from farthest.worker.cache import BitmapCache
+from farthest.worker.choice import Choice
+from farthest.worker.memory import searches_in_place
+from farthest.worker.redis_store import RedisStore
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in worker/redis_store.py.
+
+    ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
+    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that
+    moves lead from into b.
+    """
+
+    name: str
+    layers: tuple[int, ...]
+    exclude: str
+    keys: int
+    shards: int
+    blocks: int
+    bitmap: int
+    row_bytes: int
+    active: tuple[dict[int, int], dict[int, int]]
+    sources: Callable[[int], list[int]]
+
+    @classmethod
+    def of(cls, puzzle: Puzzle, block_size: int, layers: Sequence[int] | None = None) -> Shape:
+        """The shape of a puzzle's search; without ``layers`` they are the published ones. Raises ValueError where none
+        are."""
+        published = next((answer.layers for answer in puzzle.known if answer.layers), None)
+        if layers is None and published is None:
+            raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
+        space = compile_space(puzzle)
+        made = cut(space, block_size)
+        kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
+        origins = space.keys_of(space.origins)
+        in_place = searches_in_place(kernel, origins)
+        per_shard = kernel.keys // kernel.shards
+        colours = kernel.colours if in_place else []
+        first = colours[origins[0] // per_shard] if colours else 0
+        active: tuple[dict[int, int], dict[int, int]] = ({}, {})
+        for shard in range(kernel.shards):
+            block = shard // blocks.per_block
+            for parity in (colours[shard] ^ first,) if colours else (0, 1):
+                active[parity][block] = active[parity].get(block, 0) + per_shard
+        known: dict[int, list[int]] = {}
+
+        def sources(block: int) -> list[int]:
+            if block not in known:
+                shards = {source for shard in blocks.shards(block) for source in kernel.sources(shard)}
+                known[block] = blocks.of(shards)
+            return known[block]
+
+        return cls(
+            name=puzzle.name,
+            layers=tuple(layers or published or ()),
+            exclude="before" if in_place else "two" if kernel.reversible else "all",
+            keys=kernel.keys,
+            shards=kernel.shards,
+            blocks=blocks.count,
+            bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
+            row_bytes=kernel.row_bytes,
+            active=active,
+            sources=sources,
+        )
+
+    def blocks_at(self, depth: int) -> dict[int, int]:
+        """The blocks of a layer, with the keys in each that its states can be at."""
+        return self.active[depth % 2]
+
+    def inputs(self, depth: int, block: int) -> list[int]:
+        """The blocks whose states at ``depth`` - 1 a step of the block reads: its sources, and its own."""
+        before = self.blocks_at(depth - 1)
+        return [one for one in sorted({block, *self.sources(block)}) if one in before]
+
+    @cached_property
+    def inputs_per_block(self) -> float:
+        """How many those are, on average (of some thousand blocks)."""
+        some = [
+            (depth, block)
+            for depth in (0, 1)
+            for block in list(self.blocks_at(depth))[:: max(1, self.blocks // 2000)]
+        ]
+        return sum(len(self.inputs(depth, block)) for depth, block in some) / len(some)
+
+
+@dataclass(frozen=True)
+class Locality:
+    """How much of a step's input its process has in memory already: of the layer before, and of that two before.
+    ``stepped``: blocks that one process has stepped, of all, after all layers: it keeps the rows of each."""
+
+    before: float
+    two_before: float
+    stepped: float
+
+
+MOST_BLOCKS = 300
+LAYERS_PLAYED = 6
+
+
+class _ToDo:
+    """A layer's to-do set, as worker/choice.py asks Redis for it."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._blocks: list[int] = []
+        self._places: dict[int, int] = {}
+
+    def fill(self, blocks: Sequence[int]) -> None:
+        self._blocks = list(blocks)
+        self._places = {block: place for place, block in enumerate(self._blocks)}
+
+    def _remove(self, block: int) -> None:
+        place, last = self._places.pop(block), self._blocks.pop()
+        if last != block:
+            self._blocks[place], self._places[last] = last, place
+
+    def take(self, keys: Sequence[str], args: Sequence[str]) -> int | None:
+        """What the script does."""
+        wanted = next((int(block) for block in args if int(block) in self._places), None)
+        if wanted is None and self._blocks:
+            wanted = self._random.choice(self._blocks)
+        if wanted is not None:
+            self._remove(wanted)
+        return wanted
+
+
+class _Nodes:
+    """What Choice needs of RedisNodes."""
+
+    def __init__(self, todo: _ToDo) -> None:
+        self._todo = todo
+        self.main = self
+
+    def register_script(self, script: str) -> Callable[..., int | None]:
+        return self._todo.take
+
+    def call(self, operation: Callable[[], int | None]) -> int | None:
+        return operation()
+
+
+@dataclass(frozen=True)
+class _Store:
+    """What Choice needs of a store."""
+
+    run: str
+    nodes: _Nodes
+    sources_of: Callable[[int], list[int]]
+
+
+@dataclass(frozen=True)
+class _Bitmap:
+    """What BitmapCache needs of a bitmap."""
+
+    bytes: int
+
+
+def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
+    """Plays some layers in which all blocks have states, with the workers' own way to choose and to keep blocks.
+
+    Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
+    the mean of several plays. Where a process steps more blocks of a layer than ``MOST_BLOCKS``, it finds nothing: the
+    bitmaps have gone from its memory before it needs them again.
+    """
+    if len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
+        return Locality(0.0, 0.0, 1 / workers)
+    plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
+    return Locality(
+        before=fmean(play.before for play in plays),
+        two_before=fmean(play.two_before for play in plays),
+        stepped=fmean(play.stepped for play in plays),
+    )
+
+
+def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
+    """One play: the figures of its last layer."""
+    todo = _ToDo(seed)
+    store = cast(RedisStore, _Store("1-0", _Nodes(todo), shape.sources))
+    chooses = [Choice(store) for _ in range(workers)]
+    caches = [BitmapCache(memory) for _ in range(workers)]
+    bitmap: Any = _Bitmap(shape.bitmap)
+    done: list[set[int]] = [set() for _ in range(workers)]
+    hits = {1: 0, 2: 0}
+    asked = {1: 0, 2: 0}
+    for depth in range(2, LAYERS_PLAYED + 2):
+        blocks = list(shape.blocks_at(depth))
+        todo.fill(blocks)
+        hits, asked = {1: 0, 2: 0}, {1: 0, 2: 0}
+        for turn in range(len(blocks)):
+            worker = turn % workers
+            block, cache = chooses[worker].next(depth, 0), caches[worker]
+            backs = [(1, source) for source in shape.inputs(depth, block)]
+            if shape.exclude != "all":
+                backs.append((2, block))
+            for back, source in backs:
+                if depth - back < 2:
+                    continue
+                asked[back] += 1
+                if cache.get(f"{depth - back}:{source}") is not None:
+                    hits[back] += 1
+                else:
+                    cache.put(f"{depth - back}:{source}", bitmap)
+            cache.put(f"{depth}:{block}", bitmap)
+            chooses[worker].stepped(depth, block)
+            done[worker].add(block)
+    return Locality(
+        before=hits[1] / max(1, asked[1]),
+        two_before=hits[2] / max(1, asked[2]),
+        stepped=sum(map(len, done)) / workers / shape.blocks,
+    )
