@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,12 +40,8 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgr
 @pytest.fixture
 def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """The URL of a fresh, empty database."""
-    if postgres_server.process is None:
-        postgres_server.start()
-    name = f"test_{random.SystemRandom().getrandbits(48):012x}"
-    yield postgres_server.create_database(name)
-    if postgres_server.process is not None:
-        postgres_server.drop_database(name)
+    with postgres_server.fresh_database() as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -10,12 +10,13 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import secrets
 import shutil
 import signal
 import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -183,6 +184,16 @@ class PostgresServer(Server):
     def drop_database(self, name: str) -> None:
         """Removes a database and ends the connections to it."""
         self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    @contextlib.contextmanager
+    def fresh_database(self) -> Iterator[str]:
+        """The URL of an empty database, which is removed at the end; starts the server where it does not run."""
+        if self.process is None:
+            self.start()
+        name = f"test_{secrets.token_hex(6)}"
+        yield self.create_database(name)
+        if self.process is not None:
+            self.drop_database(name)
 
     def execute(self, command: str, database: str = "postgres") -> None:
         """Runs one SQL command outside a transaction."""

@@ -1,7 +1,7 @@
 """Settings by environment variables: their names, defaults and meaning, and how their values are read.
 
 ``SETTINGS`` is the one list; the table in docs/settings.md is tested against it. Secrets are parts of URLs: use
-``hide_password`` for every URL that is shown.
+``passwords.hide_password`` for every URL that is shown.
 """
 
 from __future__ import annotations
@@ -15,26 +15,29 @@ from farthest.errors import SettingError
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One environment variable. ``default`` is as it would be written there; empty: see ``meaning``."""
+    """One environment variable. ``default`` is as it would be written there; empty: see ``meaning``. ``least``: of its
+    numbers, where it is one."""
 
     name: str
     default: str
     meaning: str
+    least: float = 0.0
 
     def text(self) -> str:
         """The value in force; an empty variable counts as one that is not set."""
         return os.environ.get(self.name, "").strip() or self.default
 
-    def number(self, least: float) -> float:
+    def number(self) -> float:
         """The value as a number. Raises SettingError unless it is ``least`` or more."""
         text = self.text()
         try:
             value = float(text)
         except ValueError:
             value = float("nan")
-        if not least <= value < float("inf"):
+        if not self.least <= value < float("inf"):
             raise SettingError(
-                f"{self.name} is {text!r}; expected a number, {least:g} or more, such as {self.default}"
+                f"{self.name} is {text!r}; expected a number, {self.least:g} or more"
+                f"{f', such as {self.default}' if self.default else ''}"
             )
         return value
 
@@ -63,14 +66,19 @@ REDIS_NODES = Setting(
     "",
     "More Redis servers (URLs, split by spaces) to spread the working state over; the same list for all processes.",
 )
-CONCURRENCY = Setting("FARTHEST_CONCURRENCY", "", "Processes of `farthest worker`. Empty: one a processor.")
+CONCURRENCY = Setting(
+    "FARTHEST_CONCURRENCY", "", "Processes of `farthest worker`. Empty: one a processor.", least=1
+)
 WORKER_MEMORY = Setting(
     "FARTHEST_WORKER_MEMORY",
     "256MiB",
     "Bytes of shards that each process of a worker keeps for its next steps.",
 )
 LEASE_SECONDS = Setting(
-    "FARTHEST_LEASE_SECONDS", "5", "A worker that is silent for so long has lost its step: it is sent again."
+    "FARTHEST_LEASE_SECONDS",
+    "5",
+    "A worker that is silent for so long has lost its step: it is sent again.",
+    least=0.1,
 )
 REDIS_WAIT_SECONDS = Setting(
     "FARTHEST_REDIS_WAIT_SECONDS", "300", "How long a running job waits for Redis to come back."
@@ -91,7 +99,7 @@ BLOCK_SIZE = Setting(
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
     "1000000",
-    "Layers found from at most so many states are not sent to workers.",
+    "Layers found from at most so many states, in at most 256 blocks, are not sent to workers.",
 )
 SPOOL = Setting(
     "FARTHEST_SPOOL",
@@ -130,14 +138,3 @@ def byte_count(text: str) -> int | None:
         return None
     base = 1000 if match["unit"].lower() == "b" else 1024
     return int(float(match["number"]) * base ** _POWERS[match["prefix"].lower()])
-
-
-def hide_password(url: str) -> str:
-    """A URL's text as it may be shown: the password as ***, without options (which may hold secrets too).
-
-    Also right for passwords that should have been %-encoded, and for what is not quite a URL: where it cannot be known
-    where the password ends, nothing after its beginning is shown.
-    """
-    place, _, options = url.partition("?")
-    end = "" if "@" in options else "@"
-    return re.sub(rf"^((?:[^:/]*://)?+[^:]*):.*{end}", rf"\1:***{end}", place, flags=re.DOTALL)

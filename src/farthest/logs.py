@@ -10,10 +10,10 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from urllib.parse import unquote
 
 from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
 from farthest.errors import SettingError
+from farthest.passwords import passwords_in
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -27,9 +27,6 @@ _TALKATIVE = (
     "amqp",
     "alembic",
 )
-
-_PASSWORD = re.compile(r"\A(?:[^:/]*://)?+[^:]*:(.+)@", re.DOTALL)
-_PASSWORD_OPTION = re.compile(r"[?&]password=([^&#]+)")
 
 
 class PlainFormatter(logging.Formatter):
@@ -55,15 +52,6 @@ class PlainFormatter(logging.Formatter):
         return self._secrets.sub("***", super().format(record))
 
 
-def secrets_of(urls: Sequence[str]) -> list[str]:
-    """The passwords in URLs, also in those that are not quite right, as they stand there and as they are meant."""
-    found = set()
-    for url in urls:
-        for password in (*_PASSWORD.findall(url), *_PASSWORD_OPTION.findall(url)):
-            found |= {password, unquote(password)}
-    return sorted(found)
-
-
 def start_log() -> None:
     """Lets this process, and those that it forks, log to standard error. Raises SettingError for a wrong level."""
     level = LOG_LEVEL.text().lower()
@@ -71,7 +59,7 @@ def start_log() -> None:
         raise SettingError(f"{LOG_LEVEL.name} is {LOG_LEVEL.text()!r}; expected one of {', '.join(LEVELS)}")
     urls = [REDIS_URL.text(), DATABASE_URL.text(), *REDIS_NODES.text().split()]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(PlainFormatter(secrets_of(urls)))
+    handler.setFormatter(PlainFormatter(passwords_in(urls)))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.captureWarnings(True)
     if level != "debug":

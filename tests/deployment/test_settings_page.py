@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from deployment.compose import ROOT, services
-from farthest.environment import SETTINGS, hide_password
+from farthest.environment import SETTINGS
 from farthest.models.failures import shown
+from farthest.passwords import hide_password
 
 READERS = {"worker", "coordinator", "migrate", "flower", "commands"}
 

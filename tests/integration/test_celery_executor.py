@@ -9,16 +9,16 @@ import pytest
 
 from farthest.coordinator import celery_executor
 from farthest.coordinator.celery_executor import CeleryExecutor, LayerProgress
-from farthest.errors import JobError, LostStateError, StorageError
+from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.worker import runs
 from farthest.worker.app import queue_length
-from farthest.worker.blocks import Cut
 from farthest.worker.choice import todo_key
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.run_store import RunStore
 from farthest.worker.tasks import StepProcess
+from run_cases import begin_run
 from store_cases import case
 
 LEASE = 0.3
@@ -36,9 +36,8 @@ def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNode
 @pytest.fixture
 def store(nodes: RedisNodes) -> Iterator[RunStore]:
     """A run with its first layer under way, of one shard a block."""
-    of = case("two colours")
-    made = RunStore.create(nodes, runs.new_run("1"), of.space, Cut(of.kernel, 1, 1), distances=False)
-    made.begin(1, range(of.kernel.shards))
+    made = begin_run(case("two colours"), nodes, per_block=1, distances=False)
+    made.begin(1, range(made.kernel.shards))
     yield made
     made.drop()
 
@@ -147,9 +146,7 @@ def test_a_step_that_kills_its_workers_ends_the_job(
     assert "memory" in str(error)
 
 
-@pytest.mark.parametrize(
-    ("kind", "expected"), [("lost", LostStateError), ("version", JobError), ("failed", JobError)]
-)
+@pytest.mark.parametrize(("kind", "expected"), [("lost", LostStateError), ("failed", JobError)])
 def test_what_workers_report_ends_the_layer(
     store: RunStore, nodes: RedisNodes, kind: str, expected: type[Exception]
 ) -> None:
@@ -193,9 +190,9 @@ def test_a_layer_can_be_stopped(store: RunStore) -> None:
     assert isinstance(Layer(store, stop).ended(), KeyboardInterrupt)
 
 
-def test_redis_that_stays_away_is_an_error(store: RunStore, nodes: RedisNodes) -> None:
+def test_a_broker_that_stays_away_is_an_error(store: RunStore) -> None:
     away = RedisNodes(["redis://127.0.0.1:1"])
     executor = CeleryExecutor(away, small_states=0)
-    with pytest.raises(StorageError, match="cannot be reached"):
-        executor._publisher.publish("1-a", 1, [0])
+    with pytest.raises(UnavailableError, match="cannot be reached"):
+        executor.run_layer(store, 1, range(store.kernel.shards))
     executor.close()

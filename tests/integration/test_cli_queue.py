@@ -6,20 +6,22 @@ import pty
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 
 import pytest
 
 from farthest.coordinator.enumeration import continue_job, enumerate_puzzle
+from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles.catalogue import load
-from integration.conftest import COMMAND, Process, Run, RunJson
+from integration.conftest import COMMAND, Run, RunJson
 
 DEAD = f"{os.uname().nodename}/999999999/0"
 
@@ -30,14 +32,14 @@ def database(folder: Path) -> Iterator[Database]:
         yield opened
 
 
-def finish_next(database: Database, seconds: float = 0) -> None:
-    """What a coordinator does, in this process; ``seconds`` after it has told of its progress."""
+def finish_next(database: Database, told: Callable[[], None] = lambda: None) -> None:
+    """What a coordinator does, in this process; ``told`` is called when it has told of its progress."""
     owner = owner_token()
     record = Jobs(database).claim_next(owner)
     assert record is not None
     progress = {"depth": 4, "states": 90, "layer_states": 16, "blocks": 9, "blocks_done": 3, "workers": 0}
     assert Jobs(database).renew(record.id, owner, progress=progress)
-    time.sleep(seconds)
+    told()
     continue_job(record, database, Settings(), Reporter(), owner)
 
 
@@ -141,60 +143,65 @@ def test_resume_here(run: Run, run_json: RunJson) -> None:
     document = run_json("resume", "1", "--here")
     assert (document["job"], document["digest"]) == (1, expected["digest"])
     assert document["status"] == "finished"
-    assert "job 1 (eight-kinds) is finished; there is" in run("resume", "1", "--here", status=2).stderr
+    assert "job 1 is finished and cannot be run here" in run("resume", "1", "--here", status=2).stderr
     assert "--workers needs --here" in run("resume", "1", "--workers", "threads", status=2).stderr
 
 
-@pytest.mark.slow
-def test_resume_here_goes_on_from_a_checkpoint(
-    run: Run, process: Process, folder: Path, database: Database
-) -> None:
-    command = [*COMMAND, "enumerate", "sliding-3x4", "--progress"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
-        for line in running.stderr:
-            if line.startswith("layer depth=20"):
-                running.send_signal(signal.SIGINT)
-                break
-        assert "The same command goes on" in running.stderr.read()
-    depth = Jobs(database).get(1).depth
-    assert depth is not None
+class Interrupting(Reporter):
+    """Ctrl-C at depth 20."""
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == 20:
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_resume_here_goes_on_from_a_checkpoint(run: Run, run_json: RunJson, database: Database) -> None:
+    with pytest.raises(Interrupted):
+        enumerate_puzzle(load("8-puzzle"), database, reporter=Interrupting())
     watched = run("watch", "1", status=1).stderr
-    assert watched.startswith("Error: job 1 (sliding-3x4) is interrupted")
+    assert watched.startswith("Error: job 1 (8-puzzle) is interrupted")
     assert watched.endswith("; `farthest resume --here 1` goes on with it\n")
-    result = process("resume", "sliding-3x4", "--here", "--json")
-    assert json.loads(result.stdout)["resumed_from"] == depth
+    assert run_json("resume", "8-puzzle", "--here")["resumed_from"] == 20
 
 
 def test_a_running_job_is_not_run_here(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     Jobs(database).claim_next(owner_token())
     error = run("resume", "1", "--here", status=2).stderr
-    assert f"is running by {owner_token()}; there is nothing to go on with" in error
+    assert f"is running by {owner_token()} and cannot be run here; follow it with" in error
 
 
 def test_watch_tells_of_progress(run: Run, database: Database) -> None:
     run("submit", "eight-kinds")
     with watching("1", "--json") as (process, _):
-        finish_next(database, seconds=2)
-        out, told = process.communicate(timeout=60)
+
+        def told() -> None:
+            assert process.stderr is not None
+            assert [process.stderr.readline() for _ in range(2)] == [
+                "progress depth=4 states=90 layer_states=16 blocks=9 blocks_done=3 workers=0\n",
+                "Job 1 needs workers, and none is alive: start `farthest worker`.\n",
+            ]
+
+        finish_next(database, told)
+        out, _ = process.communicate(timeout=60)
     assert process.returncode == 0
     assert json.loads(out)["digest"] == enumerate_puzzle(load("eight-kinds"), None).digest
-    assert told.splitlines()[:2] == [
-        "progress depth=4 states=90 layer_states=16 blocks=9 blocks_done=3 workers=0",
-        "Job 1 needs workers, and none is alive: start `farthest worker`.",
-    ]
 
 
 def test_watch_on_a_terminal(run: Run, database: Database) -> None:
     run("submit", "eight-kinds")
     with watching("1", terminal=True) as (process, screen):
-        finish_next(database, seconds=3)
+
+        def told() -> None:
+            shown = b""
+            while "depth 4 · 16 new · 90 states".encode() not in shown:
+                assert select([screen], [], [], 60)[0], shown
+                shown += os.read(screen, 100_000)
+
+        finish_next(database, told)
         out, _ = process.communicate(timeout=60)
-        shown = os.read(screen, 100_000).decode()
     assert process.returncode == 0
     assert "90,720 states, eccentricity 30" in out
-    assert "depth 4 · 16 new · 90 states" in shown
 
 
 def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -> None:

@@ -210,7 +210,7 @@ def test_watching_survives_a_restart_of_the_database(quick: Cluster, postgres_se
                 line == f"Job {job} waits in the queue, and nobody runs it: start `farthest coordinator`.\n"
             )
             postgres_server.stop()
-            assert watching.stderr.readline().endswith("; trying again for 300 s.\n")
+            assert watching.stderr.readline().endswith("; waiting up to 300 s for it.\n")
             postgres_server.start()
             quick.add_coordinator()
             out, _ = watching.communicate(timeout=60)

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from cluster import Service, until
+from farthest import patience
 from farthest.cli.app import cli
 from farthest.coordinator.publisher import StepPublisher
-from farthest.worker import service
 from farthest.worker.app import broker_settings, queue_length
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import list_workers
@@ -133,7 +133,7 @@ def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Pa
 def test_wrong_settings_are_one_message(
     variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "START_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "START_SECONDS", 0.0)
     result = CliRunner().invoke(cli, ["worker"], env=variables)
     assert result.exit_code == 2
     assert expected in result.output

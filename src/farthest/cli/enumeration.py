@@ -87,7 +87,7 @@ def enumerate_(
         threads=threads,
         memory=memory,
         histogram_only=histogram_only,
-        checkpoint_seconds=CHECKPOINT_SECONDS.number(least=0),
+        checkpoint_seconds=CHECKPOINT_SECONDS.number(),
         workers=workers or "threads",
     )
     with open_database(database, create=True) as opened:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.environment import DATABASE_WAIT_SECONDS
-from farthest.errors import UnavailableError
 from farthest.models.jobs import Jobs
 from farthest.models.records import INTERRUPTED, QUEUED, RUNNING, now
+from farthest.patience import patiently
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
@@ -29,7 +29,7 @@ class Follower:
         self._jobs = Jobs(database)
         self._job = job
         self._reporter = reporter
-        self._patience = DATABASE_WAIT_SECONDS.number(0)
+        self._patience = DATABASE_WAIT_SECONDS.number()
         self._waiting_since: float | None = None
         self._told = ""
 
@@ -39,7 +39,7 @@ class Follower:
         last: JobRecord | None = None
         while True:
             record = self._look()
-            # A coordinator that stops marks its job as interrupted and queues it at once: not the end yet.
+            # A run that ends with an error marks its job as interrupted, its coordinator as failed at once after that.
             if _ended(record) and (record.status != INTERRUPTED or last == record):
                 return record
             if record.status == RUNNING and not record.abandoned:
@@ -57,15 +57,11 @@ class Follower:
             time.sleep(LOOK_SECONDS)
 
     def _look(self) -> JobRecord:
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                return self._jobs.get(self._job)
-            except UnavailableError as error:
-                if time.monotonic() > deadline:
-                    raise
-                self._tell(f"{error}; trying again for {self._patience:g} s.")
-            time.sleep(LOOK_SECONDS)
+        return patiently(
+            lambda: self._jobs.get(self._job),
+            lambda: self._patience,
+            told=lambda text: self._tell(f"{text}."),
+        )
 
     def _wait(self, record: JobRecord) -> None:
         """The job is to be run, but by nobody yet."""

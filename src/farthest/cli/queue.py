@@ -175,16 +175,15 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
     from farthest.cli.enumeration import run_in_foreground
     from farthest.coordinator.enumeration import Settings, continue_job
     from farthest.environment import CHECKPOINT_SECONDS
-    from farthest.errors import JobError
     from farthest.models.jobs import Jobs
     from farthest.models.leases import owner_token
+    from farthest.models.naming import wrong_state
 
-    settings = Settings(workers=workers, checkpoint_seconds=CHECKPOINT_SECONDS.number(least=0))
+    settings = Settings(workers=workers, checkpoint_seconds=CHECKPOINT_SECONDS.number())
     jobs, owner = Jobs(database), owner_token()
     if not jobs.claim(record.id, owner):
         now = jobs.get(record.id)
-        by = f" by {now.owner}" if now.owner else ""
-        raise JobError(f"job {now.id} ({now.name}) is {now.status}{by}; there is nothing to go on with")
+        raise wrong_state(now.id, now.status, now.owner, "run here")
     claimed = jobs.get(record.id)
     outcome = run_in_foreground(
         lambda reporter: continue_job(claimed, database, settings, reporter, owner), database, None

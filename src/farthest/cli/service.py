@@ -32,10 +32,10 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
 
         context.exit(0 if alive() else FAILED)
     from farthest.coordinator.heartbeat import beating
-    from farthest.coordinator.patience import patiently
     from farthest.coordinator.service import Service
     from farthest.logs import start_log
     from farthest.models.database import open_database
+    from farthest.patience import patiently
     from farthest.worker.connections import RedisNodes
 
     start_log()
@@ -60,9 +60,9 @@ def migrate(database: str | None, as_json: bool) -> None:
       farthest migrate
     """
     from farthest.cli.printing import print_json
-    from farthest.coordinator.patience import patiently
     from farthest.models.database import open_database
     from farthest.models.tables import SCHEMA_VERSION
+    from farthest.patience import patiently
 
     with patiently(lambda: open_database(database, create=True)) as opened:
         if as_json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -98,11 +98,11 @@ def _processes() -> int:
     from farthest.coordinator.estimate import cores
     from farthest.environment import CONCURRENCY
 
-    return int(CONCURRENCY.number(least=1)) if CONCURRENCY.text() else cores()
+    return int(CONCURRENCY.number()) if CONCURRENCY.text() else cores()
 
 
 def _row(record: WorkerRecord) -> tuple[str, ...]:
-    steps: list[Any] = [
+    steps = [
         f"run {work.run} depth {work.depth} block {work.block} ({work.seconds} s)" for work in record.busy
     ]
     return (
@@ -116,8 +116,9 @@ def _row(record: WorkerRecord) -> tuple[str, ...]:
 
 def _check(name: str | None) -> None:
     """Ends with status 1 unless the worker of that name, or without one any worker on this host, is alive."""
+    from farthest.models.leases import host_name
     from farthest.worker.connections import RedisNodes
-    from farthest.worker.registry import host_name, list_workers
+    from farthest.worker.registry import list_workers
 
     host = host_name()
     alive = list_workers(RedisNodes.from_environment())

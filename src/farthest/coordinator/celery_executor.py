@@ -7,12 +7,12 @@ records of committed blocks count: a layer is complete when all of its blocks ha
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
+from farthest import __version__
 from farthest.coordinator.publisher import StepPublisher
 from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
 from farthest.errors import JobError, LostStateError
@@ -21,6 +21,7 @@ from farthest.worker.choice import offer
 from farthest.worker.connections import BLOCK_SECONDS, RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.registry import WorkerRecord, list_workers
+from farthest.worker.reports import Report
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import PROTOCOL
 from farthest.worker.step import step
@@ -64,7 +65,8 @@ class _Sent:
 
 
 class CeleryExecutor:
-    """``Executor`` for a ``RunStore``. Layers found from at most ``small_states`` states are stepped here, by threads.
+    """``Executor`` for a ``RunStore``. Layers found from at most ``small_states`` states, of at most SMALL_LAYER_BLOCKS
+    blocks, are stepped here, by threads.
 
     ``watch`` is told every two seconds how a layer that was sent out goes. ``should_stop`` is called about once a
     second and may raise: what workers still do then changes nothing. ``nodes`` says how long to wait for Redis.
@@ -82,8 +84,8 @@ class CeleryExecutor:
     ) -> None:
         self._nodes = nodes
         self._threads = threads
-        self._small_states = int(SMALL_LAYER_STATES.number(least=0)) if small_states is None else small_states
-        self._lease_seconds = lease_seconds or LEASE_SECONDS.number(least=0.1)
+        self._small_states = int(SMALL_LAYER_STATES.number()) if small_states is None else small_states
+        self._lease_seconds = lease_seconds or LEASE_SECONDS.number()
         self._watch = watch
         self._should_stop = should_stop
         self._publisher = StepPublisher(nodes)
@@ -182,7 +184,7 @@ class _Layer:
     def wait(self) -> None:
         """Waits for reports, for a second at most, and looks after the blocks when a second has passed."""
         for entry in self._nodes.call(self._reports):
-            self._heed(json.loads(entry))
+            self._heed(Report.of(entry))
         if monotonic() - self._looked >= BLOCK_SECONDS:
             self._look_after()
             self._looked = monotonic()
@@ -195,15 +197,15 @@ class _Layer:
         more: Any = main.lpop(key, DRAINED_AT_ONCE)
         return [first[1], *(more or [])]
 
-    def _heed(self, entry: dict[str, Any]) -> None:
-        if entry["depth"] != self._depth:
+    def _heed(self, report: Report) -> None:
+        if report.depth != self._depth:
             return
-        if "error" not in entry:
-            self._sent.pop(entry["block"], None)
-        elif entry["error"] == "lost":
-            raise LostStateError(entry["message"])
+        if not report.error:
+            self._sent.pop(report.block, None)
+        elif report.error == "lost":
+            raise LostStateError(report.message)
         else:
-            raise JobError(f"worker {entry['by']}: {entry['message']}")
+            raise JobError(f"worker {report.by}: {report.message}")
 
     def _look_after(self) -> None:
         """Sends again what nobody works on."""
@@ -261,8 +263,6 @@ class _Layer:
 
 
 def _other_versions(workers: list[WorkerRecord]) -> str:
-    from farthest import __version__
-
     versions = ", ".join(sorted({worker.version for worker in workers}))
     return (
         f"all workers are of another version: farthest {versions}, this is {__version__}; run the same version in all "

@@ -21,7 +21,7 @@ from farthest.models.chunks import CHUNK_KEYS, layers_digest, map_digest
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.layout import Layout
-from farthest.worker.memory import unit_for
+from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
     from farthest.coordinator.executors import Executor

@@ -84,22 +84,21 @@ def _more_memory(needed: int) -> str:
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
     """Memory and disk for a run. ``in_place``: one layer array suffices."""
     memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
-    disk = (
-        0 if settings.histogram_only else kernel.keys // 2 + min(kernel.keys, settings.state_rows) * ROW_BYTES
-    )
-    return Estimate(kernel.keys, memory, disk, memory_limit(settings))
+    return Estimate(kernel.keys, memory, _disk(kernel.keys, settings), memory_limit(settings))
 
 
 def estimate_workers(space: ArrangementSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have."""
-    keys, disk = space.keys, 0
-    if not settings.histogram_only:
-        disk = keys // 2 + min(keys, settings.state_rows) * ROW_BYTES
     limit = 0
     for client in nodes.clients:
         memory: Any = nodes.call(partial(client.info, "memory"))
         limit += int(memory["maxmemory"] or memory["total_system_memory"])
-    return Estimate(keys, int(keys * REDIS_BYTES_PER_KEY), disk, limit)
+    redis = int(space.keys * REDIS_BYTES_PER_KEY)
+    return Estimate(space.keys, redis, _disk(space.keys, settings), limit)
+
+
+def _disk(keys: int, settings: Settings) -> int:
+    return 0 if settings.histogram_only else keys // 2 + min(keys, settings.state_rows) * ROW_BYTES
 
 
 def check_memory(

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from farthest.environment import SPOOL
 from farthest.errors import SettingError
-from farthest.models.leases import owner_is_dead, owner_token
+from farthest.models.leases import is_of_this_host, owner_is_dead, owner_token
 
 PREFIX = "farthest-coordinator-"
 BEAT_SECONDS = 5.0
@@ -61,11 +61,7 @@ def _is_fresh(file: Path) -> bool:
     except OSError:  # ended meanwhile, or another user's
         return False
     # The folder may be shared by containers, each a host of its own.
-    return not late and _host(owner) == _host(owner_token()) and not owner_is_dead(owner)
-
-
-def _host(owner: str) -> str:
-    return owner.rsplit("/", 2)[0]
+    return not late and is_of_this_host(owner) and not owner_is_dead(owner)
 
 
 def _folder() -> Path:

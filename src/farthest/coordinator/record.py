@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from farthest.coordinator.rows import board_texts, state_rows
@@ -20,7 +19,8 @@ from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.records import LayerRecord
-from farthest.worker.memory import unit_for
+from farthest.patience import patiently
+from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
     from farthest.spaces.arrangement import ArrangementSpace
@@ -141,19 +141,8 @@ class JobRecorder:
 
     def _patiently(self, write: Callable[[], Result]) -> Result:
         """What ``write``, a transaction, gives; tried again while the database is away."""
-        deadline: float | None = None
-        while True:
-            try:
-                return write()
-            except UnavailableError as error:
-                if deadline is None:
-                    wait = DATABASE_WAIT_SECONDS.number(least=0)
-                    deadline = monotonic() + wait
-                    self._notice(f"{error}; waiting up to {wait:.0f} s for it")
-                if monotonic() >= deadline:
-                    raise
-                self.while_waiting()
-                sleep(0.5)
+        wait = DATABASE_WAIT_SECONDS.number
+        return patiently(write, wait, told=self._notice, while_waiting=self.while_waiting)
 
     # Checkpoints
 

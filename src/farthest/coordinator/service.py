@@ -11,27 +11,27 @@ import time
 
 from farthest.coordinator.enumeration import continue_job
 from farthest.coordinator.interrupts import StopRequest, stop_requests
-from farthest.coordinator.patience import patiently
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,
     CHECKPOINT_SECONDS,
     DATABASE_WAIT_SECONDS,
+    LEASE_SECONDS,
     REDIS_WAIT_SECONDS,
     SMALL_LAYER_STATES,
     WORKER_MEMORY,
 )
-from farthest.environment import LEASE_SECONDS as STEP_LEASE_SECONDS
 from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.logs import say
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING
+from farthest.patience import patiently
 from farthest.worker.connections import RedisNodes
 
-LEASE_SECONDS = 15.0
+JOB_LEASE_SECONDS = 15.0
 """How long a coordinator on another host may be silent before its job is taken over."""
 
 POLL_SECONDS = 1.0
@@ -57,8 +57,8 @@ class Service:
         self._failures = 0
         self._settings = Settings(
             workers="celery",
-            checkpoint_seconds=CHECKPOINT_SECONDS.number(0),
-            lease_seconds=LEASE_SECONDS,
+            checkpoint_seconds=CHECKPOINT_SECONDS.number(),
+            lease_seconds=JOB_LEASE_SECONDS,
             hand_back=True,
         )
         _check_settings()
@@ -73,7 +73,7 @@ class Service:
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:
-                    record = self._jobs.claim_next(self._owner, LEASE_SECONDS)
+                    record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS)
                     if record is not None:
                         self._run_job(record, stop)
                     elif once:
@@ -200,11 +200,10 @@ class LogReporter(Reporter):
 
 def _check_settings() -> None:
     """Raises SettingError for what would otherwise end every job."""
-    for number in (DATABASE_WAIT_SECONDS, REDIS_WAIT_SECONDS, SMALL_LAYER_STATES):
-        number.number(least=0)
-    STEP_LEASE_SECONDS.number(least=0.1)
-    BLOCK_SIZE.size()
-    WORKER_MEMORY.size()
+    for number in (DATABASE_WAIT_SECONDS, REDIS_WAIT_SECONDS, LEASE_SECONDS, SMALL_LAYER_STATES):
+        number.number()
+    for size in (BLOCK_SIZE, WORKER_MEMORY):
+        size.size()
 
 
 def _pause(seconds: float, stop: StopRequest) -> None:

@@ -90,7 +90,7 @@ class Workers:
 
         self._settings = settings
         self._reporter = reporter
-        self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(least=0), reporter.notice)
+        self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
         self._nodes.check()
 
     def admit(self, space: ArrangementSpace, database: Database | None) -> None:

@@ -15,9 +15,10 @@ from pathlib import Path
 from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from farthest.environment import DATABASE_URL, hide_password
+from farthest.environment import DATABASE_URL
 from farthest.errors import StorageError, UnavailableError
 from farthest.models.postgres import postgres_failure
+from farthest.passwords import hide_password
 
 _ALMOST_NO_ROOM = (
     2 << 20

@@ -20,13 +20,18 @@ def owner_token() -> str:
     pid = os.getpid()
     ticks = _start_ticks(pid)
     start = "0" if ticks is None else f"{ticks}.{_scope()}"
-    return f"{_host()}/{pid}/{start}"
+    return f"{host_name()}/{pid}/{start}"
+
+
+def is_of_this_host(token: str) -> bool:
+    """Whether the token's process runs, or ran, on a host of this name."""
+    return token.rsplit("/", 2)[0] == host_name()
 
 
 def owner_is_dead(token: str) -> bool:
     """True only where the token's process certainly runs no more; False where that cannot be known."""
     host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
-    if host != _host() or not pid_text.isdecimal() or os.name != "posix":
+    if host != host_name() or not pid_text.isdecimal() or os.name != "posix":
         return False
     pid = int(pid_text)
     ticks, _, scope = start.partition(".")
@@ -41,7 +46,8 @@ def owner_is_dead(token: str) -> bool:
     return False
 
 
-def _host() -> str:
+def host_name() -> str:
+    """This host, as tokens and workers name it."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.errors import JobError
-from farthest.models.records import CANCELLED, FAILED, FINISHED, QUEUED, RUNNING, JobRecord
+from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING, JobRecord
 
 _SHOWN = 8
 
@@ -45,12 +45,13 @@ def no_map(record: JobRecord) -> JobError:
 
 
 def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobError:
-    """A job that is to be cancelled or queued is in no state for it."""
+    """A job that is to be cancelled, queued or run is in no state for it."""
     by = f" by {owner}" if status == RUNNING else ""
     mend = {
         FINISHED: f"ask it, or remove it with `farthest delete {job_id}`",
         FAILED: f"queue it again with `farthest resume {job_id}`, or remove it with `farthest delete {job_id}`",
         CANCELLED: f"queue it again with `farthest resume {job_id}`",
+        INTERRUPTED: "try again",
         QUEUED: "it starts when a coordinator is free: `farthest coordinator` starts one",
         RUNNING: f"follow it with `farthest watch {job_id}`, or end it with `farthest cancel {job_id}`",
     }

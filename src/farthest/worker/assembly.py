@@ -14,7 +14,7 @@ from farthest.errors import DamagedMapError
 from farthest.models.chunks import WIDTHS, Unit
 from farthest.worker.bitmaps import Bitmap, zeros
 from farthest.worker.blobs import decode_blob
-from farthest.worker.memory import unit_for
+from farthest.worker.distances import typed, unit_for
 from farthest.worker.store import Base
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ class Assembly:
                     planes = self._planes(block, threads)
                 until = min(end, (block + 1) * self._keys_per_block)
                 part = out[(key - first) * width : (until - first) * width]
-                typed = part if unit == "uint8" else part.cast("H")
-                _kernel.expand(self._kernel, planes, self._shift, self._parity, key, typed, threads)
+                distances = typed(part, unit)
+                _kernel.expand(self._kernel, planes, self._shift, self._parity, key, distances, threads)
                 key = until
             yield first, end - 1, unit, out
 
@@ -94,8 +94,7 @@ def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
     key = first
     while key < end:
         chunk = base(key)
-        data = memoryview(chunk.distances)
-        typed = data if chunk.unit == "uint8" else data.cast("H")
+        distances = typed(memoryview(chunk.distances), chunk.unit)
         until = min(end, chunk.last_key + 1)
-        yield key, typed[key - chunk.first_key : until - chunk.first_key]
+        yield key, distances[key - chunk.first_key : until - chunk.first_key]
         key = until

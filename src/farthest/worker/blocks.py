@@ -21,7 +21,6 @@ class Blocks:
     def __init__(self, shards: int, per_block: int) -> None:
         self._shards = shards
         self.per_block = per_block
-
         self.count = -(-shards // per_block)
 
     def shards(self, block: int) -> range:

@@ -7,13 +7,14 @@ all nodes, block by block; FARTHEST_REDIS_NODES adds nodes.
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from farthest.environment import REDIS_NODES, REDIS_URL, hide_password
+from farthest.environment import REDIS_NODES, REDIS_URL
 from farthest.errors import SettingError, StorageError, UnavailableError
+from farthest.passwords import hide_password
+from farthest.patience import patiently
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -32,25 +33,27 @@ class RedisNodes:
     """Clients of the main node and of the nodes with the blobs. Connections are made at their first use, by each
     process and thread for itself. ``urls``: main first.
 
-    ``wait``: for so many seconds ``call`` tries again what fails because a server cannot be reached; ``waiting`` is
-    told. Raises SettingError for URLs that cannot be used.
+    ``wait``: for so many seconds ``call`` tries again what fails because a server cannot be reached; ``told`` receives
+    what is to be said then. Raises SettingError for URLs that cannot be used.
     """
 
     def __init__(
-        self, urls: list[str], wait: float = 0.0, waiting: Callable[[str], None] | None = None
+        self, urls: list[str], wait: float = 0.0, told: Callable[[str], None] = lambda text: None
     ) -> None:
         self.urls = urls
         self._wait = wait
-        self._waiting = waiting
+        self._told = told
         self.while_waiting: Callable[[], None] = lambda: None  # may raise, to give up
         self.places = [hide_password(url) for url in urls]
         self.clients = [_client(url) for url in urls]
         self.main: Redis = self.clients[0]
 
     @classmethod
-    def from_environment(cls, wait: float = 0.0, waiting: Callable[[str], None] | None = None) -> RedisNodes:
+    def from_environment(
+        cls, wait: float = 0.0, told: Callable[[str], None] = lambda text: None
+    ) -> RedisNodes:
         """The nodes that FARTHEST_REDIS_URL and FARTHEST_REDIS_NODES name."""
-        return cls([REDIS_URL.text(), *REDIS_NODES.text().split()], wait, waiting)
+        return cls([REDIS_URL.text(), *REDIS_NODES.text().split()], wait, told)
 
     def __len__(self) -> int:
         return len(self.clients)
@@ -58,6 +61,11 @@ class RedisNodes:
     def node(self, block: int) -> Redis:
         """The client of the node that has a block's blobs."""
         return self.clients[block % len(self.clients)]
+
+    def now(self) -> float:
+        """Seconds by the clock of the main node, the same for all processes. Raises what redis-py does."""
+        seconds, microseconds = self.main.time()
+        return float(seconds + microseconds / 1e6)
 
     @contextmanager
     def errors(self) -> Iterator[None]:
@@ -72,20 +80,12 @@ class RedisNodes:
     def call(self, operation: Callable[[], Result]) -> Result:
         """What the operation gives; it is repeated while a server cannot be reached, and must bear that. Raises
         UnavailableError when that lasts, StorageError for what waiting does not mend."""
-        failed: float | None = None
-        while True:
-            try:
-                with self.errors():
-                    return operation()
-            except UnavailableError as error:
-                if failed is None:
-                    failed = time.monotonic()
-                    if self._wait and self._waiting is not None:
-                        self._waiting(f"{error}; waiting up to {self._wait:.0f} s for it")
-                if time.monotonic() >= failed + self._wait:
-                    raise
-                self.while_waiting()
-                time.sleep(0.2)
+
+        def attempt() -> Result:
+            with self.errors():
+                return operation()
+
+        return patiently(attempt, lambda: self._wait, told=self._told, while_waiting=self.while_waiting)
 
     @contextmanager
     def hurried(self) -> Iterator[None]:

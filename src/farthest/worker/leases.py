@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
+from farthest.worker.runs import prefix
 
 if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
@@ -84,7 +85,7 @@ class StepLeases:
         return {block: holder.decode() for block, holder in zip(blocks, holders, strict=True) if holder}
 
     def _key(self, depth: int, block: int) -> str:
-        return f"farthest:run:{self._run}:lease:{depth}:{block}"
+        return f"{prefix(self._run)}lease:{depth}:{block}"
 
     def _keys(self, depth: int, block: int, holder: str) -> list[str]:
         return [self._key(depth, block), working_key(holder)]

@@ -15,28 +15,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.chunks import UNREACHED, WIDTHS, Unit
+from farthest.models.chunks import WIDTHS, Unit
 from farthest.worker.bitmaps import zeros
+from farthest.worker.distances import check_depth, reached, typed, unit_for
 from farthest.worker.store import Base, LayerViews
-
-MAX_DEPTH = UNREACHED["uint16"] - 1
 
 
 def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
     """Whether one layer array suffices: moves both ways, all between two colours of shards, origins of one colour."""
     colours, per_shard = kernel.colours, kernel.keys // kernel.shards
     return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
-
-
-def check_depth(depth: int) -> None:
-    """Raises ResourceError when distances cannot hold the depth of a layer that has states."""
-    if depth > MAX_DEPTH:
-        raise ResourceError(f"the space is deeper than {MAX_DEPTH:,} moves, the most that distances can hold")
-
-
-def unit_for(depth: int) -> Unit:
-    """The type of the distances of a map up to ``depth``; its greatest number means not reached."""
-    return "uint8" if depth < UNREACHED["uint8"] else "uint16"
 
 
 class MemoryStore:
@@ -220,8 +208,8 @@ class MemoryStore:
             raise StorageError("this store keeps no distances: it only counts")
         unit = unit_for(depth)
         out = zeros(count * WIDTHS[unit])
-        typed = out if unit == "uint8" else out.cast("H")
-        _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, typed, threads)
+        distances = typed(out, unit)
+        _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, distances, threads)
         return out
 
     def stored(self, depth: int, base: Base) -> None:
@@ -242,7 +230,7 @@ class MemoryStore:
             _kernel.clear(self.kernel, layer)
         found = 0
         for first, unit, data in chunks:
-            distances = data if unit == "uint8" else data.cast("H")
+            distances = typed(data, unit)
             found += reached(data, unit)
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
@@ -266,17 +254,3 @@ class MemoryStore:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
         self._stamp = [depth] * self._shards
         self._counts = {depth: counts}
-
-
-def is_within(data: memoryview, unit: Unit, depth: int) -> bool:
-    """Whether none of the distances, given as bytes, is greater than ``depth``."""
-    if unit == "uint8":
-        return not bytes(data).translate(None, bytes({*range(min(depth, 254) + 1), UNREACHED[unit]}))
-    return all(distance <= depth or distance == UNREACHED[unit] for distance in data.cast("H"))
-
-
-def reached(data: memoryview, unit: Unit) -> int:
-    """How many of the distances, given as bytes, are those of states that were reached."""
-    if unit == "uint8":
-        return len(data) - bytes(data).count(UNREACHED[unit])
-    return sum(map(UNREACHED[unit].__ne__, data.cast("H")))

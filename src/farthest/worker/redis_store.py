@@ -12,7 +12,6 @@ as an empty block. What is new in a block depends on the graph (kernel/include/f
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,8 +23,9 @@ from farthest.worker.bitmaps import Bitmap
 from farthest.worker.blobs import FOUND, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import Blocks
 from farthest.worker.records import Pointer, Record
+from farthest.worker.reports import Report
 from farthest.worker.run_blobs import RunBlobs
-from farthest.worker.runs import RunFacts, prefix
+from farthest.worker.runs import RunFacts
 from farthest.worker.store import LayerViews
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ class BlockViews(LayerViews):
 
 
 class RedisStore(RunBlobs):
-    """``ShardStore`` for steps: opens and commits whole blocks. ``holder``: who commits, as the done-list tells it;
-    None leaves the done-list alone. The coordinator's store (worker/run_store.py) begins layers and reads
-    results.
+    """``StepStore`` of one run: opens and commits whole blocks. ``holder``: who commits, as the done-list tells it;
+    None leaves the done-list alone. The coordinator's store (worker/run_store.py) begins layers and reads results.
     """
 
     def __init__(
@@ -89,15 +88,16 @@ class RedisStore(RunBlobs):
     def attach(cls, nodes: RedisNodes, run: str, cache: BitmapCache, holder: str) -> RedisStore:
         """The store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError when
         this process cannot work for it."""
-        fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(f"{prefix(run)}meta"))
+        meta_key = RunBlobs(nodes, run).meta_key
+        fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
         facts = RunFacts.of({name.decode(): value.decode() for name, value in fields.items()}, run)
         _, kernel = facts.compile(run, len(nodes))
         return cls(nodes, run, facts, kernel, cache, holder)
 
-    # ShardStore
+    # StepStore
 
     def open(self, depth: int, shards: Sequence[int]) -> BlockViews:
-        """See ShardStore: whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
+        """See StepStore: whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
         missing or damaged, UnavailableError."""
         if not shards:
             return BlockViews([], [], [], [], [], {}, {})
@@ -125,7 +125,7 @@ class RedisStore(RunBlobs):
         )
 
     def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
-        """See ShardStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis is
+        """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis is
         full)."""
         assert isinstance(views, BlockViews), "these views are not this store's"
         states = {shard: count for shard, count in zip(views.shards, counts, strict=True) if count}
@@ -164,9 +164,7 @@ class RedisStore(RunBlobs):
 
     def _entry(self, depth: int, block: int) -> str:
         """What the done-list says of a commit."""
-        if self.holder is None:
-            return ""
-        return json.dumps({"depth": depth, "block": block, "by": self.holder})
+        return "" if self.holder is None else Report(depth, block, self.holder).text()
 
     # Reading
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -85,8 +84,7 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
     """The workers that are alive, by name, with what each of their processes does. Raises as ``RedisNodes.errors``."""
     main = nodes.main
     with nodes.errors():
-        seconds, microseconds = main.time()
-        now = seconds + microseconds / 1e6
+        now = nodes.now()
         main.zremrangebyscore(_NAMES, "-inf", now - 4 * LIFE_SECONDS)
         names: list[Any] = main.zrange(_NAMES, 0, -1, withscores=True)
         seen = {name.decode(): float(moment) for name, moment in names}
@@ -118,11 +116,6 @@ def _record(
         busy=tuple(busy),
         silent=round(max(0.0, silent), 1),
     )
-
-
-def host_name() -> str:
-    """This host, as workers name it."""
-    return os.uname().nodename
 
 
 def _key(name: str) -> str:
@@ -175,9 +168,8 @@ class Heartbeat:
         fields = {**asdict(self._record), "pids": sorted(self._processes())}
         del fields["busy"], fields["silent"]
         with self._nodes.errors():
-            main = self._nodes.main
-            seconds, microseconds = main.time()
-            with main.pipeline() as pipeline:
+            now = self._nodes.now()
+            with self._nodes.main.pipeline() as pipeline:
                 pipeline.set(_key(self._record.name), json.dumps(fields), ex=LIFE_SECONDS)
-                pipeline.zadd(_NAMES, {self._record.name: seconds + microseconds / 1e6})
+                pipeline.zadd(_NAMES, {self._record.name: now})
                 pipeline.execute()

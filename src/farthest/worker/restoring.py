@@ -9,7 +9,7 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError
 from farthest.models.chunks import Unit
 from farthest.worker.bitmaps import Bitmap
-from farthest.worker.memory import is_within, reached
+from farthest.worker.distances import is_within, reached, typed
 
 if TYPE_CHECKING:
     from farthest.worker.blocks import Blocks
@@ -35,7 +35,7 @@ def read_blocks(
         found += reached(data, unit)
         if not is_within(data, unit, depth):
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
-        distances = data if unit == "uint8" else data.cast("H")
+        distances = typed(data, unit)
         key, end = first, first + len(distances)
         while key < end:
             if key // keys_per_block != block:

@@ -20,7 +20,8 @@ from farthest.worker.assembly import Assembly
 from farthest.worker.bitmaps import Bitmap
 from farthest.worker.blobs import decode_blob, encode_blob
 from farthest.worker.cache import BitmapCache
-from farthest.worker.memory import check_depth, searches_in_place
+from farthest.worker.distances import check_depth
+from farthest.worker.memory import searches_in_place
 from farthest.worker.older_layers import OlderLayers
 from farthest.worker.records import Pointer, Record, new_nonce
 from farthest.worker.redis_store import BlockViews, RedisStore

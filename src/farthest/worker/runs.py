@@ -7,10 +7,12 @@ A run's keys, all with the prefix ``farthest:run:{run}:`` on the main node but f
     c:{depth}               hash: for each block committed at the depth its record: the blob's nonce, states by shard
     v                       hash: where moves are one-way, for each block a pointer to the blob of all its found states
     b:{depth}:{block}:{nonce}, v:{block}:{nonce}    blobs, on the block's node; never changed once a record names them
+    todo:{depth}            set: the blocks of the layer under way that were sent and not begun (worker/choice.py)
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
 
 ``farthest:runs`` has every run by the time when its coordinator was last seen, so that what a dead one left is removed.
+Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's (worker/app.py).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import __version__
 from farthest.errors import LateStepError, VersionError
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ class RunFacts:
     """What a worker needs to know of a run. ``exclude``: one of EXCLUDE."""
 
     puzzle: str
-    direction: str
+    direction: Direction
     where: str
     layout: str
     shard_classes: int
@@ -98,8 +100,7 @@ class RunFacts:
     def compile(self, run: str, nodes: int) -> tuple[ArrangementSpace, _kernel.Space]:
         """The space and its shards. Raises VersionError when this process makes something else of it."""
         puzzle = Puzzle.from_json(self.puzzle)
-        direction: Any = self.direction
-        space = compile_space(puzzle, Origin(direction, self.where), json.loads(self.layout))
+        space = compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
         kernel = space.compile_kernel(self.shard_classes)
         if (kernel.keys, kernel.shards) != (self.keys, self.shards):
             raise VersionError(_versions(run, self.version))
@@ -120,13 +121,7 @@ def _versions(run: str, version: str) -> str:
 
 def touch(nodes: RedisNodes, run: str) -> None:
     """Says that the run's coordinator is alive."""
-    nodes.main.zadd(RUNS, {run: _now(nodes)})
-
-
-def _now(nodes: RedisNodes) -> float:
-    """By the clock of Redis, the same for all coordinators."""
-    seconds, _ = nodes.main.time()
-    return float(seconds)
+    nodes.main.zadd(RUNS, {run: nodes.now()})
 
 
 def drop(nodes: RedisNodes, run: str) -> None:
@@ -147,9 +142,8 @@ def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
     begun = {name.split(b":")[2].decode() for client in nodes.clients for name in _keys(client, "*")}
     known: Any = nodes.main.zrange(RUNS, 0, -1, withscores=True)
     seen = {name.decode(): moment for name, moment in known}
-    late = _now(nodes) - DEAD_SECONDS
-    for run in begun | set(
-        seen
-    ):  # one that is not known has been dropped, and a worker that was slow wrote to it
+    late = nodes.now() - DEAD_SECONDS
+    for run in begun | set(seen):
+        # One that is not among the seen has been dropped, and a worker that was slow wrote to it.
         if run.rpartition("-")[0] == attempt_of or seen.get(run, 0) < late:
             drop(nodes, run)

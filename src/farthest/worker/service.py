@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,18 +13,16 @@ from typing import Any
 
 from farthest import __version__
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
-from farthest.errors import SettingError, UnavailableError
+from farthest.errors import SettingError
 from farthest.logs import say
+from farthest.models.leases import host_name
+from farthest.patience import patiently
 from farthest.worker.app import QUEUE, celery_app
 from farthest.worker.connections import RedisNodes
-from farthest.worker.registry import Heartbeat, WorkerRecord, host_name
+from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.runs import PROTOCOL
 
 log = logging.getLogger(__name__)
-
-START_SECONDS = 10.0
-"""How long a worker that starts waits for Redis. Then it fails, and names the setting that may be wrong; what
-supervises services starts it again."""
 
 DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -46,29 +43,13 @@ def run_worker(concurrency: int, name: str) -> int:
 
     The first SIGTERM, SIGINT or SIGHUP lets the steps under way end, a second one ends the worker at once.
     """
-    LEASE_SECONDS.number(least=0.1)
+    LEASE_SECONDS.number()
     WORKER_MEMORY.size()
     nodes = RedisNodes.from_environment()
-    _await(nodes)
+    patiently(nodes.check, told=log.warning)
     worker = _make_worker(concurrency, name, nodes)
     worker.start()
     return int(worker.exitcode or 0)
-
-
-def _await(nodes: RedisNodes) -> None:
-    """Returns when Redis answers."""
-    deadline = time.monotonic() + START_SECONDS
-    told = False
-    while True:
-        try:
-            return nodes.check()
-        except UnavailableError as error:
-            if time.monotonic() > deadline:
-                raise
-            if not told:
-                log.warning("%s; trying for %.0f s", error, START_SECONDS)
-                told = True
-            time.sleep(0.5)
 
 
 def _make_worker(concurrency: int, name: str, nodes: RedisNodes) -> Any:

@@ -73,7 +73,7 @@ class JobStore(ShardStore, Protocol):
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
         """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
 
-        ``distances`` are bytes, little endian; see ``unit_for``.
+        ``distances`` are bytes, little endian; see worker/distances.py.
         """
 
     def restore(

@@ -6,21 +6,22 @@ because of the run is reported on its done-list; one that cannot because Redis i
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections import OrderedDict
 from functools import cache
+from typing import Literal
 
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
-from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError, VersionError
+from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
 from farthest.worker.cache import BitmapCache
 from farthest.worker.choice import Choice
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases, renewed
 from farthest.worker.redis_store import RedisStore
 from farthest.worker.registry import holder_name
-from farthest.worker.runs import prefix
+from farthest.worker.reports import Report
+from farthest.worker.run_blobs import RunBlobs
 from farthest.worker.step import step
 
 log = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ class StepProcess:
     def __init__(self, worker: str) -> None:
         self.holder = holder_name(worker, os.getpid())
         self.nodes = RedisNodes.from_environment(wait=WAIT_SECONDS)
-        self._lease_seconds = LEASE_SECONDS.number(least=0.1)
+        self._lease_seconds = LEASE_SECONDS.number()
         self._cache = BitmapCache(WORKER_MEMORY.size())
         self._stores: OrderedDict[str, tuple[RedisStore, Choice]] = OrderedDict()
         self._report = self.nodes.main.register_script(_REPORT)
@@ -56,12 +57,13 @@ class StepProcess:
         except UnavailableError as error:
             log.warning("%s dropped: %s", name, error)
         except FarthestError as error:
-            kind = {LostStateError: "lost", VersionError: "version"}.get(type(error), "failed")
             log.error("%s: %s", name, error)
-            self._tell(run, depth, block, kind, str(error))
+            kind: Literal["lost", "failed"] = "lost" if isinstance(error, LostStateError) else "failed"
+            self._tell(run, Report(depth, block, self.holder, kind, str(error)))
         except Exception as error:
             log.exception("%s failed", name)
-            self._tell(run, depth, block, "failed", f"{type(error).__name__}: {error}")
+            message = f"{type(error).__name__}: {error}"
+            self._tell(run, Report(depth, block, self.holder, "failed", message))
 
     def _step(self, run: str, depth: int, block: int, again: bool) -> None:
         store, choice = self._store(run)
@@ -82,11 +84,10 @@ class StepProcess:
         self._stores.move_to_end(run)
         return self._stores[run]
 
-    def _tell(self, run: str, depth: int, block: int, kind: str, message: str) -> None:
-        entry = {"depth": depth, "block": block, "by": self.holder, "error": kind, "message": message}
-        keys = [f"{prefix(run)}meta", f"{prefix(run)}done"]
+    def _tell(self, run: str, report: Report) -> None:
+        of = RunBlobs(self.nodes, run)
         try:
-            self.nodes.call(lambda: self._report(keys, [json.dumps(entry)]))
+            self.nodes.call(lambda: self._report([of.meta_key, of.done_key], [report.text()]))
         except FarthestError as error:  # it will be sent again, and fail again
             log.warning("%s", error)
 

@@ -1,6 +1,5 @@
 """PostgreSQL alone: URLs and their secrets, what can be wrong with a server, and servers that go and come back."""
 
-import random
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -29,12 +28,8 @@ def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]
 
 @pytest.fixture
 def url(locked: PostgresServer) -> Iterator[str]:
-    if locked.process is None:
-        locked.start()
-    name = f"maps_{random.SystemRandom().getrandbits(32):08x}"
-    yield locked.create_database(name)
-    if locked.process is not None:
-        locked.drop_database(name)
+    with locked.fresh_database() as fresh:
+        yield fresh
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])

@@ -1,20 +1,12 @@
 """Leases of steps on a real Redis server."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from farthest.errors import UnavailableError
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases, renewed, working_key
-
-
-@pytest.fixture
-def nodes(redis_url: str) -> Iterator[RedisNodes]:
-    opened = RedisNodes([redis_url])
-    yield opened
-    opened.close()
 
 
 def leases_of(nodes: RedisNodes, seconds: float = 5.0, run: str = "1-a") -> StepLeases:

@@ -7,8 +7,9 @@ import pytest
 
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Unit
-from farthest.worker import memory
-from farthest.worker.memory import MemoryStore, searches_in_place, unit_for
+from farthest.worker import distances
+from farthest.worker.distances import unit_for
+from farthest.worker.memory import MemoryStore, searches_in_place
 from farthest.worker.step import step
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
@@ -189,9 +190,9 @@ def test_deep_spaces_have_distances_of_two_bytes() -> None:
 def test_layers_beyond_the_greatest_distance_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     of = case("two colours")
     last = len(of.layers) - 1
-    monkeypatch.setattr(memory, "MAX_DEPTH", last)
+    monkeypatch.setattr(distances, "MAX_DEPTH", last)
     advance(new_store(of), of, 1, last + 1)  # an empty layer needs no number
-    monkeypatch.setattr(memory, "MAX_DEPTH", last - 1)
+    monkeypatch.setattr(distances, "MAX_DEPTH", last - 1)
     advance(new_store(of, distances=False), of, 1, last + 1)
     with pytest.raises(ResourceError, match="deeper"):
         advance(new_store(of), of, 1, last)

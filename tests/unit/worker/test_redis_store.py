@@ -108,7 +108,7 @@ def test_a_lost_pointer_to_what_was_visited_is_not_read_as_none(begin: Begin) ->
 def test_a_flush_before_the_run_is_ready_is_noticed(begin: Begin, connect: Connect) -> None:
     """The main node loses what it had while the other node keeps its blobs."""
     of = case("one-way", 2)
-    for commands in range(2, 8, 2):
+    for commands in (2, 3, 4):
         nodes, sent = connect(), list[int]()
 
         def count_and_flush(nodes: Nodes = nodes, sent: list[int] = sent, commands: int = commands) -> None:
@@ -119,6 +119,7 @@ def test_a_flush_before_the_run_is_ready_is_noticed(begin: Begin, connect: Conne
         nodes.before = count_and_flush
         run = begin(of, nodes)
         nodes.before = lambda: None
+        assert len(sent) >= commands
         try:
             check_the_rest(run, of, 1)
         except LostStateError:

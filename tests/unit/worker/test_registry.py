@@ -1,7 +1,6 @@
 """The registry of workers on a real Redis server."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -21,13 +20,6 @@ from servers import RedisServer
 
 ALPHA = WorkerRecord("farthest@alpha", "here", 10, "1.2.3", 1, 2, "2026-11-21T09:00:00+00:00")
 BETA = WorkerRecord("farthest@beta", "there", 20, "1.2.3", 1, 1, "2026-11-21T09:00:00+00:00")
-
-
-@pytest.fixture
-def nodes(redis_url: str) -> Iterator[RedisNodes]:
-    opened = RedisNodes([redis_url])
-    yield opened
-    opened.close()
 
 
 def beat(nodes: RedisNodes, record: WorkerRecord, *pids: int) -> None:

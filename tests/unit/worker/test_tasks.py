@@ -10,11 +10,11 @@ import pytest
 from farthest import _kernel
 from farthest.worker import runs, tasks
 from farthest.worker.app import celery_app
-from farthest.worker.blocks import Cut
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.run_store import RunStore
 from farthest.worker.tasks import StepProcess
+from run_cases import begin_run
 from store_cases import case
 
 
@@ -36,9 +36,8 @@ def process(nodes: RedisNodes) -> Iterator[StepProcess]:
 @pytest.fixture
 def store(nodes: RedisNodes) -> Iterator[RunStore]:
     """A run with its first layer under way, of one shard a block."""
-    of = case("two colours")
-    made = RunStore.create(nodes, runs.new_run("1"), of.space, Cut(of.kernel, 1, 1), distances=False)
-    made.begin(1, range(of.kernel.shards))
+    made = begin_run(case("two colours"), nodes, per_block=1, distances=False)
+    made.begin(1, range(made.kernel.shards))
     yield made
     made.drop()
 
@@ -94,7 +93,7 @@ def test_a_run_of_another_version_is_told(process: StepProcess, store: RunStore)
     store.nodes.main.hset(store.meta_key, "protocol", runs.PROTOCOL + 1)
     process.run(store.run, 1, 0)
     (entry,) = told(store)
-    assert entry["error"] == "version"
+    assert entry["error"] == "failed"
     assert "same version" in entry["message"]
 
 
