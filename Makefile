@@ -2,7 +2,7 @@
 # clang-format and the rest come into .venv, in the versions that constraints.txt names.
 
 PYTHON ?= python3
-# Processes of the fast Python tests: auto is one a core; 0 runs them in one process, for a debugger.
+# Processes of the Python tests: auto is one a core; 0 runs them in one process, for a debugger.
 PYTEST_JOBS ?= auto
 
 VENV := .venv
@@ -120,7 +120,7 @@ sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests unde
 
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
-	@$(PYTEST) -m slow
+	@$(PYTEST) -m slow -n $(PYTEST_JOBS)
 
 bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 	@$(BIN)/python benchmarks/run.py

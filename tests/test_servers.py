@@ -61,6 +61,7 @@ def test_a_frozen_redis_does_not_answer(redis_server: RedisServer, redis_url: st
     client.close()
 
 
+@pytest.mark.slow
 def test_postgres_is_killed_frozen_and_started_again(tmp_path: Path) -> None:
     server = PostgresServer(tmp_path / "postgres", password="a b:c@d")
     server.start()
@@ -105,6 +106,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_servers_end_with_the_process_that_started_them_even_frozen(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(tmp_path)],

@@ -67,7 +67,10 @@ REDIS_NODES = Setting(
     "More Redis servers (URLs, split by spaces) to spread the working state over; the same list for all processes.",
 )
 CONCURRENCY = Setting(
-    "FARTHEST_CONCURRENCY", "", "Processes of `farthest worker`. Empty: one a processor.", least=1
+    "FARTHEST_CONCURRENCY",
+    "",
+    "Processes of `farthest worker`, 1024 at most. Empty: one a processor.",
+    least=1,
 )
 WORKER_MEMORY = Setting(
     "FARTHEST_WORKER_MEMORY",

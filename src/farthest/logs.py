@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from copy import copy
 from datetime import UTC, datetime
 
 from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
@@ -48,7 +49,12 @@ class PlainFormatter(logging.Formatter):
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
-        """See logging.Formatter."""
+        """See logging.Formatter: what libraries say of a server that has gone is one line, without its traceback."""
+        failure = record.exc_info
+        if failure and failure[0] and not record.name.startswith("farthest"):
+            record = copy(record)
+            record.msg, record.args = f"{record.getMessage()} ({failure[0].__name__})", ()
+            record.exc_info = record.exc_text = None
         return self._secrets.sub("***", super().format(record))
 
 

@@ -166,7 +166,10 @@ def test_an_emptied_redis_is_noticed(store: RunStore, nodes: RedisNodes) -> None
     assert isinstance(layer.ended(), LostStateError)
 
 
-def test_that_nobody_works_is_said_once(store: RunStore, nodes: RedisNodes) -> None:
+def test_that_nobody_works_is_said_once(
+    store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthest.coordinator.celery_executor.ALONE_SECONDS", 0.0)
     layer = Layer(store)
     work(nodes, store.blocks.count)
     assert layer.ended() is None

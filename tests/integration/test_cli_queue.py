@@ -123,18 +123,18 @@ def test_enumerate_leaves_queued_jobs_alone(run_json: RunJson) -> None:
 def test_cancel_and_resume(run: Run, run_json: RunJson, database: Database) -> None:
     run("submit", "3-puzzle")
     assert run("cancel", "3-puzzle").stdout == "Job 1 (3-puzzle) is cancelled.\n"
-    assert "is cancelled and cannot be cancelled" in run("cancel", "1", status=2).stderr
+    assert "is already cancelled; queue it again" in run("cancel", "1", status=2).stderr
     assert Jobs(database).claim_next("me") is None
     error = run("watch", "1", status=1).stderr
     assert error == "Error: job 1 (3-puzzle) is cancelled; `farthest resume 1` goes on with it\n"
     document = {"job": 1, "puzzle": "3-puzzle", "status": "queued", "database": "farthest.db"}
     assert run_json("resume", "1") == document
-    assert "is queued and cannot be queued" in run("resume", "1", status=2).stderr
+    assert "is already queued; it starts" in run("resume", "1", status=2).stderr
     finish_next(database)
     assert "is finished" in run("resume", "1", status=2).stderr
     assert "is finished" in run("cancel", "1", status=2).stderr
     assert "there is no job 2" in run("cancel", "2", status=2).stderr
-    assert "no finished job of a puzzle named" in run("resume", "4-puzzle", status=2).stderr
+    assert "there is no job of a puzzle named" in run("resume", "4-puzzle", status=2).stderr
 
 
 def test_resume_here(run: Run, run_json: RunJson) -> None:
@@ -168,7 +168,7 @@ def test_a_running_job_is_not_run_here(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     Jobs(database).claim_next(owner_token())
     error = run("resume", "1", "--here", status=2).stderr
-    assert f"is running by {owner_token()} and cannot be run here; follow it with" in error
+    assert f"is being run by {owner_token()} and cannot be run here; follow it with" in error
 
 
 def test_watch_tells_of_progress(run: Run, database: Database) -> None:

@@ -64,7 +64,11 @@ def cluster(
     postgres_server.drop_database("test_cluster")
 
 
-@pytest.fixture(scope="module", params=sorted(WORKERS), ids="{}-processes".format)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(n, marks=() if n == 2 else pytest.mark.slow) for n in sorted(WORKERS)],
+    ids="{}-processes".format,
+)
 def workers(cluster: Cluster, request: pytest.FixtureRequest) -> Cluster:
     """The cluster with so many processes that step."""
     wanted = WORKERS[request.param]

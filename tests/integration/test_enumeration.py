@@ -260,6 +260,7 @@ def test_many_blanks_have_many_shards() -> None:
     assert list(outcome.layers) == naive.layers(naive.distances(puzzle))
 
 
+@pytest.mark.slow
 def test_few_states_of_many_keys_are_stored_at_once(either: Database) -> None:
     # 239,500,800 keys, of which 37 are reached: rows are made for states, not for keys.
     outcome = enumerate_puzzle(load("sliding-3x4"), either, Settings(max_depth=4))

@@ -102,6 +102,7 @@ def test_one_fault_after_another(standing: Arena, expected: Outcome, number: int
     check(standing, expected, strikes, seed)
 
 
+@pytest.mark.slow
 def test_every_task_is_delivered_twice_at_once_and_late(standing: Arena, expected: Outcome) -> None:
     """In the layer, in later layers, and after the end."""
     chance = random.Random(SEED)

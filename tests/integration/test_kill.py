@@ -48,6 +48,7 @@ def undisturbed() -> str:
     return enumerate_puzzle(load(PUZZLE), None).digest
 
 
+@pytest.mark.slow
 def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
     database = tmp_path / "maps.db"
     chance = random.Random()
@@ -122,6 +123,7 @@ def test_a_second_ctrl_c_stops_at_once_and_the_last_checkpoint_remains(
         assert told[-1] == ["finished", undisturbed]
 
 
+@pytest.mark.slow
 def test_a_run_is_not_taken_over_while_it_lives(tmp_path: Path, undisturbed: str) -> None:
     database = tmp_path / "maps.db"
     with run(database, 0.05) as first:

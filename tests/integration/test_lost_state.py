@@ -12,7 +12,14 @@ import pytest
 from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
-from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError, UnavailableError
+from farthest.errors import (
+    DamagedMapError,
+    JobError,
+    LostStateError,
+    ResourceError,
+    StorageError,
+    UnavailableError,
+)
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -291,3 +298,20 @@ def test_each_checkpoint_is_made_from_the_one_before(
     found = run(PUZZLE, either, counting, checkpoint_seconds=0.0, max_depth=9)
     assert counting.checkpoints == 9
     assert (found.digest, found.layers) == (expected.digest, expected.layers)
+
+
+def test_a_redis_that_is_certainly_too_small_is_refused(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    redis = RedisNodes([redis_url])
+    redis.main.config_set("maxmemory", "8mb")
+    try:
+        for puzzle in ("sliding-3x4", "sliding-4x4"):
+            with pytest.raises(
+                ResourceError, match=r"of Redis, more than the 8\.0 MiB of its servers; raise maxmemory"
+            ):
+                enumerate_puzzle(load(puzzle), None, Settings(workers="celery", histogram_only=True))
+    finally:
+        redis.main.config_set("maxmemory", "0")
+        redis.close()

@@ -155,6 +155,7 @@ def test_a_job_that_fails_is_told_of_and_passed_over(quick: Cluster, process: Pr
     assert json.loads(watched.stdout)["status"] == "failed"
 
 
+@pytest.mark.slow
 def test_it_survives_a_restart_of_the_database(quick: Cluster, postgres_server: PostgresServer) -> None:
     coordinator = quick.add_coordinator()
     says(coordinator, "waiting for jobs")

@@ -95,6 +95,7 @@ def gone(pid: int) -> bool:
         return True
 
 
+@pytest.mark.slow
 def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Path, start: Start) -> None:
     server = RedisServer(tmp_path / "redis", password=PASSWORD)
     server.start()

@@ -58,7 +58,7 @@ def test_the_queue(tmp_path: Path) -> None:
     }
     assert farthest.cancel_job("8-puzzle", file).status == "cancelled"
     assert farthest.resume_job(1, file).status == "queued"
-    with pytest.raises(farthest.JobError, match="is queued"):
+    with pytest.raises(farthest.JobError, match="is already queued"):
         farthest.resume_job(1, file)
     with pytest.raises(farthest.PuzzleError):
         farthest.submit("8-puzle", database=file)

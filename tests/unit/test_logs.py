@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 
 from farthest.logs import PlainFormatter
 from farthest.passwords import passwords_in
@@ -15,3 +16,16 @@ def test_a_line() -> None:
     assert shown.endswith("INFO tried redis://:***@host with (***) for ***")
     plain = PlainFormatter().format(record)
     assert plain.endswith("INFO tried redis://:word@host with (word) for w%40rd")
+
+
+def test_what_libraries_say_of_a_failure_is_one_line() -> None:
+    try:
+        raise ConnectionError("reset")
+    except ConnectionError:
+        failure = sys.exc_info()
+    for name, one_line in (("celery.app", True), ("farthest.worker", False)):
+        record = logging.LogRecord(name, logging.ERROR, "", 0, "lost %s", ("redis",), failure)
+        shown = PlainFormatter().format(record)
+        assert "ERROR lost redis" in shown
+        assert "ConnectionError" in shown
+        assert (len(shown.splitlines()) == 1) == one_line

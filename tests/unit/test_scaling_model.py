@@ -76,6 +76,7 @@ def check_kept(run: Counted, shape: Shape, cluster: Cluster, least: float) -> No
     assert least * kept.total("read") <= run.total("read") < 0.6 * nothing_kept.total("read")
 
 
+@pytest.mark.slow
 def test_what_workers_keep_is_not_read(redis_url: str) -> None:
     check_kept(*measured(load("sliding-2x5"), redis_url, 2**12, 4, MIB // 4, 20_000), least=0.5)
 

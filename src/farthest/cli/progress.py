@@ -112,6 +112,8 @@ class LiveReporter(QuietReporter):
         states, total = progress.get("layer_states") or 0, progress.get("states") or 0
         self.layer(progress.get("depth") or 0, states, total, 0.0)
         self.progress(progress)
+        if self._live is None:  # whoever watches has patience for that
+            self._show()
 
     def progress(self, known: Mapping[str, Any]) -> None:
         self._shared = []

@@ -30,7 +30,10 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
     if healthy:
         from farthest.coordinator.heartbeat import alive
 
-        context.exit(0 if alive() else FAILED)
+        if not alive():
+            click.echo("no coordinator lives on this host, as far as FARTHEST_SPOOL here tells", err=True)
+            context.exit(FAILED)
+        return
     from farthest.coordinator.heartbeat import beating
     from farthest.coordinator.service import Service
     from farthest.logs import start_log

@@ -11,11 +11,13 @@ from farthest.cli.options import json_option
 if TYPE_CHECKING:
     from farthest.worker.registry import WorkerRecord
 
+MOST_PROCESSES = 1024
+
 
 @click.command()
 @click.option(
     "--concurrency",
-    type=click.IntRange(min=1, max=1024),
+    type=click.IntRange(min=1, max=MOST_PROCESSES),
     metavar="N",
     help="Processes; else $FARTHEST_CONCURRENCY, else one a processor.",
 )
@@ -97,8 +99,12 @@ def _processes() -> int:
     """FARTHEST_CONCURRENCY, or one a processor."""
     from farthest.coordinator.estimate import cores
     from farthest.environment import CONCURRENCY
+    from farthest.errors import SettingError
 
-    return int(CONCURRENCY.number()) if CONCURRENCY.text() else cores()
+    wanted = CONCURRENCY.number() if CONCURRENCY.text() else cores()
+    if wanted > MOST_PROCESSES:
+        raise SettingError(f"{CONCURRENCY.name} is {CONCURRENCY.text()!r}; expected {MOST_PROCESSES} at most")
+    return int(wanted)
 
 
 def _row(record: WorkerRecord) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ records of committed blocks count: a layer is complete when all of its blocks ha
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -27,6 +28,8 @@ from farthest.worker.runs import PROTOCOL
 from farthest.worker.step import step
 from farthest.worker.store import ShardStore
 
+log = logging.getLogger(__name__)
+
 LOSSES_ALLOWED = 8
 """A step that lost its lease so often ends the job: it seems to kill its workers."""
 SMALL_LAYER_BLOCKS = 256
@@ -38,6 +41,8 @@ QUEUE_SECONDS = 30.0
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """Nothing was heard for so long: more than two waits for reports, one after the other, take."""
 ROLL_CALL_SECONDS = 2.0
+ALONE_SECONDS = 6.0
+"""So long no worker must have been seen before that is told: after Redis was emptied they register again."""
 DRAINED_AT_ONCE = 1000
 
 
@@ -89,7 +94,9 @@ class CeleryExecutor:
         self._watch = watch
         self._should_stop = should_stop
         self._publisher = StepPublisher(nodes)
-        self._alone = False
+        self._alone_since: float | None = None
+        self._alone_told = False
+        self._resent = 0
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
@@ -115,6 +122,7 @@ class CeleryExecutor:
                 roll_call = monotonic() + ROLL_CALL_SECONDS
                 self._call_roll(layer)
             layer.wait()
+        self._resent += layer.resent
 
     def close(self) -> None:
         """Ends the connection to the broker."""
@@ -127,10 +135,18 @@ class CeleryExecutor:
             raise JobError(_other_versions(workers))
         layer.alive = bool(able)
         note = ""
-        if not able and not self._alone:
-            note = "no worker is alive: start some with `farthest worker`; waiting"
-        self._alone = not able
-        self._watch(layer.progress(len(able), note))
+        if able:
+            self._alone_since = None
+            self._alone_told = False
+        else:
+            if self._alone_since is None:
+                self._alone_since = monotonic()
+            if monotonic() - self._alone_since < ALONE_SECONDS:
+                return
+            if not self._alone_told:
+                self._alone_told = True
+                note = "no worker is alive: start some with `farthest worker`; waiting"
+        self._watch(layer.progress(len(able), self._resent, note))
 
 
 class _Layer:
@@ -156,7 +172,7 @@ class _Layer:
         self._blocks = store.blocks.of(shards)
         self._sent: dict[int, _Sent] = {}  # of the blocks that are not committed
         self._looked = monotonic()
-        self._resent = 0
+        self.resent = 0
 
     def begin(self) -> None:
         """Sends what is not committed."""
@@ -176,10 +192,10 @@ class _Layer:
         self._sent = {block: _Sent(0.0, taken=True) for block in self._blocks if block not in committed}
         return not self._sent
 
-    def progress(self, workers: int, note: str) -> LayerProgress:
-        """How far it is."""
+    def progress(self, workers: int, resent: int, note: str) -> LayerProgress:
+        """How far it is; ``resent``: in the layers before."""
         done = len(self._blocks) - len(self._sent)
-        return LayerProgress(self._depth, len(self._blocks), done, workers, self._resent, note)
+        return LayerProgress(self._depth, len(self._blocks), done, workers, resent + self.resent, note)
 
     def wait(self) -> None:
         """Waits for reports, for a second at most, and looks after the blocks when a second has passed."""
@@ -252,8 +268,9 @@ class _Layer:
                 )
             sent.moment, sent.taken, sent.missed = now, False, False
             sent.times += 1
+        log.info("layer %d: sent again, as nobody works on them: blocks %s", self._depth, blocks)
         self._send(blocks, urgent=True)
-        self._resent += len(blocks)
+        self.resent += len(blocks)
 
     def _send(self, blocks: list[int], *, urgent: bool = False) -> None:
         if blocks:

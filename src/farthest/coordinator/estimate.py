@@ -27,8 +27,8 @@ SHARD_BYTES = 2000
 ROW_BYTES = 64
 """Of a readable row of a state, about."""
 
-REDIS_BYTES_PER_KEY = 0.25
-"""Of the layers that Redis holds at once, compressed, at most about (docs/scaling.md)."""
+REDIS_BYTES_PER_KEY = 0.14
+"""Of the layers that Redis holds at once, compressed, about (docs/scaling.md)."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -88,12 +88,23 @@ def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_pl
 
 
 def estimate_workers(space: ArrangementSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
-    """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have."""
+    """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
+
+    Raises ResourceError when that is certainly too little.
+    """
     limit = 0
     for client in nodes.clients:
         memory: Any = nodes.call(partial(client.info, "memory"))
         limit += int(memory["maxmemory"] or memory["total_system_memory"])
-    redis = int(space.keys * REDIS_BYTES_PER_KEY)
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    redis = int(max(known, default=space.keys) * REDIS_BYTES_PER_KEY)
+    # Where nothing is known, half of the keys may stand for no state.
+    if settings.max_depth is None and redis > limit * (1 if known else 2):
+        raise ResourceError(
+            f"puzzle {space.puzzle.name}: up to {space.keys:,} states need about {bytes_text(redis)} of Redis, more "
+            f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
+            "take a smaller board"
+        )
     return Estimate(space.keys, redis, _disk(space.keys, settings), limit)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from farthest.coordinator.estimate import check_blanks
 from farthest.coordinator.settings import Settings
+from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.puzzles.definition import Puzzle
@@ -36,5 +37,8 @@ def named_job(jobs: Jobs, text: str) -> JobRecord:
     Raises JobError where there is none.
     """
     wanted = text.strip()
-    newest = next((one for one in reversed(jobs.list()) if one.name == wanted), None)
+    known = jobs.list()
+    newest = next((one for one in reversed(known) if one.name == wanted), None)
+    if newest is None and not wanted.isdecimal():
+        raise JobError(f"there is no job of a puzzle named {wanted!r}; see `farthest jobs`")
     return newest or jobs.find(wanted)

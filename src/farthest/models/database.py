@@ -11,6 +11,7 @@ file for later ones; give it back to the disk with ``sqlite3 FILE VACUUM``.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -144,14 +145,24 @@ def open_database(url: str | None = None, *, create: bool, busy_seconds: float =
     return database
 
 
+_ALMOST_URL = re.compile(r"[a-z0-9+]+:[^@]*@", re.IGNORECASE)
+"""A URL with a password whose :// is not right: no name of a file that anyone would choose."""
+
+
 def _parse(text: str) -> URL:
     if "://" not in text:
+        if _ALMOST_URL.match(text) and not Path(text).exists():
+            raise url_error(text, ValueError("a URL without ://"))
         return URL.create("sqlite", database=str(Path(text).expanduser()))
     try:
-        parsed = make_url(text)
+        parsed = make_url(
+            text.replace("postgres://", "postgresql://", 1) if text.startswith("postgres:") else text
+        )
         parsed.get_backend_name()
         parsed.get_dialect()
-        if "@" in (parsed.host or ""):
+        if "@" in (parsed.host or "") or (
+            "@" in (parsed.database or "") and parsed.get_backend_name() != "sqlite"
+        ):
             raise ValueError("an @ in the password that is not written as %40")
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise url_error(text, error) from None

@@ -46,7 +46,9 @@ def no_map(record: JobRecord) -> JobError:
 
 def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobError:
     """A job that is to be cancelled, queued or run is in no state for it."""
-    by = f" by {owner}" if status == RUNNING else ""
+    state = (
+        f"being run by {owner}" if status == RUNNING else f"already {status}" if status == verb else status
+    )
     mend = {
         FINISHED: f"ask it, or remove it with `farthest delete {job_id}`",
         FAILED: f"queue it again with `farthest resume {job_id}`, or remove it with `farthest delete {job_id}`",
@@ -55,7 +57,8 @@ def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobEr
         QUEUED: "it starts when a coordinator is free: `farthest coordinator` starts one",
         RUNNING: f"follow it with `farthest watch {job_id}`, or end it with `farthest cancel {job_id}`",
     }
-    return JobError(f"job {job_id} is {status}{by} and cannot be {verb}; {mend[status]}")
+    cannot = "" if status == verb else f" and cannot be {verb}"
+    return JobError(f"job {job_id} is {state}{cannot}; {mend[status]}")
 
 
 def _mend(record: JobRecord, state: str) -> str:

@@ -45,7 +45,9 @@ class RedisNodes:
         self._told = told
         self.while_waiting: Callable[[], None] = lambda: None  # may raise, to give up
         self.places = [hide_password(url) for url in urls]
-        self.clients = [_client(url) for url in urls]
+        settings = [REDIS_URL.name, *[REDIS_NODES.name] * (len(urls) - 1)]
+        self.clients = [_client(url, setting) for url, setting in zip(urls, settings, strict=True)]
+        self._settings = " and ".join(dict.fromkeys(settings))
         self.main: Redis = self.clients[0]
 
     @classmethod
@@ -75,7 +77,7 @@ class RedisNodes:
         try:
             yield
         except (RedisError, OSError) as error:
-            raise translate(error, ", ".join(self.places)) from error
+            raise translate(error, ", ".join(self.places), self._settings) from error
 
     def call(self, operation: Callable[[], Result]) -> Result:
         """What the operation gives; it is repeated while a server cannot be reached, and must bear that. Raises
@@ -111,7 +113,7 @@ class RedisNodes:
             client.close()
 
 
-def _client(url: str) -> Redis:
+def _client(url: str, setting: str) -> Redis:
     import redis
     from redis.backoff import ExponentialBackoff
     from redis.retry import Retry
@@ -121,8 +123,7 @@ def _client(url: str) -> Redis:
         client = redis.Redis.from_url(
             url,
             socket_timeout=10,
-            socket_connect_timeout=5,
-            socket_keepalive=True,
+            **({} if url.startswith("unix:") else {"socket_connect_timeout": 5, "socket_keepalive": True}),
             health_check_interval=15,
             retry=Retry(ExponentialBackoff(base=0.01, cap=0.1), 2),
         )
@@ -130,25 +131,26 @@ def _client(url: str) -> Redis:
         pool.connection_class(**pool.connection_kwargs)  # not connected: it tells of unknown options
         return client
     except (ValueError, TypeError):
-        raise url_error(url) from None
+        raise url_error(url, setting) from None
 
 
-def url_error(url: str) -> SettingError:
+def url_error(url: str, setting: str = REDIS_URL.name) -> SettingError:
     """The message for a URL that redis-py cannot use. What redis-py says of it may hold a part of the password."""
     return SettingError(
-        f"{REDIS_URL.name} is {hide_password(url)!r}: not a Redis URL; expected redis://HOST:PORT/0, rediss://… for "
-        "TLS or unix://PATH; @ : / ? # % in a password are written %40 %3A %2F %3F %23 %25"
+        f"{setting} is {hide_password(url)!r}: not a Redis URL; expected "
+        "redis://HOST:PORT/0, rediss://… for TLS or unix://PATH; @ : / ? # % in a password are written %40 %3A %2F "
+        "%3F %23 %25"
     )
 
 
-def translate(error: Exception, place: str) -> StorageError:
-    """The message for one failure of Redis."""
+def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> StorageError:
+    """The message for one failure of Redis; ``setting`` names the place."""
     from redis import exceptions
 
     said = _IN_SCRIPT.sub("", (str(error).strip().splitlines() or [type(error).__name__])[0])
     if isinstance(error, exceptions.AuthenticationError | exceptions.NoPermissionError) or "NOAUTH" in said:
         return StorageError(
-            f"{place}: Redis refuses the user or the password ({said}); write them into {REDIS_URL.name} as "
+            f"{place}: Redis refuses the user or the password ({said}); write them into {setting} as "
             "redis://USER:PASSWORD@HOST:PORT/0"
         )
     if isinstance(error, exceptions.OutOfMemoryError) or said.startswith("OOM"):
@@ -158,6 +160,6 @@ def translate(error: Exception, place: str) -> StorageError:
     waiting = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ReadOnlyError)
     if isinstance(error, (*waiting, OSError)) or said.startswith("READONLY"):
         return UnavailableError(
-            f"{place}: Redis cannot be reached ({said}); check that it runs and that {REDIS_URL.name} is right"
+            f"{place}: Redis cannot be reached ({said}); check that it runs, and {setting}"
         )
     return StorageError(f"{place}: Redis refused: {said}")

@@ -83,6 +83,7 @@ def test_killed_inside_a_checkpoint_the_older_one_is_left(database_url: str, die
     assert whole_checkpoint(database_url) == 1
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_and_resumed_a_whole_checkpoint_is_left(database_url: str) -> None:
     moments = random.Random(2)
     reached = -1

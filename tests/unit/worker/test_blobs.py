@@ -16,7 +16,7 @@ from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.worker.bitmaps import Bitmap, zeros
 from farthest.worker.blobs import FOUND, HEADER, VISITED, decode_blob, encode_blob
-from farthest.worker.blocks import Blocks, cut
+from farthest.worker.blocks import MOST_SHARDS, Blocks, cut
 from farthest.worker.cache import BitmapCache
 from farthest.worker.records import Pointer, Record
 from store_cases import case
@@ -141,6 +141,12 @@ def test_spaces_are_cut_into_blocks_of_a_size() -> None:
 
 
 # Records
+
+
+def test_a_size_that_is_too_small_does_not_make_too_many_shards() -> None:
+    made = cut(compile_space(load("sliding-4x4")), 1)
+    assert MOST_SHARDS / 16 < made.kernel.shards <= MOST_SHARDS
+    assert made.per_block == 1
 
 
 def test_records_and_pointers_are_read_as_written() -> None:

@@ -48,6 +48,18 @@ def test_a_url_that_cannot_be_used_is_refused(url: str) -> None:
     assert "hid" not in str(error.value)
 
 
+def test_a_url_among_the_nodes_is_named_by_its_setting() -> None:
+    with pytest.raises(SettingError, match="FARTHEST_REDIS_NODES is 'nonsense'"):
+        RedisNodes(["redis://127.0.0.1", "nonsense"])
+
+
+def test_sockets_are_named_by_their_paths(tmp_path: Path) -> None:
+    nodes = RedisNodes([f"unix://{tmp_path}/nobody.sock?db=0"])
+    with pytest.raises(UnavailableError, match="Redis cannot be reached"):
+        nodes.check()
+    nodes.close()
+
+
 def test_a_server_that_does_not_run_is_unavailable() -> None:
     url = f"redis://:{'hidden'}@127.0.0.1:{free_port()}/0"
     nodes = RedisNodes([url])
@@ -224,6 +236,7 @@ class Proxy:
             end.close()
 
 
+@pytest.mark.slow
 def test_connections_that_are_cut_after_a_command_change_nothing(
     redis_server: RedisServer, redis_url: str
 ) -> None:
