@@ -8,6 +8,7 @@ installed extension module `farthest._kernel` in this process. The sanitizer bui
 import importlib.abc
 import importlib.util
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
@@ -76,3 +77,19 @@ def kernel_is_the_selected_one() -> None:
     if selected_kernel is not None:
         kernel = importlib.import_module(KERNEL_MODULE)
         assert kernel.__file__ == str(selected_kernel)
+
+
+# A job in a shell's background is told to ignore Ctrl-C, and so would be all processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+QUICK_ON_POSTGRESQL = ("test_job_queue", "test_maps", "test_on_postgres", "test_postgres")
+"""Modules of tests that run on PostgreSQL among the fast ones; what others repeat on it is slow."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as slow what the fast tests have done on SQLite."""
+    for item in items:
+        if "[postgresql" in item.name and item.path.stem not in QUICK_ON_POSTGRESQL:
+            item.add_marker(pytest.mark.slow)

@@ -63,13 +63,19 @@ def make_store(request: pytest.FixtureRequest) -> StoreFactory:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every store with every kind of graph, shards cut by one to three labels: those in Redis by one number each."""
-    cuts = {"memory": (1, 2, 3), "redis": (2,), "redis blocks": (3,)}
+    every = [(name, cut) for name in NAMES for cut in (1, 2, 3)]
+    kinds = ("two colours", "origins of both colours", "not bipartite", "one-way", "two blanks")
+    cases = {
+        "memory": every,
+        "redis": [(name, 2) for name in kinds],
+        "redis blocks": [(name, 3) for name in kinds],
+    }
     if "one_case" in metafunc.fixturenames:
-        pairs = [(store, (name, n)) for store, all_cuts in cuts.items() for name in NAMES for n in all_cuts]
-        ids = [f"{store}-{name}-{n}" for store, (name, n) in pairs]
+        pairs = [(store, one) for store, ones in cases.items() for one in ones]
+        ids = [f"{store}-{name}-{cut}" for store, (name, cut) in pairs]
         metafunc.parametrize(("make_store", "one_case"), pairs, indirect=True, ids=ids)
     elif "make_store" in metafunc.fixturenames:
-        metafunc.parametrize("make_store", list(cuts), indirect=True)
+        metafunc.parametrize("make_store", list(cases), indirect=True)
 
 
 @pytest.fixture

@@ -103,6 +103,7 @@ def test_ctrl_c_leaves_a_checkpoint_of_the_layer_under_way(
         assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_stops_at_once_and_the_last_checkpoint_remains(
     tmp_path: Path, undisturbed: str
 ) -> None:

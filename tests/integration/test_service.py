@@ -61,6 +61,7 @@ def test_the_log(quick: Cluster) -> None:
     assert told[-1] == "stopped"
 
 
+@pytest.mark.slow
 def test_each_job_is_run_once(quick: Cluster) -> None:
     names = ["eight-kinds", "8-puzzle", "two-blanks", "3-puzzle", "first-row", "8-puzzle"]
     jobs = [quick.submit(name) for name in names]

@@ -67,6 +67,7 @@ def test_a_worker_tells_of_itself_and_drains(nodes: RedisNodes, start: Start) ->
     assert CliRunner().invoke(cli, ["worker", "--healthy"]).exit_code == 1
 
 
+@pytest.mark.slow
 def test_signals_to_all_processes_of_a_worker_drain_it(nodes: RedisNodes, start: Start) -> None:
     worker = start(nodes)
     os.killpg(worker.pid, signal.SIGTERM)

@@ -101,6 +101,7 @@ def test_killed_at_any_moment_and_resumed_a_whole_checkpoint_is_left(database_ur
         assert reached in (told, told + 1)
 
 
+@pytest.mark.slow
 def test_processes_may_work_in_one_fresh_database_at_the_same_time(database_url: str) -> None:
     processes = [start(database_url, checkpoints=5) for _ in range(3)]
     for process in processes:
