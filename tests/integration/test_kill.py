@@ -79,6 +79,7 @@ def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_checkpoint_of_the_layer_under_way(
     tmp_path: Path, undisturbed: str, number: signal.Signals
 ) -> None:

@@ -55,6 +55,7 @@ def misses(run: Counted, prediction: Prediction) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.slow
 def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
     puzzle, exclude, block_size = CASES[name]
     run, shape, cluster = measured(puzzle, redis_url, block_size, 1, 0)
