@@ -48,7 +48,7 @@ class Arena:
         self.cluster.ready()
 
     def play(self, puzzle: str, strikes: list[Strike], layers: int, seconds: float = 120) -> Result:
-        """Runs a job and strikes at random layers; what came out. AssertionError if it had ended before a strike.
+        """Runs a job and strikes at random layers; what came out. AssertionError if it had ended before the first.
 
         ``layers``: how many the puzzle has.
         """
@@ -56,22 +56,31 @@ class Arena:
         self.told.clear()
         self.job = self.cluster.submit(puzzle)
         targets = sorted(self.chance.sample(range(EDGE, layers - EDGE), len(strikes)))
-        for target, strike in zip(targets, strikes, strict=True):
-            depth = until(partial(self._at, target), seconds, f"layer {target} is under way")
+        for number, (target, strike) in enumerate(zip(targets, strikes, strict=True)):
+            if number and not self.runs():  # it went on during the strikes before
+                self.say(f"ended before {strike.__name__}")
+                break
+            depth = until(partial(self._at, target, number), seconds, f"layer {target} is under way")
+            if depth < 0:
+                self.say(f"ended before {strike.__name__}")
+                break
             time.sleep(self.chance.uniform(0, 0.05))
+            assert number or self.runs(), f"job {self.job} had ended before {strike.__name__}"
             self.say(f"{strike.__name__} at layer {depth}")
-            assert self.runs(), f"job {self.job} had ended before {strike.__name__}"
             strike(self)
         result = self.cluster.wait(self.job, seconds)
         for service in (*self.cluster.workers, *self.cluster.coordinators):
             assert service.alive, f"{service.name} did not survive\n{service.said()}"
         return result
 
-    def _at(self, least: int) -> int | None:
+    def _at(self, least: int, struck: int) -> int | None:
+        """The layer under way, from ``least`` on; -1 where a job that was struck has ended before."""
         depth = self.cluster.depth()
         if depth == 0:
             time.sleep(0.05)
-            assert self.runs(), f"job {self.job} ended before layer {least}\n{self.cluster.logs()}"
+            if not self.runs():
+                assert struck, f"job {self.job} ended before layer {least}\n{self.cluster.logs()}"
+                return -1
         return depth if depth >= least else None
 
     def runs(self) -> bool:
@@ -217,7 +226,11 @@ def turn_database_back(arena: Arena) -> None:
             was = depth()
         until(lambda: True if depth() != was else None, 30, "there is another checkpoint")
         with connection.transaction():
-            connection.execute("UPDATE job SET depth = %(depth)s WHERE id = %(job)s", {**job, "depth": was})
+            running = "WHERE id = %(job)s AND status = 'running'"
+            struck = connection.execute(f"UPDATE job SET depth = %(depth)s {running}", {**job, "depth": was})
+            if not struck.rowcount:
+                arena.say("too late: the checkpoint was the result")
+                return
             for table in ("layer", "chunk"):
                 connection.execute(f"DELETE FROM {table} {same}", job)
                 connection.execute(f"INSERT INTO {table} SELECT * FROM old_{table}")
