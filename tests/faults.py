@@ -31,6 +31,7 @@ class Arena:
     chance: random.Random
     told: list[str] = field(default_factory=list)
     job: int = 0
+    landed: int = 0  # strikes at the last job
 
     def say(self, text: str) -> None:
         self.told.append(text)
@@ -54,6 +55,7 @@ class Arena:
         """
         self.mend()
         self.told.clear()
+        self.landed = 0
         self.job = self.cluster.submit(puzzle)
         targets = sorted(self.chance.sample(range(EDGE, layers - EDGE), len(strikes)))
         for number, (target, strike) in enumerate(zip(targets, strikes, strict=True)):
@@ -68,6 +70,7 @@ class Arena:
             assert number or self.runs(), f"job {self.job} had ended before {strike.__name__}"
             self.say(f"{strike.__name__} at layer {depth}")
             strike(self)
+            self.landed += not self.told[-1].startswith("too late")
         result = self.cluster.wait(self.job, seconds)
         for service in (*self.cluster.workers, *self.cluster.coordinators):
             assert service.alive, f"{service.name} did not survive\n{service.said()}"

@@ -62,18 +62,26 @@ def standing(
         yield one
 
 
+TRIES = 3
+
+
 def check(one: Arena, expected: Outcome, strikes: list[Strike], seed: int) -> None:
-    """One round: the digest and the layers are the expected ones."""
+    """One round: the digest and the layers are the expected ones. A job that ends before most strikes have landed is
+    followed by another."""
     one.chance.seed(seed)
     print(f"seed {seed}")
-    try:
-        result = one.play(expected.puzzle, strikes, len(expected.layers))
-    finally:
-        print("\n".join(one.told))
-    if (result.layers, result.digest) != (expected.layers, expected.digest):
-        print(one.cluster.logs())
-    assert result.layers == expected.layers
-    assert result.digest == expected.digest
+    for _ in range(TRIES):
+        try:
+            result = one.play(expected.puzzle, strikes, len(expected.layers))
+        finally:
+            print("\n".join(one.told))
+        if (result.layers, result.digest) != (expected.layers, expected.digest):
+            print(one.cluster.logs())
+        assert result.layers == expected.layers
+        assert result.digest == expected.digest
+        if 2 * one.landed >= len(strikes):
+            return
+    pytest.fail(f"in {TRIES} jobs too few strikes landed before the end")
 
 
 @pytest.mark.slow
