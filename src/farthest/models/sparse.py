@@ -28,7 +28,7 @@ CHUNK_BYTES = 2**22
 class SparsePiece:
     """The states of a sparse map with the numbers ``first`` to ``last``, both included.
 
-    ``codes``: (last - first + 1) * width bytes, ascending: uint64 little endian where ``width`` is 8, else byte strings.
+    ``codes``: (last - first + 1) * width bytes, ascending: uint64 little endian if ``width`` is 8, else byte strings.
     ``distances``: one value of ``unit`` for each, little endian. Each buffer is contiguous bytes.
     """
 
