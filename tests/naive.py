@@ -11,7 +11,9 @@ from itertools import combinations, pairwise
 from typing import Any
 
 from farthest.puzzles.boards import parse_board
-from farthest.puzzles.definition import WILDCARD, Origin, Puzzle
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 
 Board = tuple[int, ...]
 Move = tuple[int, int]
@@ -26,17 +28,17 @@ def moves(puzzle: Puzzle, board: Board, backward: bool = False) -> list[tuple[Bo
     """
     if puzzle.metric == "slide":
         return _slide_moves(puzzle, board)  # a slide is taken back by a slide
-    passages = list(puzzle.body.arcs)
+    passages = list(sliding(puzzle).arcs)
     if backward:
         passages = [(b, a) for a, b in passages]
-    for a, b in puzzle.body.edges:
+    for a, b in sliding(puzzle).edges:
         passages += [(a, b), (b, a)]
     return [(_shift(board, [b, a]), (a, b)) for a, b in passages if board[a] != BLANK and board[b] == BLANK]
 
 
 def _slide_moves(puzzle: Puzzle, board: Board) -> list[tuple[Board, Move]]:
     """From each blank, look along the four directions: any number of adjacent pieces may follow into it."""
-    rows = puzzle.body.rows
+    rows = sliding(puzzle).rows
     place_of_cell = {cell: (y, x) for y, row in enumerate(rows) for x, cell in enumerate(row)}
     found = []
     for blank, content in enumerate(board):
@@ -69,17 +71,17 @@ def _shift(board: Board, line: Sequence[int]) -> Board:
 def origin_boards(puzzle: Puzzle, origin: Origin) -> set[Board]:
     """The boards at distance 0: a goal set with its wildcards filled in every way, or one board."""
     if origin.where == "goal":
-        templates = list(puzzle.body.goals)
+        templates = list(sliding(puzzle).goals)
     elif origin.where == "start":
-        assert puzzle.body.start is not None
-        templates = [puzzle.body.start]
+        assert sliding(puzzle).start is not None
+        templates = [sliding(puzzle).start]
     else:
-        templates = [parse_board(puzzle.body, origin.where)]
+        templates = [parse_board(sliding(puzzle), origin.where)]
     found = set()
     for template in templates:
-        missing = Counter(dict(enumerate(puzzle.body.counts)))
+        missing = Counter(dict(enumerate(sliding(puzzle).counts)))
         missing.subtract(label for label in template if label != WILDCARD)
-        for filling in arrangements([missing[label] for label in range(len(puzzle.body.counts))]):
+        for filling in arrangements([missing[label] for label in range(len(sliding(puzzle).counts))]):
             pieces = iter(filling)
             found.add(tuple(next(pieces) if label == WILDCARD else label for label in template))
     return found

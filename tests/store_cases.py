@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from functools import cache
 
 import naive
+from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
-from farthest.spaces import compile_space
 from farthest.spaces.arrangement import ArrangementSpace
 from strategies import grid_rows, make_puzzle
 
@@ -56,7 +56,7 @@ NAMES = tuple(_puzzles())
 def case(name: str, shard_classes: int = 1) -> Case:
     """A search by its name, its shards cut by ``shard_classes`` labels."""
     puzzle = _puzzles()[name]
-    space = compile_space(puzzle)
+    space = arrangement_space(puzzle)
     layers: dict[int, list[int]] = {}
     for board, depth in naive.distances(puzzle).items():
         layers.setdefault(depth, []).append(space.key(board))

@@ -8,8 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from farthest.puzzles.boards import format_board
-from farthest.puzzles.definition import WILDCARD, Board, Origin, Puzzle, Sliding
+from farthest.puzzles.body import WILDCARD, Board
+from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.grid import Passages, components, grid_edges, number_cells
+from farthest.puzzles.sliding import Sliding, sliding
 from naive import origin_boards
 
 MOST_ARRANGEMENTS = 20_000
@@ -124,7 +126,7 @@ def puzzles(draw: st.DrawFn, most: int = MOST_ARRANGEMENTS) -> Puzzle:
         goals = draw(with_wildcards(goals))
     start = draw(st.none() | boards)
     puzzle = make_puzzle(**shape, goals=goals, counts=counts, start=start)
-    where = ["goal", "goal", format_board(puzzle.body, draw(boards))] + (["start"] if start else [])
+    where = ["goal", "goal", format_board(sliding(puzzle), draw(boards))] + (["start"] if start else [])
     origin = Origin(draw(st.sampled_from(["to", "from"])), draw(st.sampled_from(where)))
     return make_puzzle(**shape, goals=goals, counts=counts, start=start, origin=origin)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import farthest
+from arrangements import arrangement_space
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Sliding
 from farthest.puzzles.reader import parse_puzzle
-from farthest.spaces import compile_space
+from farthest.puzzles.sliding import Sliding, sliding
 from farthest.spaces.sliding import moves_of
 
 ROOT = Path(__file__).parents[2]
@@ -65,15 +65,15 @@ def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
 def test_worked_examples_of_keys() -> None:
     text = (ROOT / "docs/key-layout.md").read_text(encoding="utf-8")
     eight = load("eight-kinds")
-    space = compile_space(eight)
+    space = arrangement_space(eight)
     assert str(list(space.layout.slots)) in text
     assert str(list(space.layout.classes)) in text
-    assert eight.body.start is not None
-    assert space.key(eight.body.start) == 43907
+    assert sliding(eight).start is not None
+    assert space.key(sliding(eight).start) == 43907
     assert "= 43907" in text
     assert "so the key is 11," in text
-    assert compile_space(load("3-puzzle")).key((3, 2, 1, 0)) == 11
-    assert compile_space(load("3-puzzle")).key((2, 3, 1, 0)) == 2**64 - 1
+    assert arrangement_space(load("3-puzzle")).key((3, 2, 1, 0)) == 11
+    assert arrangement_space(load("3-puzzle")).key((2, 3, 1, 0)) == 2**64 - 1
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_worked_examples_of_keys() -> None:
     [("step", (5, 4), (0, 1, 2, 3, 5, 4, 6, 7, 8)), ("slide", (3, 5), (0, 1, 2, 4, 5, 3, 6, 7, 8))],
 )
 def test_worked_examples_of_moves(metric: str, name: tuple[int, int], to: tuple[int, ...]) -> None:
-    moves = {move.name: move.to for move in moves_of(load("8-puzzle").body, metric)}
+    moves = {move.name: move.to for move in moves_of(sliding(load("8-puzzle")), metric)}
     assert moves[name] == to
     assert f"to      = {to}" in (ROOT / "docs/permutations.md").read_text(encoding="utf-8")

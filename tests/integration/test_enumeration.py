@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import naive
+from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
@@ -23,7 +24,7 @@ from farthest.models.maps import Maps
 from farthest.puzzles.boards import format_board, parse_board
 from farthest.puzzles.catalogue import load, names
 from farthest.puzzles.definition import Direction, Origin, Puzzle
-from farthest.spaces import compile_space
+from farthest.puzzles.sliding import sliding
 from servers import PostgresServer
 from strategies import grid_rows, make_puzzle, puzzles
 
@@ -64,13 +65,13 @@ def stored_distances(database: Database, job_id: int) -> dict[naive.Board, int]:
     distances = np.frombuffer(b"".join(chunk.distances for chunk in chunks), dtype=dtype)
     keys = np.flatnonzero(distances != np.iinfo(dtype).max).astype(np.uint64)
     origin = Origin(job.parameters["direction"], job.parameters["where"])
-    space = compile_space(Puzzle.from_json(job.puzzle_json), origin, job.layout)
+    space = arrangement_space(Puzzle.from_json(job.puzzle_json), origin, job.layout)
     boards = space.decode(keys).tolist()
     found = {tuple(board): int(d) for board, d in zip(boards, distances[keys], strict=True)}
     rows = list(Maps(database).states(job_id))
     for row in rows[:: 1 + len(rows) // 2000]:
         assert row.distance == distances[row.key]
-        assert found[parse_board(space.puzzle.body, row.board)] == row.distance
+        assert found[parse_board(sliding(space.puzzle), row.board)] == row.distance
     return found
 
 
@@ -78,7 +79,9 @@ def check_outcome(outcome: Outcome, expected: dict[naive.Board, int], puzzle: Pu
     assert list(outcome.layers) == naive.layers(expected)
     assert outcome.states == len(expected)
     last = max(expected.values())
-    farthest = {format_board(puzzle.body, board) for board, distance in expected.items() if distance == last}
+    farthest = {
+        format_board(sliding(puzzle), board) for board, distance in expected.items() if distance == last
+    }
     assert len(outcome.farthest) == min(len(farthest), 1000)
     assert set(outcome.farthest) <= farthest
     if outcome.complete:
@@ -89,7 +92,7 @@ def catalogue() -> list[Any]:
     """All puzzles that Python can enumerate; those that take it seconds are slow."""
     marked = []
     for name in (*names(), *SMALL):
-        states = compile_space(load(name)).arrangements
+        states = arrangement_space(load(name)).arrangements
         if states < 1_000_000:
             marked.append(pytest.param(name, marks=[pytest.mark.slow] if states > QUICK_STATES else []))
     return marked
@@ -158,7 +161,7 @@ def test_a_depth_limit_cuts_the_same_layers_off(
     if not histogram_only:
         assert stored_distances(database, outcome.job) == expected
     for row in Maps(database).states(outcome.job):
-        assert expected[parse_board(puzzle.body, row.board)] == row.distance
+        assert expected[parse_board(sliding(puzzle), row.board)] == row.distance
     Jobs(database).delete(outcome.job)
 
 

@@ -9,8 +9,10 @@ from hypothesis import given
 
 import naive
 from farthest.puzzles.boards import format_board, parse_board
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import WILDCARD, Origin, Puzzle
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 from strategies import grid_rows, make_puzzle, puzzles
 
 EIGHT_KINDS_LAYERS = [
@@ -34,7 +36,7 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     found = naive.distances(puzzle)
     assert naive.layers(found) == EIGHT_KINDS_LAYERS
     farthest = {
-        format_board(puzzle.body, board): naive.count_solutions(puzzle, found, board)
+        format_board(sliding(puzzle), board): naive.count_solutions(puzzle, found, board)
         for board, distance in found.items()
         if distance == 30
     }
@@ -44,11 +46,11 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
 def test_hirois_start_has_sixteen_different_legal_solutions() -> None:
     puzzle = load("eight-kinds")
     found = naive.distances(puzzle)
-    start = parse_board(puzzle.body, "┘│└/─□─/┐│┌")
+    start = parse_board(sliding(puzzle), "┘│└/─□─/┐│┌")
     ways = naive.solutions(puzzle, found, start)
     assert len(ways) == len(set(map(tuple, ways))) == 16
     for way in ways:
-        assert (way[0], way[-1], len(way)) == (start, puzzle.body.goals[0], 31)
+        assert (way[0], way[-1], len(way)) == (start, sliding(puzzle).goals[0], 31)
         for here, there in pairwise(way):
             assert there in [other for other, _ in naive.moves(puzzle, here)]
 
@@ -59,7 +61,10 @@ def test_eight_puzzle_has_two_farthest_boards_with_forty_solutions() -> None:
     assert len(found) == 181_440
     assert sum(found.values()) / len(found) == pytest.approx(21.97, abs=0.005)
     farthest = [board for board, distance in found.items() if distance == 31]
-    assert sorted(format_board(puzzle.body, board) for board in farthest) == ["647/850/321", "867/254/301"]
+    assert sorted(format_board(sliding(puzzle), board) for board in farthest) == [
+        "647/850/321",
+        "867/254/301",
+    ]
     for board in farthest:
         assert naive.count_solutions(puzzle, found, board) == 40
 
@@ -67,8 +72,8 @@ def test_eight_puzzle_has_two_farthest_boards_with_forty_solutions() -> None:
 def test_two_by_two_example_takes_four_moves() -> None:
     puzzle = make_puzzle(rows=grid_rows(2, 2), goals=[[0, 1, 2, 3]], start=[0, 3, 1, 2])
     found = naive.distances(puzzle)
-    assert puzzle.body.start is not None
-    assert found[puzzle.body.start] == 4
+    assert sliding(puzzle).start is not None
+    assert found[sliding(puzzle).start] == 4
     assert naive.layers(found) == [1, 2, 2, 2, 2, 2, 1]
 
 
@@ -86,7 +91,7 @@ def test_slides_stop_at_walls_and_blanks() -> None:
     puzzle = make_puzzle(
         rows=[[0, 1, 2, 3, -1, 4], [5, 6, 7, 8, 9, 10]], goals=[[0, *range(1, 11)]], metric="slide"
     )
-    named = {move for _, move in naive.moves(puzzle, puzzle.body.goals[0])}
+    named = {move for _, move in naive.moves(puzzle, sliding(puzzle).goals[0])}
     assert named == {(1, 0), (2, 0), (3, 0), (5, 0)}
     two_blanks = make_puzzle(rows=[[0, 1, 2, 3]], goals=[[0, 1, 0, 2]], metric="slide")
     assert naive.moves(two_blanks, (0, 1, 0, 2)) == [
@@ -104,7 +109,7 @@ def test_pieces_pass_an_arc_one_way_only() -> None:
 
 @given(puzzles(most=500))
 def test_moves_taken_back_are_moves_the_other_way_round(puzzle: Puzzle) -> None:
-    boards = list(naive.arrangements(puzzle.body.counts))
+    boards = list(naive.arrangements(sliding(puzzle).counts))
     forward = {(board, other) for board in boards for other, _ in naive.moves(puzzle, board)}
     backward = {(other, board) for board in boards for other, _ in naive.moves(puzzle, board, backward=True)}
     assert forward == backward
@@ -112,7 +117,7 @@ def test_moves_taken_back_are_moves_the_other_way_round(puzzle: Puzzle) -> None:
 
 @given(puzzles(most=2_000))
 def test_arrangements_are_all_and_different(puzzle: Puzzle) -> None:
-    counts = puzzle.body.counts
+    counts = sliding(puzzle).counts
     boards = list(naive.arrangements(counts))
     assert len(boards) == len(set(boards)) == factorial(sum(counts)) // prod(map(factorial, counts))
     assert all(Counter(board) == Counter(dict(enumerate(counts))) for board in boards)
@@ -122,8 +127,8 @@ def test_arrangements_are_all_and_different(puzzle: Puzzle) -> None:
 def test_origins_are_the_boards_that_match_a_goal(puzzle: Puzzle) -> None:
     expected = {
         board
-        for board in naive.arrangements(puzzle.body.counts)
-        for goal in puzzle.body.goals
+        for board in naive.arrangements(sliding(puzzle).counts)
+        for goal in sliding(puzzle).goals
         if all(
             label == content or (label == WILDCARD and content)
             for label, content in zip(goal, board, strict=True)

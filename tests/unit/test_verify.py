@@ -17,6 +17,7 @@ from farthest.errors import BoardError, ResourceError, StorageError
 from farthest.puzzles.boards import format_board
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 from farthest.verify import verifier
 from farthest.verify.ranking import LayoutError, Ranking
 from farthest.verify.report import Report
@@ -34,8 +35,8 @@ def plain_layout(puzzle: Puzzle, parity: bool = False) -> Layout:
     layout: Layout = {
         "version": 1,
         "slots": list(range(puzzle.body.cells)),
-        "classes": list(range(len(puzzle.body.counts))),
-        "counts": list(puzzle.body.counts),
+        "classes": list(range(len(sliding(puzzle).counts))),
+        "counts": list(sliding(puzzle).counts),
         "parity": None,
     }
     return {**layout, "parity": parity_bits(puzzle, layout)} if parity else layout
@@ -149,7 +150,7 @@ def test_one_wrong_distance_anywhere_is_found(data: st.DataObject, puzzle: Puzzl
     report = verify_map(puzzle, layout, puzzle.origin, distances)
     states = [check for check in report.failures if check.first is not None]
     assert states
-    board = format_board(puzzle.body, naive.boards_in_key_order(layout)[key])
+    board = format_board(sliding(puzzle), naive.boards_in_key_order(layout)[key])
     for check in states:
         assert check.first is not None
         boards = [check.first.board, *(board for board, _ in check.first.neighbours)]
@@ -214,7 +215,7 @@ def test_damage_is_found(
     report = verify_map(puzzle, layout, puzzle.origin, bad, layers=count_layers(undamaged), threads=2)
     assert not report.ok
     assert expected <= failed(report)
-    key_of = {format_board(puzzle.body, board): key for key, board in enumerate(boards)}
+    key_of = {format_board(sliding(puzzle), board): key for key, board in enumerate(boards)}
     for check in report.failures:
         if check.first is None:
             assert check.detail
@@ -237,10 +238,10 @@ def test_the_first_bad_state_is_named_with_its_neighbours(
     assert check.first is not None
     assert (check.first.key, check.first.distance) == (key, None)
     assert set(check.first.neighbours) == {
-        (format_board(puzzle.body, other), int(good[boards.index(other)]))
+        (format_board(sliding(puzzle), other), int(good[boards.index(other)]))
         for other, _ in naive.moves(puzzle, boards[key])
     }
-    text = f"key {key}, board {format_board(puzzle.body, boards[key])}: stored distance unreachable; one move"
+    text = f"key {key}, board {format_board(sliding(puzzle), boards[key])}: stored distance unreachable; one move"
     assert str(check.first).startswith(text)
 
 
@@ -251,7 +252,7 @@ def test_an_unreachable_part_given_distances_is_found() -> None:
     assert verify_map(puzzle, layout, puzzle.origin, distances).total == (
         "360 states: half of the 720 arrangements of the pieces"
     )
-    swapped = replace(puzzle, body=replace(puzzle.body, goals=((2, 1, 3, 4, 5, 0),)))
+    swapped = replace(puzzle, body=replace(sliding(puzzle), goals=((2, 1, 3, 4, 5, 0),)))
     other_half = make_map(swapped, layout) + np.uint8(1)
     both = np.where(distances == UNREACHABLE, other_half, distances)
     report = verify_map(puzzle, layout, puzzle.origin, both)
@@ -264,7 +265,7 @@ def test_the_map_of_another_origin_metric_or_direction_is_found() -> None:
     puzzle = make_puzzle(rows=[[0, 1, 2], [3, -1, 4], [5, 6, 7]], goals=[[0, 1, 1, 2, 2, 3, 3, 3]])
     layout = plain_layout(puzzle)
     right = make_map(puzzle, layout)
-    elsewhere = Origin("to", format_board(puzzle.body, (1, 0, 1, 2, 2, 3, 3, 3)))
+    elsewhere = Origin("to", format_board(sliding(puzzle), (1, 0, 1, 2, 2, 3, 3, 3)))
     assert failed(verify_map(puzzle, layout, elsewhere, right)) >= {"origin"}
     assert failed(verify_map(replace(puzzle, metric="slide"), layout, puzzle.origin, right)) >= {"jump"}
     one_way = make_puzzle(arcs=((0, 1), (1, 2), (2, 0)), edges=((2, 3),), goals=[[0, 1, 2, 3]])
@@ -308,7 +309,7 @@ def test_known_answers_are_compared(
         states=10_080,
         eccentricity=len(layers) - 1,
         layers=layers,
-        farthest=tuple(format_board(puzzle.body, board) for board in last),
+        farthest=tuple(format_board(sliding(puzzle), board) for board in last),
         source="naive model",
     )
     for known, expected in (
@@ -317,7 +318,7 @@ def test_known_answers_are_compared(
         (replace(right, eccentricity=3), {"known"}),
         (replace(right, layers=(*layers, 1)), {"known"}),
         (replace(right, farthest=()), set()),
-        (replace(right, farthest=(format_board(puzzle.body, puzzle.body.goals[0]),)), {"known"}),
+        (replace(right, farthest=(format_board(sliding(puzzle), sliding(puzzle).goals[0]),)), {"known"}),
     ):
         report = verify_map(replace(puzzle, known=(known,)), layout, puzzle.origin, good)
         assert failed(report) == expected
@@ -385,7 +386,7 @@ def test_bad_layouts_are_found(kind: str) -> None:
     assert right["parity"] == [0, 1, 0, 1, 0, 1]
     wrong = {**right, **BAD_LAYOUTS[kind]}
     if kind == "parity of the other half":
-        puzzle = replace(puzzle, body=replace(puzzle.body, goals=((0, 2, 1, 3, 4, 5),)))
+        puzzle = replace(puzzle, body=replace(sliding(puzzle), goals=((0, 2, 1, 3, 4, 5),)))
     report = verify_map(puzzle, wrong, puzzle.origin, np.zeros(360, dtype=np.uint8))
     assert failed(report) == {"layout"}
     assert report.failures[0].detail
@@ -416,11 +417,11 @@ def test_errors_that_are_not_the_maps(puzzle: Puzzle, layout: Layout, good: Map)
 def test_keys_and_boards_are_those_of_the_documented_order(data: st.DataObject, puzzle: Puzzle) -> None:
     layout = data.draw(layouts(puzzle))
     boards = naive.boards_in_key_order(layout)
-    ranking = Ranking(layout, puzzle.body.counts)
+    ranking = Ranking(layout, sliding(puzzle).counts)
     assert ranking.keys == len(boards)
     assert [ranking.board(key) for key in range(len(boards))] == boards
     assert [ranking.key(board) for board in boards] == list(range(len(boards)))
-    others = set(naive.arrangements(puzzle.body.counts)) - set(boards)
+    others = set(naive.arrangements(sliding(puzzle).counts)) - set(boards)
     assert all(ranking.key(board) is None for board in others)
     first = data.draw(st.integers(0, len(boards) - 1))
     slots = ranking.unrank(first, len(boards))

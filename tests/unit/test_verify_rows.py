@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import naive
 from farthest.puzzles.boards import format_board
 from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.sliding import sliding
 from farthest.verify import rows as rows_module
 from farthest.verify.report import Check, Report
 from farthest.verify.rows import Facts
@@ -35,7 +36,7 @@ def make_rows(puzzle: Puzzle, layout: Layout, distances: Map) -> Rows:
     """The right rows: all reached states in key order."""
     none = np.iinfo(distances.dtype).max
     return [
-        (key, distance, format_board(puzzle.body, board))
+        (key, distance, format_board(sliding(puzzle), board))
         for key, (board, distance) in enumerate(
             zip(naive.boards_in_key_order(layout), distances.tolist(), strict=True)
         )
@@ -59,7 +60,7 @@ class Example:
         self.rows = make_rows(self.puzzle, self.layout, self.distances)
         self.depth = max(distance for _, distance, _ in self.rows)
         boards = naive.boards_in_key_order(self.layout)
-        self.texts = [format_board(self.puzzle.body, board) for board in boards]
+        self.texts = [format_board(sliding(self.puzzle), board) for board in boards]
 
     def layer(self, depth: int) -> Rows:
         return [row for row in self.rows if row[1] == depth]
@@ -92,8 +93,8 @@ def test_all_rows_are_right(example: Example) -> None:
 @given(st.data(), puzzles(most=1_000))
 def test_rows_of_all_kinds_of_puzzle_pass_until_one_is_altered(data: st.DataObject, puzzle: Puzzle) -> None:
     if puzzle.origin.where in ("goal", "start") and data.draw(st.booleans(), "long tokens"):
-        tokens = ("_", *(f"t{label}" for label in range(1, len(puzzle.body.counts))))
-        puzzle = replace(puzzle, body=replace(puzzle.body, tokens=tokens))
+        tokens = ("_", *(f"t{label}" for label in range(1, len(sliding(puzzle).counts))))
+        puzzle = replace(puzzle, body=replace(sliding(puzzle), tokens=tokens))
     layout = data.draw(layouts(puzzle))
     last = max(naive.distances(puzzle).values())
     depth = data.draw(st.none() | st.integers(0, last))

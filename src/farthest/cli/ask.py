@@ -107,7 +107,7 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
                     "distance": graph.distance,
                     "solutions": count,
                     "paths": [
-                        {"moves": moves_of(way), "boards": opened.formatter.texts(way)} for way in ways
+                        {"moves": moves_of(way), "boards": opened.puzzle.body.texts(way)} for way in ways
                     ],
                 }
             )

@@ -61,7 +61,6 @@ def show_outcome(
 ) -> None:
     """Layers, farthest boards, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
-    from farthest.puzzles.boards import draw_board, parse_board
 
     print_table(
         ("depth", "states"),
@@ -74,9 +73,8 @@ def show_outcome(
         f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin.direction} {origin.where}:\n"
     )
     shown = outcome.farthest[:BOARDS_DRAWN]
-    click.echo(
-        "\n".join(side_by_side([draw_board(puzzle.body, parse_board(puzzle.body, text)) for text in shown]))
-    )
+    body = puzzle.body
+    click.echo("\n".join(side_by_side([body.draw_board(body.parse_board(text)) for text in shown])))
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
     known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"

@@ -43,50 +43,42 @@ def puzzles(name: str | None, as_json: bool) -> None:
     if as_json:
         print_json({"puzzles": [_summary(puzzle) for puzzle in listed]})
         return
-    _print_catalogue(listed)
+    _print_catalogue(listed, catalogue.forms())
 
 
-def _print_catalogue(listed: list[Puzzle]) -> None:
+def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
     from farthest.cli.printing import print_table
 
     rows = []
     for puzzle in listed:
         states = _known_states(puzzle)
-        count = f"{states:,}" if states is not None else f"at most {arrangements(puzzle):,}"
-        rows.append((puzzle.name, _shape(puzzle), puzzle.metric, count, puzzle.title))
+        count = f"{states:,}" if states is not None else f"at most {puzzle.body.arrangements():,}"
+        rows.append((puzzle.name, puzzle.body.size(), puzzle.metric, count, puzzle.title))
     print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
-    click.echo("\nParametric names: sliding-3x4, sliding-3x4-slide, and so on; a TOML file is a puzzle too.")
+    click.echo(f"\nParametric names: {', '.join(forms)}; a TOML file is a puzzle too.")
     click.echo("One of them drawn: farthest puzzles NAME")
 
 
 def _draw(puzzle: Puzzle) -> None:
     from farthest.cli.printing import counted, side_by_side
-    from farthest.puzzles.boards import draw_board, parse_board
 
     body = puzzle.body
     click.echo(f"{puzzle.name}: {puzzle.title}")
     if puzzle.source:
         click.echo(f"source: {puzzle.source}")
     click.echo()
-    boards = [("goal" if len(body.goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(body.goals, 1)]
-    if body.start is not None:
-        boards.insert(0, ("start", body.start))
-    click.echo("\n".join(side_by_side([[f"{title}:", *draw_board(body, board)] for title, board in boards])))
+    goals, start = body.origin_boards
+    boards = [("goal" if len(goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(goals, 1)]
+    if start is not None:
+        boards.insert(0, ("start", start))
+    drawings = [[f"{title}:", *body.draw_board(board)] for title, board in boards[:BOARDS_DRAWN]]
+    click.echo("\n".join(side_by_side(drawings)))
     click.echo()
-    if not body.rows:
-        passages = [f"{a}-{b}" for a, b in body.edges] + [f"{a}→{b}" for a, b in body.arcs]
-        click.echo(f"passages      {' '.join(passages)}")
-    click.echo(f"cells         {_shape(puzzle)}")
-    kinds = " ".join(
-        f"{token}×{count}" for token, count in list(zip(body.tokens, body.counts, strict=True))[1:]
-    )
-    click.echo(
-        f"pieces        {body.cells - body.counts[0]} of {counted(len(body.tokens) - 1, 'kind')}: {kinds}"
-    )
-    click.echo(f"blanks        {body.counts[0]}, written {body.tokens[0]}")
+    for fact, value in [("family", puzzle.family), ("size", body.size()), *body.facts()]:
+        click.echo(f"{fact:<13} {value}")
     click.echo(f"metric        {puzzle.metric}")
     click.echo(f"origin        moves are counted {puzzle.origin.direction} {puzzle.origin.where}")
-    click.echo(f"arrangements  {arrangements(puzzle):,} (not all need be reachable)")
+    click.echo(f"arrangements  {body.arrangements():,} (not all need be reachable)")
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
         if known.states is not None:
@@ -105,7 +97,7 @@ def _draw(puzzle: Puzzle) -> None:
         if known.farthest:
             shown = known.farthest[:BOARDS_DRAWN]
             click.echo(f"  farthest      {counted(len(known.farthest), 'board')}\n")
-            drawings = [draw_board(body, parse_board(body, board)) for board in shown]
+            drawings = [body.draw_board(body.parse_board(board)) for board in shown]
             click.echo("\n".join(f"    {line}" for line in side_by_side(drawings, 76)))
 
 
@@ -116,7 +108,7 @@ def _summary(puzzle: Puzzle) -> dict[str, Any]:
         "family": puzzle.family,
         "metric": puzzle.metric,
         "cells": puzzle.body.cells,
-        "arrangements": arrangements(puzzle),
+        "arrangements": puzzle.body.arrangements(),
         "states": _known_states(puzzle),
     }
 
@@ -124,40 +116,19 @@ def _summary(puzzle: Puzzle) -> dict[str, Any]:
 def _document(puzzle: Puzzle) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from farthest.puzzles.boards import format_board
-
     body = puzzle.body
+    goals, start = body.origin_boards
     return {
         **_summary(puzzle),
         "source": puzzle.source,
         "digest": puzzle.digest,
-        "rows": body.rows,
-        "edges": body.edges,
-        "arcs": body.arcs,
-        "tokens": body.tokens,
-        "counts": body.counts,
-        "goals": [format_board(body, goal) for goal in body.goals],
-        "start": None if body.start is None else format_board(body, body.start),
+        **body.fields(),
+        "goals": [body.format_board(goal) for goal in goals],
+        "start": None if start is None else body.format_board(start),
         "origin": asdict(puzzle.origin),
         "known": [asdict(known) for known in puzzle.known],
     }
 
 
-def arrangements(puzzle: Puzzle) -> int:
-    """The number of ways to place the pieces: no more states can there be."""
-    from math import factorial, prod
-
-    return factorial(puzzle.body.cells) // prod(factorial(count) for count in puzzle.body.counts)
-
-
 def _known_states(puzzle: Puzzle) -> int | None:
     return next((known.states for known in puzzle.known if known.states is not None), None)
-
-
-def _shape(puzzle: Puzzle) -> str:
-    body = puzzle.body
-    if not body.rows:
-        return f"{body.cells} (graph)"
-    size = f"{len(body.rows)}×{len(body.rows[0])}"
-    walls = len(body.rows) * len(body.rows[0]) - body.cells
-    return f"{size}, {walls} of them walls" if walls else size

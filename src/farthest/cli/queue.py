@@ -212,7 +212,9 @@ def _watching(record: JobRecord) -> QuietReporter:
 
     if sys.stderr is None or not sys.stderr.isatty():
         return LineReporter()
-    return LiveReporter(compile_space(Puzzle.from_json(record.puzzle_json), layout=record.layout).keys)
+    puzzle = Puzzle.from_json(record.puzzle_json)
+    keys = compile_space(puzzle, layout=record.layout).keys
+    return LiveReporter(puzzle.body.arrangements() if keys is None else keys)
 
 
 def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import counted, side_by_side
-from farthest.puzzles.boards import draw_board
 from farthest.queries.paths import moves_of
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
     moves = moves_of(way)
     titles = ["start", *(f"{source}-{target}" for source, target in moves)]
     drawings = [
-        [title, *draw_board(opened.puzzle.body, labels)]
+        [title, *opened.puzzle.body.draw_board(labels)]
         for title, labels in zip(titles, way.tolist(), strict=True)
     ]
     _show_counts(distance, count)

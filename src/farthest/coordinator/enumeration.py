@@ -20,7 +20,6 @@ from farthest.errors import LostStateError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest, map_digest
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.layout import Layout
 from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.record import JobRecorder
     from farthest.models.database import Database
     from farthest.models.jobs import JobRecord
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import Space
     from farthest.worker.store import JobStore
 
 __all__ = ["Outcome", "Settings", "continue_job", "enumerate_puzzle"]
@@ -124,7 +123,7 @@ class _Run:
             with recorder.running():
                 try:
                     # A map that was begun keeps its layout, whatever would be chosen today.
-                    if Layout.from_dict(recorder.layout) != space.layout:
+                    if recorder.layout != space.layout_fields():
                         space = compile_space(self._puzzle, self._settings.origin, recorder.layout)
                     return self._attempts(space, stop)
                 except KeyboardInterrupt:
@@ -137,14 +136,14 @@ class _Run:
         except StorageError:
             return self._stored
 
-    def _begin(self, space: ArrangementSpace) -> JobRecorder | None:
+    def _begin(self, space: Space) -> JobRecorder | None:
         if self._database is None:
             return None
         from farthest.coordinator.record import JobRecorder
 
         return JobRecorder.begin(self._database, self._settings, space, self._reporter.notice)
 
-    def _attempts(self, space: ArrangementSpace, stop: StopRequest) -> Outcome:
+    def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
         """Runs from the last checkpoint, and again where the working state is lost."""
         while True:
             store = self._site.store(space, self._recorder.name if self._recorder else self._name)
@@ -163,7 +162,7 @@ class _Run:
             finally:
                 store.drop()
 
-    def _attempt(self, space: ArrangementSpace, store: JobStore, stop: StopRequest) -> Outcome:
+    def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
         self._resume(store)
         complete = self._search(store, stop)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from farthest.puzzles.definition import Puzzle
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import GatherSpace
     from farthest.worker.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
@@ -63,14 +62,14 @@ def memory_limit(settings: Settings) -> int:
     return available_memory() * 4 // 5 if settings.memory is None else settings.memory
 
 
-def check_blanks(space: ArrangementSpace, settings: Settings) -> None:
-    """Raises ResourceError when the places of the blanks alone, each a shard, are too many to begin with."""
-    blanks = space.layout.counts[0]
-    places = comb(space.cells, blanks)
+def check_shards(space: GatherSpace, settings: Settings) -> None:
+    """Raises ResourceError when the places of the first label alone (the blanks), each a shard, are too many to begin
+    with."""
+    places = space.shards_at(1)
     memory, limit = places * SHARD_BYTES, memory_limit(settings)
     if memory > max(limit, PROCESS_BYTES):
         raise ResourceError(
-            f"puzzle {space.puzzle.name}: {blanks} blanks have {places:,} places, which need about "
+            f"puzzle {space.puzzle.name}: the places of its blanks, {places:,}, need about "
             f"{bytes_text(memory)} of memory, more than the {bytes_text(limit)} allowed; "
             f"{_more_memory(memory)}take fewer blanks"
         )
@@ -87,7 +86,7 @@ def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_pl
     return Estimate(kernel.keys, memory, _disk(kernel.keys, settings), memory_limit(settings))
 
 
-def estimate_workers(space: ArrangementSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
+def estimate_workers(space: GatherSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
 
     Raises ResourceError when that is certainly too little.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from farthest.coordinator.estimate import check_blanks
+from farthest.coordinator.estimate import check_shards
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 
 
 def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, int]:
@@ -18,17 +19,17 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
     space = compile_space(puzzle, settings.origin)
-    check_blanks(space, settings)
-    states_at_most = space.kernel.keys
+    if space.engine == "gather":
+        check_shards(gather(space), settings)
     jobs = Jobs(database)
     job = jobs.submit(
         puzzle.to_json(),
         puzzle.digest,
         puzzle.name,
         settings.parameters(space.origin),
-        space.layout.to_dict(),
+        space.layout_fields(),
     )
-    return jobs.get(job), states_at_most
+    return jobs.get(job), puzzle.body.arrangements() if space.keys is None else space.keys
 
 
 def named_job(jobs: Jobs, text: str) -> JobRecord:

@@ -23,7 +23,7 @@ from farthest.patience import patiently
 from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import Space
     from farthest.worker.store import JobStore
 
 Result = TypeVar("Result")
@@ -65,7 +65,7 @@ class JobRecorder:
 
     @classmethod
     def begin(
-        cls, database: Database, settings: Settings, space: ArrangementSpace, notice: Callable[[str], None]
+        cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
     ) -> Self:
         """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
         jobs, owner = Jobs(database), owner_token()
@@ -78,7 +78,7 @@ class JobRecorder:
                 puzzle.digest,
                 puzzle.name,
                 parameters,
-                space.layout.to_dict(),
+                space.layout_fields(),
                 owner,
                 lease_seconds=settings.lease_seconds,
             )
@@ -197,7 +197,7 @@ class JobRecorder:
 
     def finish(
         self,
-        space: ArrangementSpace,
+        space: Space,
         store: JobStore,
         layers: Sequence[int],
         seconds: Sequence[float],
@@ -219,7 +219,7 @@ class JobRecorder:
 
     def _write_result(
         self,
-        space: ArrangementSpace,
+        space: Space,
         store: JobStore,
         layers: Sequence[int],
         seconds: Sequence[float],

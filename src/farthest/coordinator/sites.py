@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farthest.coordinator.estimate import check_blanks, check_disk, check_memory, cores, estimate
+from farthest.coordinator.estimate import check_disk, check_memory, check_shards, cores, estimate
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
+from farthest.spaces.contract import gather
 from farthest.worker.memory import MemoryStore, searches_in_place
 
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.coordinator.celery_executor import LayerProgress
     from farthest.models.database import Database
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import GatherSpace, Space
     from farthest.worker.store import JobStore
 
 Progress = Callable[[dict[str, Any]], None]
@@ -25,10 +26,10 @@ Progress = Callable[[dict[str, Any]], None]
 class Site(Protocol):
     """Makes the store and the executor of a run."""
 
-    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+    def admit(self, space: Space, database: Database | None) -> None:
         """Says what the run will need; raises ResourceError when that cannot be had."""
 
-    def store(self, space: ArrangementSpace, name: str) -> JobStore:
+    def store(self, space: Space, name: str) -> JobStore:
         """A store at depth 0, for an attempt at the job called ``name``."""
 
     def while_waiting(self, action: Callable[[], None]) -> None:
@@ -46,11 +47,11 @@ class ThisProcess:
         self._reporter = reporter
         self._memory = 0
 
-    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+    def admit(self, space: Space, database: Database | None) -> None:
         """See Site."""
-        check_blanks(space, self._settings)
-        kernel = self._kernel(space)
-        in_place = searches_in_place(kernel, space.keys_of(space.origins))
+        check_shards(gather(space), self._settings)
+        kernel = self._kernel(gather(space))
+        in_place = searches_in_place(kernel, gather(space).keys_of(space.origins))
         needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
         self._reporter.estimate(needs)
         check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
@@ -58,11 +59,11 @@ class ThisProcess:
             check_disk(space.puzzle, needs, database.path.parent)
         self._memory = needs.memory_limit
 
-    def store(self, space: ArrangementSpace, name: str) -> MemoryStore:
+    def store(self, space: Space, name: str) -> MemoryStore:
         """See Site."""
         return MemoryStore(
-            self._kernel(space),
-            space.keys_of(space.origins),
+            self._kernel(gather(space)),
+            gather(space).keys_of(space.origins),
             distances=not self._settings.histogram_only,
             memory=self._memory,
         )
@@ -74,7 +75,7 @@ class ThisProcess:
         """See Site: a layer is one call of the kernel, which ends soon."""
         return ThreadsExecutor(self._settings.threads or cores())
 
-    def _kernel(self, space: ArrangementSpace) -> _kernel.Space:
+    def _kernel(self, space: GatherSpace) -> _kernel.Space:
         if self._settings.shard_classes == 1 and not self._settings.isa:
             return space.kernel
         return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
@@ -93,17 +94,17 @@ class Workers:
         self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
         self._nodes.check()
 
-    def admit(self, space: ArrangementSpace, database: Database | None) -> None:
+    def admit(self, space: Space, database: Database | None) -> None:
         """See Site."""
         from farthest.coordinator.estimate import estimate_workers
 
-        check_blanks(space, self._settings)
-        needs = estimate_workers(space, self._settings, self._nodes)
+        check_shards(gather(space), self._settings)
+        needs = estimate_workers(gather(space), self._settings, self._nodes)
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
 
-    def store(self, space: ArrangementSpace, name: str) -> JobStore:
+    def store(self, space: Space, name: str) -> JobStore:
         """See Site: Redis is rid of what earlier attempts have left."""
         from farthest.environment import BLOCK_SIZE
         from farthest.worker import runs
@@ -114,8 +115,8 @@ class Workers:
         return RunStore.create(
             self._nodes,
             runs.new_run(name),
-            space,
-            cut(space, BLOCK_SIZE.size()),
+            gather(space),
+            cut(gather(space), BLOCK_SIZE.size()),
             distances=not self._settings.histogram_only,
         )
 

@@ -1,15 +1,18 @@
-"""Boards as people write them: reading every reasonable form, writing the canonical one, drawing.
+"""Boards of the sliding family as people write them: reading every reasonable form, writing the canonical one, drawing.
 
 The canonical text is one line. Where every token is one character, rows are joined by ``/``
 (``645/202/341``); otherwise tokens are separated by a space and rows by `` / `` (``1 2 / 10 0``). Walls are
 ``#``; the board of a graph is one row.
 """
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.puzzles.definition import WILDCARD, Sliding
+from farthest.puzzles.body import WILDCARD, board_place
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.notation import (
     ROW_BYTE,
@@ -22,6 +25,9 @@ from farthest.puzzles.notation import (
     notation,
 )
 from farthest.puzzles.wording import counted, shown, times
+
+if TYPE_CHECKING:
+    from farthest.puzzles.sliding import Sliding
 
 _TO_SHAPE = bytes(byte if byte in (WALL_BYTE, ROW_BYTE) else 0 for byte in range(256))
 _MARKS = bytes([WALL_BYTE, ROW_BYTE])
@@ -37,9 +43,7 @@ def parse_board(body: Sliding, text: str, *, name: str = "", wildcards: bool = F
     messages. With ``wildcards``, ``*`` is any piece, and its label ``WILDCARD``. Raises BoardError when the
     text has no such reading or other pieces than the puzzle.
     """
-    if not isinstance(text, str):
-        raise BoardError(f"board: expected a text such as {example(body)!r}, got {type(text).__name__}")
-    return _parse(body, text, f"board {shown(text)}{f' for {name}' if name else ''}", wildcards)
+    return _parse(body, text, board_place(text, body, name), wildcards)
 
 
 def parse_boards(body: Sliding, lines: Iterable[str], *, name: str = "") -> bytes:
@@ -63,7 +67,7 @@ def parse_boards(body: Sliding, lines: Iterable[str], *, name: str = "") -> byte
             pass  # another form, or an error: the careful reader knows
         if not isinstance(line, str):
             raise BoardError(
-                f"line {number}: expected a text such as {example(body)!r}, got {type(line).__name__}"
+                f"line {number}: expected a text such as {body.example()!r}, got {type(line).__name__}"
             )
         text = line.rstrip("\r\n")
         place = f"line {number}: board {shown(text)}{f' for {name}' if name else ''}"
@@ -136,15 +140,10 @@ def board_template(body: Sliding) -> tuple[bytes, tuple[int, ...], str] | None:
     return bytes(template), tuple(positions), "".join(decoding)
 
 
-def example(body: Sliding) -> str:
-    """A board of the puzzle in canonical text, for messages: the start, else the first goal."""
-    return format_board(body, body.start if body.start is not None else body.goals[0])
-
-
 def _parse(body: Sliding, text: str, place: str, wildcards: bool) -> tuple[int, ...]:
     table = notation(body)
     rows, divided = _split(table, text)
-    mend = f"a board is written like {example(body)!r}"
+    mend = f"a board is written like {body.example()!r}"
     if not rows:
         raise BoardError(f"{place}: no pieces; {mend}")
     for i, row in enumerate(rows, 1):

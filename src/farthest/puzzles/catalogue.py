@@ -1,4 +1,4 @@
-"""The catalogue: puzzles by name, one TOML file each, and plain sliding boards of any size."""
+"""The catalogue: puzzles by name, one TOML file each, and puzzles of any size by parametric names."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.definition import MAX_CELLS, KnownAnswer, Origin, Puzzle, Sliding
-from farthest.puzzles.grid import grid_edges, number_cells
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.families import FAMILIES, family
 from farthest.puzzles.reader import read_puzzle
 from farthest.puzzles.wording import near_match, shown
 
@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")
-_PUBLISHED = os.path.join(_HERE, "published_sliding.json")
 _SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
-_SLIDING = re.compile(r"sliding-([0-9]+)x([0-9]+)(?:-(step|slide))?")
-_FORM = "sliding-ROWSxCOLUMNS or sliding-ROWSxCOLUMNS-slide"
 
 
 def names() -> list[str]:
@@ -42,10 +39,20 @@ def load(name_or_path: str | Path) -> Puzzle:
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):
             return _in_catalogue(path, name)
-    size = _SLIDING.fullmatch(name)
-    if size:
-        return _sliding(name, size[1], size[2], size[3] or "step")
+        puzzle = _parametric(name)
+        if puzzle is not None:
+            return puzzle
     raise _unknown(name)
+
+
+def forms() -> list[str]:
+    """How parametric names are written."""
+    return [form for name in FAMILIES for form in family(name).FORMS]
+
+
+def _parametric(name: str) -> Puzzle | None:
+    found = (family(each).parametric(name) for each in FAMILIES)
+    return next((puzzle for puzzle in found if puzzle is not None), None)
 
 
 def read_folder(folder: Path | str = _FOLDER) -> list[Puzzle]:
@@ -64,12 +71,19 @@ def read_folder(folder: Path | str = _FOLDER) -> list[Puzzle]:
                 f"{path}: the name {puzzle.name} is also that of {puzzles[puzzle.name]}; "
                 "expected names that differ, change one"
             )
-        if _SLIDING.fullmatch(puzzle.name):
-            raise PuzzleError(f"{path}: the name {puzzle.name} stands for a plain board; choose another")
+        if _is_parametric(puzzle.name):
+            raise PuzzleError(f"{path}: the name {puzzle.name} is a parametric one; choose another")
         puzzles[puzzle.name] = path
         _check_stem(path, puzzle)
         found.append(puzzle)
     return found
+
+
+def _is_parametric(name: str) -> bool:
+    try:
+        return _parametric(name) is not None
+    except PuzzleError:  # of a size that cannot be
+        return True
 
 
 def _stems(folder: Path | str) -> list[str]:
@@ -94,63 +108,9 @@ def _unknown(name: str) -> PuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
     elif name.lower().startswith("sliding"):
-        mend = f"a board of any size is called {_FORM}"
+        mend = f"a board of any size is called {' or '.join(family('sliding').FORMS)}"
     else:
-        mend = near_match(name, names()) or f"the puzzles are {', '.join(names())}, and {_FORM}"
+        mend = near_match(name, names()) or f"the puzzles are {', '.join(names())}, and {', '.join(forms())}"
     return PuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a .toml file; {mend}"
-    )
-
-
-def _sliding(name: str, rows_text: str, columns_text: str, metric: str) -> Puzzle:
-    # Sizes are compared as texts first: a number of many digits is not worth reading.
-    longest = len(str(MAX_CELLS))
-    rows_text, columns_text = rows_text.lstrip("0") or "0", columns_text.lstrip("0") or "0"
-    absurd = max(len(rows_text), len(columns_text)) > longest
-    rows, columns = (0, 0) if absurd else (int(rows_text), int(columns_text))
-    if absurd or not 2 <= rows * columns <= MAX_CELLS:
-        raise PuzzleError(
-            f"{shown(name)}: a board has 2 to {MAX_CELLS} cells; choose a smaller size"
-            if absurd or rows * columns > MAX_CELLS
-            else f"{shown(name)}: {rows * columns} cells, expected 2 to {MAX_CELLS}; choose a larger size"
-        )
-    cells = rows * columns
-    numbered = number_cells([[False] * columns for _ in range(rows)])
-    return Puzzle(
-        name=f"sliding-{rows}x{columns}" + ("-slide" if metric == "slide" else ""),
-        title=f"Sliding puzzle of {rows} x {columns} cells, blank first",
-        source="the plain board of this size",
-        family="sliding",
-        metric=metric,
-        origin=Origin(),
-        known=_published(rows, columns, metric),
-        body=Sliding(
-            rows=numbered,
-            edges=grid_edges(numbered),
-            arcs=(),
-            tokens=tuple(str(label) for label in range(cells)),
-            counts=(1,) * cells,
-            goals=(tuple(range(cells)),),
-            start=None,
-        ),
-    )
-
-
-def _published(rows: int, columns: int, metric: str) -> tuple[KnownAnswer, ...]:
-    """The published answers for a board and its mirror image in the diagonal, which has the same layers."""
-    import json
-
-    with open(_PUBLISHED, encoding="utf-8") as file:
-        published = json.load(file)
-    turned = " (of the board turned on its side)" if rows > columns else ""
-    return tuple(
-        KnownAnswer(
-            states=answer["states"],
-            eccentricity=answer["eccentricity"],
-            layers=tuple(answer["layers"]),
-            farthest=None,
-            source=answer["source"] + turned,
-        )
-        for answer in published
-        if answer["name"] == f"sliding-{min(rows, columns)}x{max(rows, columns)}-{metric}"
     )

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from farthest.puzzles.definition import MAX_CELLS, token_problem
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.passages import Fail
+from farthest.puzzles.sliding import MAX_CELLS
+from farthest.puzzles.tokens import token_problem
 from farthest.puzzles.wording import counted, shown
 
 _GOALS = ("goal", "goals")

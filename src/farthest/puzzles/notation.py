@@ -1,10 +1,16 @@
 """How the boards of one puzzle are written: what each token means, which shapes of text hold all cells."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from farthest.puzzles.definition import WILDCARD, Sliding
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.grid import WALL
+
+if TYPE_CHECKING:
+    from farthest.puzzles.sliding import Sliding
 
 WALL_TOKEN = "#"
 WILDCARD_TOKEN = "*"

@@ -19,9 +19,10 @@ import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.boards import format_board, parse_board
-from farthest.puzzles.definition import FAMILIES, METRICS, Direction, KnownAnswer, Origin, Puzzle, Sliding
-from farthest.puzzles.sliding import read_sliding
+from farthest.puzzles.body import Body
+from farthest.puzzles.definition import Direction, KnownAnswer, Origin, Puzzle
+from farthest.puzzles.families import FAMILIES
+from farthest.puzzles.families import family as family_of
 from farthest.puzzles.source import Source
 from farthest.puzzles.wording import near_match, shown
 
@@ -79,29 +80,26 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
     family = _text(fields, source, "family")
     if family not in FAMILIES:
         found = f"family {shown(family)} is not known" if family else "no family"
-        raise source.error("", "family", f'{found}; expected family = "sliding"')
-    metric = _text(fields, source, "metric", "step")
-    if metric not in METRICS:
-        mend = near_match(metric, METRICS) or "write one of them"
-        raise source.error(
-            "", "metric", f'metric {shown(metric)} is not known, expected "step" or "slide"; {mend}'
-        )
+        mend = near_match(family, FAMILIES) or "write one of them"
+        raise source.error("", "family", f"{found}; expected {', '.join(FAMILIES)}; {mend}")
+    rules = family_of(family)
+    metric = _text(fields, source, "metric", rules.METRICS[0])
+    if metric not in rules.METRICS:
+        expected = " or ".join(f'"{each}"' for each in rules.METRICS)
+        mend = near_match(metric, rules.METRICS) or "write one of them"
+        raise source.error("", "metric", f"metric {shown(metric)} is not known, expected {expected}; {mend}")
     table = fields.get(family)
     if not isinstance(table, dict):
         found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
-        raise source.error("", family, f"{found}; write [{family}] and below it goal = [...]")
-    body = read_sliding(table, source)
-    if metric == "slide" and not body.rows:
-        raise source.error(
-            "", "metric", 'the slide metric needs the rows of a grid; use metric = "step" on a graph'
-        )
+        raise source.error("", family, f"{found}; write [{family}] and below it {rules.EXAMPLE}")
+    body = rules.read(table, source, metric)
     return Puzzle(
         name=name,
         title=_text(fields, source, "title", name),
         source=_text(fields, source, "source"),
         family=family,
         metric=metric,
-        origin=_origin(fields, source, body, name),
+        origin=_origin(fields, source, body, name, rules.DEFAULT_ORIGIN),
         known=_known_answers(fields, source, body, name),
         body=body,
     )
@@ -155,8 +153,8 @@ def _name(fields: dict[str, Any], source: Source) -> str:
     return name
 
 
-def _origin(fields: dict[str, Any], source: Source, body: Sliding, name: str) -> Origin:
-    text = _text(fields, source, "origin", "to goal")
+def _origin(fields: dict[str, Any], source: Source, body: Body, name: str, default: str) -> Origin:
+    text = _text(fields, source, "origin", default)
     direction, _, where = text.strip().partition(" ")
     where = where.strip()
     if direction not in ("to", "from") or not where:
@@ -166,7 +164,12 @@ def _origin(fields: dict[str, Any], source: Source, body: Sliding, name: str) ->
             f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
             "write one of these",
         )
-    if where == "start" and body.start is None:
+    goals, start = body.origin_boards
+    if where == "goal" and not goals:
+        raise source.error(
+            "", "origin", f'the origin is the goal, but there is none; write origin = "{direction} start"'
+        )
+    if where == "start" and start is None:
         raise source.error(
             "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
         )
@@ -176,17 +179,15 @@ def _origin(fields: dict[str, Any], source: Source, body: Sliding, name: str) ->
 
 
 def _board(
-    text: str, source: Source, body: Sliding, name: str, table: str, key: str, occurrence: int = 0
+    text: str, source: Source, body: Body, name: str, table: str, key: str, occurrence: int = 0
 ) -> str:
     try:
-        return format_board(body, parse_board(body, text, name=name))
+        return body.format_board(body.parse_board(text, name=name))
     except BoardError as error:
         raise source.error(table, key, str(error), occurrence) from None
 
 
-def _known_answers(
-    fields: dict[str, Any], source: Source, body: Sliding, name: str
-) -> tuple[KnownAnswer, ...]:
+def _known_answers(fields: dict[str, Any], source: Source, body: Body, name: str) -> tuple[KnownAnswer, ...]:
     known = fields.get("known", [])
     if not isinstance(known, list) or not all(isinstance(answer, dict) for answer in known):
         raise source.error(
@@ -195,7 +196,7 @@ def _known_answers(
     return tuple(_known(answer, i, source, body, name) for i, answer in enumerate(known))
 
 
-def _known(fields: dict[str, Any], index: int, source: Source, body: Sliding, name: str) -> KnownAnswer:
+def _known(fields: dict[str, Any], index: int, source: Source, body: Body, name: str) -> KnownAnswer:
     def fail(key: str, problem: str) -> PuzzleError:
         return source.error("known", key, problem, index)
 

@@ -1,190 +1,231 @@
-"""The ``[sliding]`` table of a definition: boards, pieces and passages.
+"""The family ``sliding``: pieces on the cells of a grid or graph that move into blanks.
 
-blank  = "0"                          # how the blank is written
-goal   = ["1 2 3", "4 5 #", "6 7 0"]  # or goals = [...]: a set of boards; # a wall, * any piece
-start  = ["7 6 5", "4 3 #", "2 1 0"]  # optional
-pieces = "0 1 2 3 4 5 6 7"            # all pieces; needed where each goal holds * and there is no start
-edges  = [[0, 1], [1, 2]]             # cells joined both ways: a graph instead of a grid, boards in one row
-arcs   = [[2, 0]]                     # a piece may move from the first cell to the second only
+Cells are numbered from 0 in reading order, walls skipped. A board is a label for each cell: 0 is the blank, equal
+pieces have equal labels.
 """
 
+from __future__ import annotations
+
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import factorial, prod
+from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.definition import WILDCARD, Board, Sliding, token_problem
-from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn
-from farthest.puzzles.grid import Passages, disconnection, grid_edges, number_cells
-from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
-from farthest.puzzles.passages import read_passages
-from farthest.puzzles.source import Source
-from farthest.puzzles.wording import counted, near_match, shown, times
+from farthest.puzzles import boards
+from farthest.puzzles.body import WILDCARD, Board, Body
+from farthest.puzzles.grid import disconnection, grid_edges
+from farthest.puzzles.json_fields import integers, pair, text
+from farthest.puzzles.tokens import token_problem
+from farthest.puzzles.wording import counted
 
-TABLE = "sliding"
-_KEYS = ("blank", "goal", "goals", "start", "pieces", "edges", "arcs")
-_LISTED = 6
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.source import Source
+
+METRICS = ("step", "slide")
+DEFAULT_ORIGIN = "to goal"
+EXAMPLE = "goal = [...]"
+FORMS = ("sliding-ROWSxCOLUMNS", "sliding-ROWSxCOLUMNS-slide")
+
+MAX_CELLS = 64
+"""The kernel keeps a set of cells in one 64-bit mask."""
+
+MAX_KINDS = 64
+"""Kinds of content, the blank among them; each cell holds one, so ``MAX_CELLS`` implies it."""
 
 
-def read_sliding(table: Mapping[str, object], source: Source) -> Sliding:
-    """The body of family ``sliding``. Raises PuzzleError naming key, line, what was expected and a mend."""
-    return _Reader(table, source).read()
+@dataclass(frozen=True, slots=True)
+class Sliding(Body):
+    """The board, pieces and goals of a sliding puzzle.
 
+    ``rows``: a grid's cell number at each place in reading order, -1 a wall; empty for a puzzle on a graph.
+    ``edges``: two-way passages (a, b), a < b, sorted; of a grid, its orthogonal neighbours.
+    ``arcs``: one-way passages, sorted: a piece may move from the first cell to the second (the blank from the
+    second to the first).
+    ``tokens``, ``counts``: for each label, how it is written and how many cells hold it.
+    ``goals``: boards, perhaps with ``WILDCARD``; ``start``: a board or None.
+    Raises PuzzleError when these do not fit together.
+    """
 
-class _Reader:
-    def __init__(self, table: Mapping[str, object], source: Source) -> None:
-        self.table = table
-        self.source = source
-        self.graph = "edges" in table or "arcs" in table
+    rows: tuple[tuple[int, ...], ...]
+    edges: tuple[tuple[int, int], ...]
+    arcs: tuple[tuple[int, int], ...]
+    tokens: tuple[str, ...]
+    counts: tuple[int, ...]
+    goals: tuple[Board, ...]
+    start: Board | None = None
 
-    def fail(self, key: str, problem: str) -> PuzzleError:
-        return self.source.error(TABLE, key, problem)
-
-    def read(self) -> Sliding:
-        for key in self.table:
-            if key not in _KEYS:
-                mend = near_match(key, _KEYS) or f"the keys are {', '.join(_KEYS)}"
-                raise self.fail(key, f"key {shown(key)} is not known; {mend}")
-        blank = self.blank()
-        goals = self.goals()
-        start = self.board("start", "start", self.table["start"]) if "start" in self.table else None
-        boards = [*goals, start] if start else goals
-        check_shapes(boards, self.graph, self.fail)
-        for board in boards:
-            self.check_blanks(board, blank, goals[0])
-        pieces, listed = self.pieces(boards, blank)
-        for board in boards:
-            self.check_pieces(board, pieces, listed)
-        rows, edges, arcs = self.geometry(goals[0])
-        drawn = [token for board in boards for token in board.tokens if token != WILDCARD_TOKEN]
-        tokens = tuple(dict.fromkeys([blank, *drawn, *pieces]))
-        labels = {token: label for label, token in enumerate(tokens)} | {WILDCARD_TOKEN: WILDCARD}
-        numbered: dict[Board, str] = {}
-        for goal in goals:
-            labelled = tuple(labels[token] for token in goal.tokens)
-            if labelled in numbered:
-                same = numbered[labelled]
-                raise self.fail(
-                    goal.key, f"{goal.name} is the same board as {same}; expected it once, leave one out"
-                )
-            numbered[labelled] = goal.name
-        return Sliding(
-            rows=rows,
-            edges=edges,
-            arcs=arcs,
-            tokens=tokens,
-            counts=tuple(pieces[token] for token in tokens),
-            goals=tuple(numbered),
-            start=tuple(labels[token] for token in start.tokens) if start else None,
-        )
-
-    def blank(self) -> str:
-        blank = self.table.get("blank", "0")
-        if not isinstance(blank, str):
-            raise self.fail("blank", f'expected a text, got {shown(blank)}; write blank = "0"')
-        problem = token_problem(blank)
+    def __post_init__(self) -> None:
+        problem = _shape_problem(self) or _pieces_problem(self)
         if problem:
-            raise self.fail("blank", f'{shown(blank)} {problem}; write another sign, such as blank = "0"')
-        return blank
+            raise PuzzleError(f"sliding puzzle: {problem}")
 
-    def goals(self) -> list[Drawn]:
-        goal, goals = self.table.get("goal"), self.table.get("goals")
-        if goal is not None and goals is not None:
-            raise self.fail("goals", "goal is there too, expected one of them; put all boards into goals")
-        if goal is not None:
-            return [self.board("goal", "goal", goal)]
-        if goals is None:
-            raise self.fail(
-                "", 'no goal; write goal = ["1 2 3", "4 5 6", "7 8 0"], or goals = [...] for a set'
-            )
-        if not isinstance(goals, list) or not goals:
-            found = "an empty array" if goals == [] else shown(goals)
-            raise self.fail(
-                "goals", f'expected an array of boards, got {found}; write goals = ["1 2/3 0", ...]'
-            )
-        rows = all(isinstance(board, str) and not {"/", "\n"} & set(board) for board in goals)
-        if rows and len(goals) > 1 and not self.graph:
-            raise self.fail(
-                "goals", "each text is a board, here of one row only; write goal = [...] for one board"
-            )
-        return [self.board("goals", f"goal {i}", board) for i, board in enumerate(goals, 1)]
+    @property
+    def cells(self) -> int:
+        """The number of cells, walls not counted."""
+        return sum(self.counts)
 
-    def board(self, key: str, name: str, value: object) -> Drawn:
-        return read_drawn(key, name, value, self.fail)
+    @property
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """See Body."""
+        return self.goals, self.start
 
-    def check_blanks(self, board: Drawn, blank: str, first: Drawn) -> None:
-        blanks, expected = board.tokens.count(blank), first.tokens.count(blank)
-        if not blanks:
-            usual = [token for token in ("0", "_", ".", "□") if token in board.tokens]
-            mend = (
-                f'if {usual[0]} is the blank, add blank = "{usual[0]}"' if usual else f"write {blank} there"
-            )
-            raise self.fail(
-                board.key, f"{board.name} has no blank {shown(blank)}, expected at least one; {mend}"
-            )
-        if blanks == len(board.tokens):
-            raise self.fail(
-                board.key, f"{board.name} holds only blanks, expected at least one piece; add one"
-            )
-        if blanks != expected:
-            raise self.fail(
-                board.key,
-                f"{board.name} holds the blank {times(blanks)}, {first.name} {times(expected)}; "
-                f"expected the same number of {blank}, correct one of them",
-            )
+    def metric_problem(self, metric: str) -> str | None:
+        """See Body: slides need the straight rows of a grid."""
+        if metric == "slide" and not self.rows:
+            return "the slide metric needs the rows of a grid; use metric step on a graph"
+        return None
 
-    def pieces(self, boards: list[Drawn], blank: str) -> tuple[Counter[str], str]:
-        """How many of each token, and what tells it: ``pieces``, else the first board without ``*``."""
-        cells, blanks = len(boards[0].tokens), boards[0].tokens.count(blank)
-        if "pieces" in self.table:
-            pieces = Counter(self.board("pieces", "pieces", self.table["pieces"]).tokens)
-            pieces[blank] = pieces[blank] or blanks  # blanks may be left out of the list
-            if pieces.total() != cells or pieces[blank] != blanks:
-                found = (
-                    f"{counted(pieces.total() - pieces[blank], 'piece')}, {counted(pieces[blank], 'blank')}"
-                )
-                raise self.fail(
-                    "pieces",
-                    f"{found}; expected {cells - blanks} and {blanks}, list each as often as it is there",
-                )
-            return pieces, "pieces"
-        for board in boards:
-            if WILDCARD_TOKEN not in board.tokens:
-                return Counter(board.tokens), board.name
-        raise self.fail(
-            boards[0].key,
-            "each goal holds * (any piece), so the pieces are not known; "
-            f'add start, or list them all: pieces = "{blank} 1 2 ..."',
+    def arrangements(self) -> int:
+        """See Body: a multinomial coefficient."""
+        return factorial(self.cells) // prod(factorial(count) for count in self.counts)
+
+    def size(self) -> str:
+        """See Body."""
+        if not self.rows:
+            return f"{self.cells} (graph)"
+        size = f"{len(self.rows)}×{len(self.rows[0])}"
+        walls = len(self.rows) * len(self.rows[0]) - self.cells
+        return f"{size}, {walls} of them walls" if walls else size
+
+    def facts(self) -> list[tuple[str, str]]:
+        """See Body."""
+        kinds = list(zip(self.tokens, self.counts, strict=True))[1:]
+        listed = " ".join(f"{token}×{count}" for token, count in kinds)
+        passages = [f"{a}-{b}" for a, b in self.edges] + [f"{a}→{b}" for a, b in self.arcs]
+        return [
+            *([] if self.rows else [("passages", " ".join(passages))]),
+            ("pieces", f"{self.cells - self.counts[0]} of {counted(len(kinds), 'kind')}: {listed}"),
+            ("blanks", f"{self.counts[0]}, written {self.tokens[0]}"),
+        ]
+
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """See Body."""
+        return boards.parse_board(self, text, name=name)
+
+    def format_board(self, board: Sequence[int]) -> str:
+        """See Body."""
+        return boards.format_board(self, board)
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """See Body."""
+        return boards.check_board(self, board, name=name)
+
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """See Body."""
+        return boards.draw_board(self, board)
+
+    def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
+        """See Body."""
+        return boards.parse_boards(self, lines, name=name)
+
+    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
+        """See Body."""
+        import numpy
+
+        pieces = numpy.repeat(numpy.arange(len(self.tokens)), self.counts)
+        wrong = numpy.flatnonzero((numpy.sort(boards, axis=1) != pieces).any(axis=1))
+        return int(wrong[0]) if wrong.size else None
+
+    def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
+        """See Body."""
+        return boards.board_template(self)
+
+    def texts(self, boards: NDArray[np.uint8]) -> list[str]:
+        """See Body."""
+        from farthest.puzzles.board_texts import formatter
+
+        return formatter(self).texts(boards)
+
+
+def sliding(puzzle: Puzzle) -> Sliding:
+    """The body of a sliding puzzle."""
+    assert isinstance(puzzle.body, Sliding), f"puzzle {puzzle.name} is of the family {puzzle.family}"
+    return puzzle.body
+
+
+def read(table: dict[str, Any], source: Source, metric: str) -> Sliding:
+    """See families."""
+    from farthest.puzzles.sliding_reader import read_sliding
+
+    body = read_sliding(table, source)
+    problem = body.metric_problem(metric)
+    if problem:
+        raise source.error("", "metric", problem)
+    return body
+
+
+def from_fields(fields: dict[str, Any]) -> Sliding:
+    """See families."""
+    return Sliding(
+        rows=tuple(integers(row) for row in fields["rows"]),
+        edges=tuple(pair(edge) for edge in fields["edges"]),
+        arcs=tuple(pair(arc) for arc in fields["arcs"]),
+        tokens=tuple(text(token) for token in fields["tokens"]),
+        counts=integers(fields["counts"]),
+        goals=tuple(integers(goal) for goal in fields["goals"]),
+        start=None if fields["start"] is None else integers(fields["start"]),
+    )
+
+
+def parametric(name: str) -> Puzzle | None:
+    """See families."""
+    from farthest.puzzles.plain_boards import plain_board
+
+    return plain_board(name)
+
+
+def _shape_problem(body: Sliding) -> str | None:
+    cells = body.cells
+    if not 2 <= cells <= MAX_CELLS:
+        return f"{cells} cells; expected 2 to {MAX_CELLS}"
+    if body.rows:
+        if len({len(row) for row in body.rows}) != 1:
+            return "the rows of the grid differ in length"
+        if [cell for row in body.rows for cell in row if cell != -1] != list(range(cells)):
+            return f"the cells of the grid are not numbered 0 to {cells - 1} in reading order"
+        if body.edges != grid_edges(body.rows) or body.arcs:
+            return "the passages of a grid are not those between neighbours"
+    for kind, passages in (("edges", body.edges), ("arcs", body.arcs)):
+        if list(passages) != sorted(set(passages)):
+            return f"the {kind} are not sorted, or one is there twice"
+        for a, b in passages:
+            if not (0 <= a < cells and 0 <= b < cells) or a == b:
+                return f"{kind} hold {[a, b]}; expected two different cells from 0 to {cells - 1}"
+            if kind == "edges" and a > b:
+                return f"edges hold {[a, b]}; expected the smaller cell first"
+            if kind == "arcs" and ((min(a, b), max(a, b)) in body.edges or (b, a) in passages):
+                return f"arcs hold {[a, b]}, but the cells are joined both ways; expected one edge"
+    return disconnection(cells, body.edges + body.arcs)
+
+
+def _pieces_problem(body: Sliding) -> str | None:
+    if not 2 <= len(body.tokens) <= MAX_KINDS:
+        return (
+            f"{len(body.tokens)} kinds of content; expected the blank and 1 to {MAX_KINDS - 1} kinds of piece"
         )
-
-    def check_pieces(self, board: Drawn, pieces: Counter[str], listed: str) -> None:
-        held = Counter(board.tokens)
-        wild = held.pop(WILDCARD_TOKEN, 0)
-        problems = [f"{count} {token} too many" for token, count in (held - pieces).items()]
-        if not wild:
-            problems += [f"{count} {token} missing" for token, count in (pieces - held).items()]
-        if problems:
-            raise self.fail(
-                board.key,
-                f"{board.name} differs from {listed}: {', '.join(problems[:_LISTED])}; "
-                "expected the same pieces, correct one of them",
-            )
-
-    def geometry(self, drawn: Drawn) -> tuple[tuple[tuple[int, ...], ...], Passages, Passages]:
-        """Rows, edges and arcs, of a grid or a graph, with all cells joined."""
-        cells = len(drawn.tokens)
-        if self.graph:
-            edges = read_passages("edges", self.table.get("edges", []), cells, (), self.fail)
-            arcs = read_passages("arcs", self.table.get("arcs", []), cells, edges, self.fail)
-            apart = disconnection(cells, edges + arcs)
-            if apart:
-                key = "edges" if "edges" in self.table else "arcs"
-                raise self.fail(key, f"{apart}; expected one part, add edges between them")
-            return (), edges, arcs
-        rows = number_cells([[token == WALL_TOKEN for token in row] for row in drawn.rows])
-        edges = grid_edges(rows)
-        apart = disconnection(cells, edges)
-        if apart:
-            raise self.fail(
-                drawn.key, f"{apart}; expected one part, open walls or make the cells of others walls"
-            )
-        return rows, edges, ()
+    if len(set(body.tokens)) != len(body.tokens):
+        return "two labels have the same token"
+    for token in body.tokens:
+        problem = token_problem(token)
+        if problem:
+            return f"token {token!r} {problem}"
+    if len(body.counts) != len(body.tokens) or min(body.counts) < 1:
+        return "expected a count of at least 1 for each token"
+    if not body.goals or len(set(body.goals)) != len(body.goals):
+        return "expected at least one goal, and none twice"
+    boards = [(f"goal {i}", goal) for i, goal in enumerate(body.goals, 1)]
+    for name, board in boards + ([("start", body.start)] if body.start is not None else []):
+        held = Counter(board)
+        wild = held.pop(WILDCARD, 0) if name != "start" else 0
+        if len(board) != body.cells or any(not 0 <= label < len(body.tokens) for label in held):
+            return f"{name} is not {body.cells} labels from 0 to {len(body.tokens) - 1}"
+        spare = [count - held[label] for label, count in enumerate(body.counts)]
+        if spare[0] != 0 or min(spare) < 0 or (not wild and any(spare)):
+            return f"{name} does not hold the pieces that the counts say"
+    return None

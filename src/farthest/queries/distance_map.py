@@ -12,9 +12,8 @@ from farthest.errors import JobError, UnreachableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.puzzles.boards import check_board, format_board, parse_board
 from farthest.puzzles.definition import Origin, Puzzle
-from farthest.queries.board_text import BoardFormatter, label_rows
+from farthest.queries.board_text import label_rows
 from farthest.queries.chunk_cache import Chunk, ChunkCache
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from farthest.models.chunks import Chunk as StoredChunk
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import Space
     from farthest.verify.report import Report
 
 CACHE_BYTES = 256 * 2**20
@@ -54,7 +53,7 @@ class DistanceMap:
     """The distances of all states of one finished job, read from the database chunk by chunk as they are
     asked for.
 
-    A board is given as text in any form that `farthest.puzzles.boards.parse_board` reads, or as labels by
+    A board is given as text in any form that its family reads, or as labels by
     cell. Distances are numbers of moves to the origin, or from it where the job's origin says so. ``close``,
     or leaving a ``with`` block, closes the database.
     """
@@ -78,7 +77,7 @@ class DistanceMap:
         return Puzzle.from_json(self.record.puzzle_json)
 
     @cached_property
-    def space(self) -> ArrangementSpace:
+    def space(self) -> Space:
         """The puzzle compiled: boards to keys and back, moves."""
         return compile_space(self.puzzle, self.origin, layout=self.record.layout)
 
@@ -200,11 +199,11 @@ class DistanceMap:
         """
         labels = self.labels(board)
         way = walk(self.space, self.lookup, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return self.formatter.texts(self._in_order_of_moves(numpy.array(way)))
+        return self.puzzle.body.texts(self._in_order_of_moves(numpy.array(way)))
 
     def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time."""
-        return map(self.formatter.texts, self.solutions_of(self.solution_graph(board), limit))
+        return map(self.puzzle.body.texts, self.solutions_of(self.solution_graph(board), limit))
 
     def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[NDArray[numpy.uint8]]:
         """The solutions of a graph, at most ``limit``, each as boards uint8, shape (boards, cells), as `path`
@@ -236,7 +235,7 @@ class DistanceMap:
         """The boards at one distance in key order, read as they are asked for. Raises JobError beyond the
         last layer."""
         self.check_depth(depth)
-        return (text for block in state_blocks(self, depth) for text in self.formatter.texts(block.labels))
+        return (text for block in state_blocks(self, depth) for text in self.puzzle.body.texts(block.labels))
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
@@ -287,20 +286,15 @@ class DistanceMap:
 
     # --- inside ------------------------------------------------------------------------------------------
 
-    @cached_property
-    def formatter(self) -> BoardFormatter:
-        """Writes this puzzle's boards."""
-        return BoardFormatter(self.puzzle.body)
-
     def labels(self, board: str | Sequence[int]) -> tuple[int, ...]:
         """The label of each cell of a board. Raises BoardError where it is malformed."""
         if isinstance(board, str):
-            return parse_board(self.puzzle.body, board, name=self.puzzle.name)
-        return check_board(self.puzzle.body, board, name=self.puzzle.name)
+            return self.puzzle.body.parse_board(board, name=self.puzzle.name)
+        return self.puzzle.body.check_board(board, name=self.puzzle.name)
 
     def text(self, board: str | Sequence[int]) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""
-        return format_board(self.puzzle.body, self.labels(board))
+        return self.puzzle.body.format_board(self.labels(board))
 
     def why_no_distance(self, labels: Sequence[int]) -> tuple[str, str]:
         """What a well-formed board without a distance has instead, "unreachable" or such as ">12", and why."""
@@ -314,7 +308,7 @@ class DistanceMap:
         return "unreachable", reason or f"no moves lead {way} the origin"
 
     def _distance(self, labels: tuple[int, ...]) -> int:
-        distance = int(self.lookup(self.space.encode(bytes(labels)))[0])
+        distance = int(self.lookup(self.space.encode(numpy.array([labels], dtype=numpy.uint8)))[0])
         if distance < 0:
             word, reason = self.why_no_distance(labels)
             raise UnreachableError(f"board {self.text(labels)}: distance {word}: {reason}")

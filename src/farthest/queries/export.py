@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
+from farthest.puzzles.sliding import sliding
 from farthest.queries.output_file import OutputError, form_of, written_file
 from farthest.queries.states import key_blocks, state_blocks
 
@@ -43,7 +44,7 @@ def _write_csv(distance_map: DistanceMap, file: Path) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("key", "board", "distance"))
         for block in state_blocks(distance_map):
-            texts = distance_map.formatter.texts(block.labels)
+            texts = distance_map.puzzle.body.texts(block.labels)
             writer.writerows(zip(block.keys.tolist(), texts, block.distances.tolist(), strict=True))
 
 
@@ -66,7 +67,7 @@ def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
     )
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=["distance"]) as writer:
         for block in state_blocks(distance_map):
-            texts = distance_map.formatter.texts(block.labels)
+            texts = distance_map.puzzle.body.texts(block.labels)
             columns = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
             writer.write_batch(pyarrow.record_batch(columns, schema=schema))
 
@@ -74,7 +75,7 @@ def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
 def _write_npz(distance_map: DistanceMap, file: Path) -> None:
     states = distance_map.states
     cells = distance_map.puzzle.body.cells
-    tokens = numpy.array(distance_map.puzzle.body.tokens)
+    tokens = numpy.array(sliding(distance_map.puzzle).tokens)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         keys = (keys for keys, _ in key_blocks(distance_map))
         _write_member(archive, "keys", numpy.uint64, (states,), keys)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import Space
 
     Boards = NDArray[numpy.uint8]
     Lookup = Callable[[NDArray[numpy.uint64]], NDArray[numpy.int32]]
@@ -46,7 +46,7 @@ class Level:
 class SolutionGraph:
     """All optimal solutions of one board."""
 
-    def __init__(self, space: ArrangementSpace, lookup: Lookup, board: Boards, distance: int) -> None:
+    def __init__(self, space: Space, lookup: Lookup, board: Boards, distance: int) -> None:
         """``board``: uint8, shape (cells,), at ``distance``. ``lookup``: keys to distances, -1 for none.
 
         Raises StorageError where the distances contradict each other.
@@ -104,11 +104,11 @@ class SolutionGraph:
         return numpy.array([boards[index] for boards, index in zip(levels, way, strict=True)])
 
 
-def _level(space: ArrangementSpace, lookup: Lookup, boards: Boards, remaining: int) -> tuple[Level, Boards]:
+def _level(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> tuple[Level, Boards]:
     """The level of ``boards`` with its edges to boards at distance ``remaining``, and those boards."""
     rows: list[NDArray[numpy.intp]] = []
     found: list[Boards] = []
-    for _, row, neighbours in space.neighbours(boards, space.moves_toward):
+    for _, row, neighbours in space.neighbours(boards, toward=True):
         rows.append(row)
         found.append(neighbours)
     if not rows:
@@ -128,7 +128,7 @@ def _level(space: ArrangementSpace, lookup: Lookup, boards: Boards, remaining: i
     return Level(boards, first_edge, successor[order].astype(numpy.intp)), to_board[first]
 
 
-def walk(space: ArrangementSpace, lookup: Lookup, board: Boards, distance: int) -> list[Boards]:
+def walk(space: Space, lookup: Lookup, board: Boards, distance: int) -> list[Boards]:
     """The first optimal solution, from ``board`` (uint8, shape (cells,), at ``distance``) to an origin.
 
     The same as the first of `SolutionGraph.solutions`, but no other board is looked at. Raises StorageError
@@ -136,9 +136,7 @@ def walk(space: ArrangementSpace, lookup: Lookup, board: Boards, distance: int) 
     """
     way = [board]
     for remaining in range(distance - 1, -1, -1):
-        neighbours = [
-            found for _, _, found in space.neighbours(way[-1][numpy.newaxis, :], space.moves_toward)
-        ]
+        neighbours = [found for _, _, found in space.neighbours(way[-1][numpy.newaxis, :], toward=True)]
         if not neighbours:
             raise _contradiction(remaining + 1)
         boards = numpy.concatenate(neighbours)

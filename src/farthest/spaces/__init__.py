@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Origin, Puzzle
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import Space
 
 
 def compile_space(
     puzzle: Puzzle, origin: Origin | None = None, layout: dict[str, Any] | None = None
-) -> ArrangementSpace:
+) -> Space:
     """The puzzle's space with distances counted to or from ``origin`` (default: the puzzle's own).
 
-    ``layout``: the key layout of a stored map, else one is chosen. Raises PuzzleError, BoardError (an origin
-    that is not a board of the puzzle) or ResourceError (more keys than can be numbered).
+    ``layout``: the key layout of a stored map (``Space.layout_fields``), else one is chosen. Raises PuzzleError,
+    BoardError (an origin that is not a board of the puzzle) or ResourceError (more keys than can be numbered).
     """
-    from farthest.spaces import sliding
-
-    return sliding.compile_sliding(puzzle, origin or puzzle.origin, layout)
+    module = import_module(f"farthest.spaces.{puzzle.family}")
+    return cast("Space", module.compile(puzzle, origin or puzzle.origin, layout))

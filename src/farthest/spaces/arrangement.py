@@ -10,20 +10,19 @@ from array import array
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING
+from math import comb
+from typing import TYPE_CHECKING, Any, Literal
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.puzzles.definition import Board, Origin, Puzzle
+from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces.layout import Layout, digit_parity
 from farthest.spaces.moves import Move
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-NO_KEY = 2**64 - 1
-"""The key of a board that has none: wrong pieces, or the parity that cannot be reached."""
 
 
 class ArrangementSpace:
@@ -50,6 +49,9 @@ class ArrangementSpace:
         self.moves_toward = moves_toward
         self.moves_away = moves_away
         self.cells = puzzle.body.cells
+        self.engine: Literal["gather", "scatter"] = "gather"
+        self.code_bytes = 8
+        self.moves_both_ways = True
         self._class_of = bytearray(b"\xff" * 256)
         for position, label in enumerate(layout.classes):
             self._class_of[label] = position
@@ -87,6 +89,14 @@ class ArrangementSpace:
         levels = min(shard_classes, kernel.shard_levels)
         return kernel if levels == 1 else build(levels)
 
+    def shards_at(self, shard_classes: int) -> int:
+        """See GatherSpace."""
+        shards, free = 1, self.cells
+        for count in self.layout.counts[:shard_classes]:
+            shards *= comb(free, count)
+            free -= count
+        return shards
+
     @cached_property
     def kernel(self) -> _kernel.Space:
         """The kernel's space with the fewest shards."""
@@ -98,6 +108,10 @@ class ArrangementSpace:
         from math import factorial, prod
 
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space."""
+        return self.layout.to_dict()
 
     @property
     def keys(self) -> int:
@@ -122,7 +136,7 @@ class ArrangementSpace:
         return tuple(out)
 
     def encode(self, boards: bytes | bytearray | memoryview | NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """Keys uint64 (N,) of N boards, given as N x cells bytes; NO_KEY where a board has none."""
+        """Keys uint64 (N,) of N boards, given as N x cells bytes; ``NO_KEY`` where a board has none."""
         import numpy as np
 
         flat = np.frombuffer(boards, dtype=np.uint8)
@@ -152,14 +166,14 @@ class ArrangementSpace:
             self.kernel.decode(array("Q", keys), width, places, self._labels, rows)
 
     def neighbours(
-        self, boards: NDArray[np.uint8], moves: Sequence[Move]
-    ) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.uint8]]]:
-        """For each of the moves that is legal somewhere: its number, the rows of ``boards`` (N, cells) where it is
-        legal, and the boards that it leads to from there."""
+        self, boards: NDArray[np.uint8], *, toward: bool
+    ) -> Iterator[tuple[tuple[int, int], NDArray[np.intp], NDArray[np.uint8]]]:
+        """See Space."""
         import numpy as np
 
         blank = boards == 0
-        for number, move in enumerate(moves):
+        played = toward == (self.origin.direction == "to")
+        for move in self.moves_toward if toward else self.moves_away:
             legal = np.ones(len(boards), dtype=bool)
             for cell in range(self.cells):
                 if move.require >> cell & 1:
@@ -170,7 +184,7 @@ class ArrangementSpace:
             if rows.size:
                 moved = np.empty((rows.size, self.cells), dtype=np.uint8)
                 moved[:, list(move.to)] = boards[rows]
-                yield number, rows, moved
+                yield move.name if played else move.name[::-1], rows, moved
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""

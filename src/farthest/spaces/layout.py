@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from typing import Any
@@ -34,7 +34,9 @@ class Layout:
 
     def to_dict(self) -> dict[str, Any]:
         """As stored with a job."""
-        return {"version": VERSION, **asdict(self)}
+        parity = None if self.parity is None else list(self.parity)
+        fields = {name: list(getattr(self, name)) for name in ("slots", "classes", "counts")}
+        return {"version": VERSION, **fields, "parity": parity}
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> Layout:

@@ -13,7 +13,9 @@ from typing import Any
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.boards import format_board, parse_board
-from farthest.puzzles.definition import WILDCARD, Origin, Puzzle, Sliding
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import Sliding, sliding
 from farthest.spaces.arrangement import ArrangementSpace
 from farthest.spaces.layout import Layout, choose_layout
 from farthest.spaces.moves import Move
@@ -21,9 +23,11 @@ from farthest.spaces.moves import Move
 MAX_ORIGINS = 1_000_000
 
 
-def compile_sliding(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> ArrangementSpace:
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> ArrangementSpace:
     """See ``spaces.compile_space``."""
-    body = puzzle.body
+    body = sliding(puzzle)
     forward = tuple(moves_of(body, puzzle.metric))
     backward = tuple(move.inverse() for move in forward)
     origins = origin_boards(puzzle, origin)
@@ -75,7 +79,7 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
 
     Raises BoardError when ``origin.where`` is not a board, PuzzleError when there is no start or too many goals.
     """
-    body = puzzle.body
+    body = sliding(puzzle)
     if origin.where == "goal":
         patterns = body.goals
     elif origin.where == "start":

@@ -5,7 +5,8 @@ piece in each cell goes to the cell before it, and ck becomes blank. The same pa
 move back.
 """
 
-from farthest.puzzles.definition import Origin, Puzzle, Sliding
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import Sliding, sliding
 
 Path = tuple[int, ...]
 
@@ -16,7 +17,8 @@ def paths_toward_origin(puzzle: Puzzle, origin: Origin) -> list[Path]:
     Where distances are counted to the origin these are the legal moves; where they are counted from it, the
     legal moves taken back.
     """
-    paths = _slides(puzzle.body) if puzzle.metric == "slide" else _steps(puzzle.body)
+    body = sliding(puzzle)
+    paths = _slides(body) if puzzle.metric == "slide" else _steps(body)
     if origin.direction == "from":
         paths = {path[::-1] for path in paths}
     return sorted(paths)

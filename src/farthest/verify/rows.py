@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.puzzles.boards import format_board
-from farthest.puzzles.definition import WILDCARD, Sliding
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.notation import WILDCARD_TOKEN
+from farthest.puzzles.sliding import Sliding
 from farthest.puzzles.wording import shown
 from farthest.verify.blocks import Distances, Mask
 from farthest.verify.ranking import Ranking

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.boards import format_board, parse_board
-from farthest.puzzles.definition import WILDCARD, Board, Origin, Puzzle
+from farthest.puzzles.body import WILDCARD, Board
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 from farthest.verify.blocks import BlockResult, Distances, Finding, Proof
 from farthest.verify.gather import Chunks, gather
 from farthest.verify.moves import paths_toward_origin
@@ -76,7 +77,7 @@ def verify_map(
     board of the puzzle, ResourceError when the map does not fit in memory.
     """
     started = time.perf_counter()
-    body = puzzle.body
+    body = sliding(puzzle)
     origins = _origins(puzzle, origin)
     paths = paths_toward_origin(puzzle, origin)
     checks: list[Check] = []
@@ -142,11 +143,12 @@ def map_digest(layers: Sequence[int], distances: Distances) -> str:
 
 def _origins(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at distance 0, a label per cell; goals may hold wildcards."""
+    body = sliding(puzzle)
     if origin.where == "goal":
-        return list(puzzle.body.goals)
-    if origin.where == "start" and puzzle.body.start is not None:
-        return [puzzle.body.start]
-    return [parse_board(puzzle.body, origin.where)]
+        return list(body.goals)
+    if origin.where == "start" and body.start is not None:
+        return [body.start]
+    return [body.parse_board(origin.where)]
 
 
 def _require_closed(ranking: Ranking, origins: Sequence[Board], paths: Sequence[tuple[int, ...]]) -> None:
@@ -216,8 +218,8 @@ def _explain(proof: Proof, puzzle: Puzzle, key: int) -> BadState:
             after = list(board)
             for to_cell, from_cell in zip(path, path[1:] + path[:1], strict=True):
                 after[to_cell] = board[from_cell]
-            neighbours.append((format_board(puzzle.body, after), stored(proof.ranking.key(after))))
-    return BadState(key, format_board(puzzle.body, board), stored(key), tuple(neighbours))
+            neighbours.append((puzzle.body.format_board(after), stored(proof.ranking.key(after))))
+    return BadState(key, puzzle.body.format_board(board), stored(key), tuple(neighbours))
 
 
 def _compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
@@ -229,7 +231,7 @@ def _compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
 
 
 def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
-    found = compare_rows(rows, puzzle.body, proof.ranking, proof.distances, counts)
+    found = compare_rows(rows, sliding(puzzle), proof.ranking, proof.distances, counts)
     bad = None if found.key is None else _explain(proof, puzzle, found.key)
     return Check("rows", _PROVES["rows"], found.checked, found.failed, found.detail, bad)
 
@@ -243,7 +245,7 @@ def _compare_known(puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Che
         last: list[str] = []
         if farthest and counts:
             keys = np.flatnonzero(proof.distances == len(counts) - 1)[: len(farthest) + 1]
-            last = sorted(format_board(puzzle.body, proof.ranking.board(int(key))) for key in keys)
+            last = sorted(puzzle.body.format_board(proof.ranking.board(int(key))) for key in keys)
         for what, expected, found in (
             ("states", known.states, sum(counts)),
             ("eccentricity", known.eccentricity, len(counts) - 1),

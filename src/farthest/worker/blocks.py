@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import comb
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from farthest import _kernel
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import GatherSpace
 
 
 class Blocks:
@@ -49,15 +48,13 @@ MOST_SHARDS = 2**20
 """Every process keeps a kilobyte or two of each shard: more of them would need more memory than larger blocks."""
 
 
-def cut(space: ArrangementSpace, size: int) -> Cut:
+def cut(space: GatherSpace, size: int) -> Cut:
     """Cuts a space into blocks whose bitmaps have at most ``size`` bytes, as far as its labels allow it and that does
     not make too many shards."""
-    classes, kernel, slots = 1, space.kernel, space.cells - space.layout.counts[0]
+    classes, kernel = 1, space.kernel
     while kernel.words_per_shard * 8 > size and classes < kernel.shard_levels:
-        placings = comb(slots, space.layout.counts[classes])
-        if kernel.shards * placings > MOST_SHARDS:
+        if space.shards_at(classes + 1) > MOST_SHARDS:
             break
-        slots -= space.layout.counts[classes]
         classes += 1
         kernel = space.compile_kernel(classes)
     return Cut(kernel, classes, max(1, min(kernel.shards, size // (kernel.words_per_shard * 8))))

@@ -29,7 +29,7 @@ from farthest.worker.restoring import read_blocks
 from farthest.worker.spool import Spool
 
 if TYPE_CHECKING:
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import GatherSpace
     from farthest.worker.blocks import Cut
     from farthest.worker.connections import RedisNodes
     from farthest.worker.store import Base, LayerViews
@@ -59,7 +59,7 @@ class RunStore(RedisStore):
         cls,
         nodes: RedisNodes,
         run: str,
-        space: ArrangementSpace,
+        space: GatherSpace,
         cut: Cut,
         *,
         distances: bool,
@@ -73,7 +73,7 @@ class RunStore(RedisStore):
             puzzle=space.puzzle.to_json(),
             direction=space.origin.direction,
             where=space.origin.where,
-            layout=json.dumps(space.layout.to_dict()),
+            layout=json.dumps(space.layout_fields()),
             shard_classes=cut.classes,
             per_block=cut.per_block,
             exclude="before" if in_place else "two" if kernel.reversible else "all",

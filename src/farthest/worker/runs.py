@@ -26,12 +26,13 @@ from farthest import __version__
 from farthest.errors import LateStepError, VersionError
 from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
     from redis import Redis
 
     from farthest import _kernel
-    from farthest.spaces.arrangement import ArrangementSpace
+    from farthest.spaces.contract import GatherSpace
     from farthest.worker.connections import RedisNodes
 
 PROTOCOL = 1
@@ -97,10 +98,10 @@ class RunFacts:
             raise VersionError(_versions(run, fields.get("version", "unknown"))) from None
         return cls(**values)
 
-    def compile(self, run: str, nodes: int) -> tuple[ArrangementSpace, _kernel.Space]:
+    def compile(self, run: str, nodes: int) -> tuple[GatherSpace, _kernel.Space]:
         """The space and its shards. Raises VersionError when this process makes something else of it."""
         puzzle = Puzzle.from_json(self.puzzle)
-        space = compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
+        space = gather(compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout)))
         kernel = space.compile_kernel(self.shard_classes)
         if (kernel.keys, kernel.shards) != (self.keys, self.shards):
             raise VersionError(_versions(run, self.version))

@@ -17,10 +17,12 @@ from farthest.puzzles.boards import (
     parse_board,
     parse_boards,
 )
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import RESERVED, WILDCARD, Sliding, token_problem
 from farthest.puzzles.grid import Passages
 from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.sliding import Sliding, sliding
+from farthest.puzzles.tokens import RESERVED, token_problem
 from strategies import graphs, grids, make_puzzle, piece_counts
 
 SIGNS = st.characters(exclude_characters=RESERVED, exclude_categories=["C", "Z", "M"])
@@ -42,7 +44,7 @@ def bodies(draw: st.DrawFn, tokens: st.SearchStrategy[str] = TOKENS) -> Sliding:
     counts = draw(piece_counts(cells, 10**9))
     signs = draw(st.lists(tokens, min_size=len(counts), max_size=len(counts), unique=True))
     goal = draw(st.permutations([label for label, count in enumerate(counts) for _ in range(count)]))
-    return make_puzzle(goals=[goal], rows=rows, edges=edges, arcs=arcs, counts=counts, tokens=signs).body
+    return sliding(make_puzzle(goals=[goal], rows=rows, edges=edges, arcs=arcs, counts=counts, tokens=signs))
 
 
 @st.composite
@@ -155,7 +157,7 @@ def test_forms_of_the_seed(text: str) -> None:
 )
 def test_forms_of_eight_kinds(text: str) -> None:
     puzzle = load("eight-kinds")
-    assert parse_board(puzzle.body, text) == puzzle.body.start
+    assert parse_board(sliding(puzzle), text) == sliding(puzzle).start
 
 
 def test_pieces_drawn_with_bars() -> None:

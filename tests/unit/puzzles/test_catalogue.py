@@ -14,6 +14,7 @@ from farthest.errors import PuzzleError
 from farthest.puzzles import catalogue
 from farthest.puzzles.boards import format_board, parse_board
 from farthest.puzzles.catalogue import load, names, read_folder
+from farthest.puzzles.sliding import sliding
 
 PLAIN = ["sliding-2x2", "sliding-2x2-slide", "sliding-2x3", "sliding-2x3-slide", "sliding-3x2"]
 SMALL = [name for name in [*names(), *PLAIN] if (load(name).known[0].states or 0) <= 1000]
@@ -52,12 +53,12 @@ def test_every_kind_of_definition_is_there() -> None:
 @pytest.mark.parametrize("name", [*names(), *PLAIN, "sliding-4x4", "sliding-8x2-slide"])
 def test_known_answers_agree_with_each_other(name: str) -> None:
     puzzle = load(name)
-    arrangements = factorial(puzzle.body.cells) // prod(map(factorial, puzzle.body.counts))
+    arrangements = factorial(sliding(puzzle).cells) // prod(map(factorial, sliding(puzzle).counts))
     for known in puzzle.known:
         assert known.states is not None
         assert arrangements % known.states == 0  # the states of one origin are as many as those of another
         for board in known.farthest or ():
-            assert format_board(puzzle.body, parse_board(puzzle.body, board)) == board
+            assert format_board(sliding(puzzle), parse_board(sliding(puzzle), board)) == board
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -68,21 +69,21 @@ def test_known_answers_of_small_puzzles(name: str) -> None:
     last = max(found.values())
     assert tuple(naive.layers(found)) == known.layers
     if known.farthest is not None:
-        farthest = [format_board(puzzle.body, board) for board, depth in found.items() if depth == last]
+        farthest = [format_board(sliding(puzzle), board) for board, depth in found.items() if depth == last]
         assert sorted(farthest) == sorted(known.farthest)
 
 
 def test_the_seeds_example_of_four_moves() -> None:
     puzzle = load("3-puzzle")
-    assert puzzle.body.start is not None
-    assert naive.distances(puzzle)[puzzle.body.start] == 4
+    assert sliding(puzzle).start is not None
+    assert naive.distances(puzzle)[sliding(puzzle).start] == 4
 
 
 def test_plain_boards() -> None:
     puzzle = load("sliding-3x4")
     assert (puzzle.name, puzzle.metric) == ("sliding-3x4", "step")
-    assert puzzle.body.goals == (tuple(range(12)),)
-    assert puzzle.body.rows == ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
+    assert sliding(puzzle).goals == (tuple(range(12)),)
+    assert sliding(puzzle).rows == ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10, 11))
     assert (puzzle.known[0].states, puzzle.known[0].eccentricity) == (239_500_800, 53)
     assert load("sliding-3x4-step") == puzzle
     assert load("sliding-03x4") == puzzle
@@ -93,7 +94,7 @@ def test_plain_boards() -> None:
     assert turned.known[0].source.endswith("(of the board turned on its side)")
     assert load("sliding-1x2").known == ()
     assert load("sliding-8x8").body.cells == 64
-    assert load("sliding-3x3").body == replace(load("8-puzzle-blank-first").body, start=None)
+    assert sliding(load("sliding-3x3")) == replace(sliding(load("8-puzzle-blank-first")), start=None)
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,10 @@
 import pytest
 
 from farthest.puzzles.boards import format_board
-from farthest.puzzles.definition import WILDCARD, KnownAnswer, Origin, Puzzle
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.sliding import sliding
 
 
 def read(sliding: str, top: str = "") -> Puzzle:
@@ -41,7 +43,7 @@ def test_the_example_of_the_design() -> None:
 def test_what_may_be_left_out() -> None:
     puzzle = read('goal = "12/30"')
     assert (puzzle.title, puzzle.source, puzzle.metric, puzzle.known) == ("a", "", "step", ())
-    assert puzzle.body.start is None
+    assert sliding(puzzle).start is None
 
 
 @pytest.mark.parametrize(
@@ -79,7 +81,7 @@ def test_graph() -> None:
     assert body.edges == ((0, 1), (1, 2), (2, 3))
     assert body.arcs == ((4, 3), (5, 4))
     assert body.counts == (2, 1, 1, 1, 1)
-    assert read('goal = "10"\narcs = [[0, 1]]').body.edges == ()
+    assert sliding(read('goal = "10"\narcs = [[0, 1]]')).edges == ()
 
 
 def test_set_of_goals() -> None:

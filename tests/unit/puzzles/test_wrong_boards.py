@@ -5,6 +5,7 @@ import pytest
 from farthest.errors import BoardError
 from farthest.puzzles.boards import check_board, parse_board, parse_boards
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.sliding import sliding
 
 # (id, puzzle, text, what the message says after the board, mend)
 EIGHT = "a board is written like '867/254/301'"
@@ -68,7 +69,7 @@ CASES = [
 def test_message_names_board_problem_and_mend(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
     with pytest.raises(BoardError) as raised:
-        parse_board(puzzle.body, text, name=puzzle.name)
+        parse_board(sliding(puzzle), text, name=puzzle.name)
     message = str(raised.value)
     shown = text if len(text) <= 80 else text[:77] + "..."
     assert message.startswith(f"board {shown!r} for {name}: ")
@@ -93,7 +94,7 @@ def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: s
 
 def test_without_a_name_the_message_names_the_board() -> None:
     with pytest.raises(BoardError, match=r"^board '12': 2 cells, expected 9; "):
-        parse_board(load("8-puzzle").body, "12")
+        parse_board(sliding(load("8-puzzle")), "12")
 
 
 @pytest.mark.parametrize("board", [None, 123456780, b"123456780", [1, 2, 3]])

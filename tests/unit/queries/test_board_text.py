@@ -4,8 +4,10 @@ import numpy
 import pytest
 
 from farthest.puzzles import catalogue
+from farthest.puzzles.board_texts import BoardFormatter
 from farthest.puzzles.boards import format_board
-from farthest.queries.board_text import BoardFormatter, label_rows
+from farthest.puzzles.sliding import sliding
+from farthest.queries.board_text import label_rows
 
 NAMES = [*catalogue.names(), "sliding-3x4", "sliding-1x9-slide"]
 
@@ -13,10 +15,12 @@ NAMES = [*catalogue.names(), "sliding-3x4", "sliding-1x9-slide"]
 @pytest.mark.parametrize("name", NAMES)
 def test_text_is_canonical_and_is_read_back(name: str) -> None:
     puzzle = catalogue.load(name)
-    pieces = numpy.repeat(numpy.arange(len(puzzle.body.tokens)), puzzle.body.counts).astype(numpy.uint8)
+    pieces = numpy.repeat(numpy.arange(len(sliding(puzzle).tokens)), sliding(puzzle).counts).astype(
+        numpy.uint8
+    )
     labels = numpy.random.default_rng(5).permuted(numpy.tile(pieces, (100, 1)), axis=1)
-    texts = BoardFormatter(puzzle.body).texts(labels)
-    assert texts == [format_board(puzzle.body, board) for board in labels.tolist()]
+    texts = BoardFormatter(sliding(puzzle)).texts(labels)
+    assert texts == [format_board(sliding(puzzle), board) for board in labels.tolist()]
     assert (label_rows(puzzle, texts) == labels).all()
     assert (label_rows(puzzle, labels.astype(numpy.int64)) == labels).all()
-    assert BoardFormatter(puzzle.body).texts(labels[:0]) == []
+    assert BoardFormatter(sliding(puzzle)).texts(labels[:0]) == []

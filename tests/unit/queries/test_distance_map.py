@@ -11,6 +11,7 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.boards import draw_board, format_board
 from farthest.puzzles.definition import Origin
+from farthest.puzzles.sliding import sliding
 from farthest.queries.distance_map import DistanceMap, open_map
 from unit.queries.conftest import MapOf
 
@@ -27,7 +28,7 @@ FARTHEST = "┘│└/─□─/┐│┌"
 
 
 def all_boards(distance_map: DistanceMap) -> list[naive.Board]:
-    return list(naive.arrangements(distance_map.puzzle.body.counts))
+    return list(naive.arrangements(sliding(distance_map.puzzle).counts))
 
 
 @pytest.mark.parametrize(("name", "origin"), CASES)
@@ -36,7 +37,7 @@ def test_every_distance_is_that_of_the_naive_model(map_of: MapOf, name: str, ori
     expected = naive.distances(distance_map.puzzle, origin)
     boards = all_boards(distance_map)
     wanted = [expected.get(board, -1) for board in boards]
-    texts = [format_board(distance_map.puzzle.body, board) for board in boards]
+    texts = [format_board(sliding(distance_map.puzzle), board) for board in boards]
     assert distance_map.distances(texts).tolist() == wanted
     assert distance_map.distances(numpy.array(boards)).tolist() == wanted
     assert list(distance_map.layers) == naive.layers(expected)
@@ -59,7 +60,7 @@ def test_states_of_each_depth_are_those_of_the_naive_model(
     for depth in range(distance_map.depth + 1):
         boards = list(distance_map.states_at(depth))
         assert sorted(boards) == sorted(
-            format_board(distance_map.puzzle.body, board) for board, at in expected.items() if at == depth
+            format_board(sliding(distance_map.puzzle), board) for board, at in expected.items() if at == depth
         )
         labels = [distance_map.labels(board) for board in boards]
         keys = [distance_map.space.key(board) for board in labels]
@@ -72,7 +73,7 @@ def test_the_seed_puzzle(map_of: MapOf) -> None:
     distance_map = map_of("eight-kinds")
     assert (distance_map.states, distance_map.eccentricity, distance_map.layers[-1]) == (90720, 30, 6)
     assert sorted(distance_map.farthest()) == sorted(distance_map.puzzle.known[0].farthest or ())
-    drawing = draw_board(distance_map.puzzle.body, distance_map.labels(FARTHEST))
+    drawing = draw_board(sliding(distance_map.puzzle), distance_map.labels(FARTHEST))
     for form in (FARTHEST, "┘ │ └ / ─ □ ─ / ┐ │ ┌", "┘│└─□─┐│┌", "\n".join(drawing)):
         assert distance_map.distance(form) == 30
     assert repr(distance_map) == "<DistanceMap of job 1: eight-kinds, 90720 states, depth 30>"
@@ -139,7 +140,7 @@ def test_depths_that_are_not_there(map_of: MapOf) -> None:
 def test_a_small_cache_gives_the_same_answers(map_of: MapOf) -> None:
     """Maps of one chunk cannot show it: chunks are 2**19 keys."""
     distance_map = map_of("sliding-2x5")  # 1,814,400 keys, four chunks
-    texts = distance_map.formatter.texts(
+    texts = distance_map.puzzle.body.texts(
         distance_map.space.decode(numpy.arange(0, 1814400, 9973, dtype=numpy.uint64))
     )
     assert len(list(distance_map.chunks())) == 4

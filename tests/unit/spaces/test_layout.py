@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 
 import naive
+from arrangements import arrangement_space
 from farthest.errors import ResourceError, StorageError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin
-from farthest.spaces import compile_space
-from farthest.spaces.arrangement import NO_KEY
+from farthest.spaces.contract import NO_KEY
 from farthest.spaces.layout import Layout
 from strategies import grid_rows, make_puzzle, puzzles
 
 
 @given(puzzles(most=720))
 def test_chosen_layouts_give_every_reachable_board_a_key(puzzle: Any) -> None:
-    space = compile_space(puzzle)
+    space = arrangement_space(puzzle)
     layout = space.layout.to_dict()
     assert layout["version"] == 1
     assert sorted(layout["slots"]) == list(range(puzzle.body.cells))
@@ -51,31 +51,31 @@ def test_chosen_layouts_give_every_reachable_board_a_key(puzzle: Any) -> None:
     ],
 )
 def test_parity_is_found_where_every_move_has_a_known_sign(name: str, halved: bool) -> None:
-    assert (compile_space(load(name)).layout.parity is not None) == halved
+    assert (arrangement_space(load(name)).layout.parity is not None) == halved
 
 
 def test_an_odd_ring_joins_both_halves() -> None:
     odd = make_puzzle(edges=((0, 1), (0, 2), (1, 2), (2, 3)), goals=[(0, 1, 2, 3)])
-    assert compile_space(odd).layout.parity is None
+    assert arrangement_space(odd).layout.parity is None
     even = make_puzzle(edges=((0, 1), (0, 3), (1, 2), (2, 3)), goals=[(0, 1, 2, 3)])
-    assert compile_space(even).layout.parity is not None
+    assert arrangement_space(even).layout.parity is not None
 
 
 def test_goals_of_both_halves_leave_no_parity() -> None:
     rows = grid_rows(2, 2)
     one = make_puzzle(rows=rows, goals=[(0, 1, 2, 3), (1, 0, 2, 3)])
-    assert compile_space(one).layout.parity is not None
+    assert arrangement_space(one).layout.parity is not None
     both = make_puzzle(rows=rows, goals=[(0, 1, 2, 3), (0, 2, 1, 3)])
-    assert compile_space(both).layout.parity is None
-    assert compile_space(both, Origin("to", "0 1 / 2 3".replace("0", "□"))).layout.parity is not None
+    assert arrangement_space(both).layout.parity is None
+    assert arrangement_space(both, Origin("to", "0 1 / 2 3".replace("0", "□"))).layout.parity is not None
 
 
 def test_two_cells_have_no_parity() -> None:
-    assert compile_space(make_puzzle(rows=[[0, 1]], goals=[(0, 1)])).layout.parity is None
+    assert arrangement_space(make_puzzle(rows=[[0, 1]], goals=[(0, 1)])).layout.parity is None
 
 
 def test_why_unreachable_names_parity() -> None:
-    space = compile_space(load("8-puzzle"))
+    space = arrangement_space(load("8-puzzle"))
     solved = space.origins[0]
     swapped = (solved[1], solved[0], *solved[2:])
     assert space.why_unreachable(solved) is None
@@ -87,16 +87,16 @@ def test_why_unreachable_names_parity() -> None:
 
 
 def test_why_unreachable_says_nothing_where_nothing_is_known() -> None:
-    space = compile_space(load("eight-kinds"))
+    space = arrangement_space(load("eight-kinds"))
     assert space.why_unreachable(space.origins[0]) is None
     assert space.why_unreachable(space.origins[0][::-1]) is None
 
 
 def test_a_stored_layout_is_used_again() -> None:
     puzzle = load("3-puzzle")
-    own = compile_space(puzzle).layout
+    own = arrangement_space(puzzle).layout
     other = replace(own, slots=own.slots[::-1], parity=None, classes=(0, 3, 1, 2))
-    space = compile_space(puzzle, layout=other.to_dict())
+    space = arrangement_space(puzzle, layout=other.to_dict())
     assert space.layout == other
     assert space.keys == 24
 
@@ -107,23 +107,23 @@ def test_a_stored_layout_is_used_again() -> None:
 )
 def test_damaged_layouts_are_refused(damage: dict[str, Any]) -> None:
     puzzle = load("3-puzzle")
-    fields = compile_space(puzzle).layout.to_dict() | damage
+    fields = arrangement_space(puzzle).layout.to_dict() | damage
     with pytest.raises(StorageError, match="layout"):
-        compile_space(puzzle, layout=fields)
+        arrangement_space(puzzle, layout=fields)
     del fields["version"]
     with pytest.raises(StorageError, match="layout"):
-        compile_space(puzzle, layout=fields)
+        arrangement_space(puzzle, layout=fields)
 
 
 @pytest.mark.parametrize("name", ["sliding-5x5", "sliding-8x8"])
 def test_too_many_arrangements_are_refused(name: str) -> None:
-    space = compile_space(load(name))
+    space = arrangement_space(load(name))
     with pytest.raises(ResourceError, match="too large"):
         space.compile_kernel()
 
 
 def test_shards_are_never_cut_finer_than_possible() -> None:
-    space = compile_space(load("sliding-3x3"))
+    space = arrangement_space(load("sliding-3x3"))
     levels = space.kernel.shard_levels
     assert levels > 1
     assert space.compile_kernel(levels).shards > space.compile_kernel(1).shards == 9
@@ -131,7 +131,7 @@ def test_shards_are_never_cut_finer_than_possible() -> None:
 
 
 def test_rows_of_text_are_written_in_place() -> None:
-    space = compile_space(load("3-puzzle"))
+    space = arrangement_space(load("3-puzzle"))
     for keys in (range(space.keys), [11, 0, 5]):
         rows = bytearray(b"#????#" * len(keys))
         space.write_boards(keys, rows, [1, 2, 3, 4])
@@ -142,7 +142,7 @@ def test_rows_of_text_are_written_in_place() -> None:
 
 @pytest.mark.parametrize("key", [12, 2**63, NO_KEY])
 def test_keys_out_of_range_are_refused(key: int) -> None:
-    space = compile_space(load("3-puzzle"))
+    space = arrangement_space(load("3-puzzle"))
     assert space.keys == 12
     with pytest.raises(ValueError, match="key"):
         space.board(key)

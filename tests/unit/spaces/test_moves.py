@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from farthest.puzzles.definition import Board, Origin, Puzzle
-from farthest.spaces import compile_space
+from arrangements import arrangement_space
+from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 from farthest.spaces.moves import Move
 from strategies import grid_rows, make_puzzle, puzzles
 
@@ -34,9 +36,9 @@ def results(moves: list[Move], board: Board) -> Counter[tuple[Board, tuple[int, 
 @given(st.data())
 def test_moves_are_those_of_the_naive_model(data: st.DataObject) -> None:
     puzzle = data.draw(puzzles())
-    pieces = [label for label, count in enumerate(puzzle.body.counts) for _ in range(count)]
+    pieces = [label for label, count in enumerate(sliding(puzzle).counts) for _ in range(count)]
     board = tuple(data.draw(st.permutations(pieces)))
-    to, away = compile_space(puzzle, Origin("to")), compile_space(puzzle, Origin("from"))
+    to, away = arrangement_space(puzzle, Origin("to")), arrangement_space(puzzle, Origin("from"))
     forward = results(list(to.moves_toward), board)
     assert forward == Counter(naive.moves(puzzle, board))
     assert results(list(away.moves_away), board) == forward
@@ -53,8 +55,8 @@ def test_moves_are_those_of_the_naive_model(data: st.DataObject) -> None:
 @given(st.data())
 def test_neighbours_of_many_boards_are_those_of_each(data: st.DataObject) -> None:
     puzzle = data.draw(puzzles(most=720))
-    space = compile_space(puzzle)
-    boards = list(naive.arrangements(puzzle.body.counts))[:60]
+    space = arrangement_space(puzzle)
+    boards = list(naive.arrangements(sliding(puzzle).counts))[:60]
     found: list[list[Board]] = [[] for _ in boards]
     for number, rows, moved in space.neighbours(np.array(boards, dtype=np.uint8), space.moves_toward):
         assert 0 <= number < len(space.moves_toward)
@@ -66,7 +68,7 @@ def test_neighbours_of_many_boards_are_those_of_each(data: st.DataObject) -> Non
 
 
 def names(puzzle: Puzzle, board: Board) -> set[tuple[int, int]]:
-    return {name for _, name in results(list(compile_space(puzzle).moves_toward), board)}
+    return {name for _, name in results(list(arrangement_space(puzzle).moves_toward), board)}
 
 
 def test_steps_on_a_grid_with_a_wall() -> None:
@@ -89,7 +91,7 @@ def test_slides_stop_at_walls_and_at_other_blanks() -> None:
 
 def test_one_slide_moves_each_piece_one_cell() -> None:
     puzzle = make_puzzle(rows=grid_rows(1, 4), goals=[(0, 1, 2, 3)], metric="slide")
-    slide = next(move for move in compile_space(puzzle).moves_toward if move.name == (3, 0))
+    slide = next(move for move in arrangement_space(puzzle).moves_toward if move.name == (3, 0))
     assert after(slide, (0, 1, 2, 3)) == (1, 2, 3, 0)
     assert slide.odd  # a cycle of four
     assert not Move((1, 2, 0), 0, 0, (0, 1)).odd
@@ -106,7 +108,7 @@ def test_arcs_let_pieces_through_one_way() -> None:
 def test_moves_away_are_the_inverses_of_moves_toward() -> None:
     puzzle = make_puzzle(edges=((0, 1),), arcs=((1, 2), (2, 0)), goals=[(0, 1, 2)])
     for direction in ("to", "from"):
-        space = compile_space(puzzle, Origin(direction))
+        space = arrangement_space(puzzle, Origin(direction))
         assert [move.inverse() for move in space.moves_toward] == list(space.moves_away)
         assert not space.kernel.reversible
 
@@ -114,4 +116,4 @@ def test_moves_away_are_the_inverses_of_moves_toward() -> None:
 @pytest.mark.parametrize("metric", ["step", "slide"])
 def test_grids_are_reversible(metric: str) -> None:
     puzzle = make_puzzle(rows=grid_rows(2, 3), goals=[(0, 1, 1, 2, 2, 2)], metric=metric)
-    assert compile_space(puzzle).kernel.reversible
+    assert arrangement_space(puzzle).kernel.reversible

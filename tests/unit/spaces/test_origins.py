@@ -6,17 +6,19 @@ import pytest
 from hypothesis import given
 
 import naive
+from arrangements import arrangement_space
 from farthest.errors import BoardError, PuzzleError
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import WILDCARD, Origin, Puzzle
-from farthest.spaces import compile_space
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.sliding import sliding
 from farthest.spaces.sliding import MAX_ORIGINS, origin_boards
 from strategies import grid_rows, make_puzzle, puzzles
 
 
 @given(puzzles(most=720))
 def test_origins_are_those_of_the_naive_model(puzzle: Puzzle) -> None:
-    boards = compile_space(puzzle).origins
+    boards = arrangement_space(puzzle).origins
     assert len(set(boards)) == len(boards)
     assert set(boards) == naive.origin_boards(puzzle, puzzle.origin)
 
@@ -24,11 +26,11 @@ def test_origins_are_those_of_the_naive_model(puzzle: Puzzle) -> None:
 def test_the_origin_may_be_the_goal_the_start_or_a_board() -> None:
     puzzle = load("3-puzzle")
     assert origin_boards(puzzle, Origin("to", "goal")) == [(0, 1, 2, 3)]
-    start = puzzle.body.start
+    start = sliding(puzzle).start
     assert start is not None
     assert origin_boards(puzzle, Origin("from", "start")) == [start]
     assert origin_boards(puzzle, Origin("to", "3 2 / 1 0")) == [
-        tuple(puzzle.body.tokens.index(token) for token in "3210")
+        tuple(sliding(puzzle).tokens.index(token) for token in "3210")
     ]
 
 
@@ -47,23 +49,23 @@ def test_goals_that_overlap_are_counted_once() -> None:
 
 
 def test_first_row_has_its_120_goals() -> None:
-    assert len(compile_space(load("first-row")).origins) == 120
+    assert len(arrangement_space(load("first-row")).origins) == 120
 
 
 def test_too_many_goals_are_refused_before_they_are_made() -> None:
     goal = (0, *[WILDCARD] * 15)
     puzzle = make_puzzle(rows=grid_rows(4, 4), goals=[goal], counts=[1] * 16)
     with pytest.raises(PuzzleError, match=re.escape(f"{MAX_ORIGINS:,}")):
-        compile_space(puzzle)
+        arrangement_space(puzzle)
 
 
 def test_a_missing_start_is_told() -> None:
     puzzle = make_puzzle(rows=grid_rows(2, 2), goals=[(0, 1, 2, 3)])
     with pytest.raises(PuzzleError, match="start"):
-        compile_space(puzzle, Origin("to", "start"))
+        arrangement_space(puzzle, Origin("to", "start"))
 
 
 @pytest.mark.parametrize("where", ["", "nowhere", "0 1 / 2", "0 1 / 2 2", "0 1 2 3 0"])
 def test_an_origin_that_is_not_a_board_is_told(where: str) -> None:
     with pytest.raises(BoardError):
-        compile_space(load("3-puzzle"), Origin("to", where))
+        arrangement_space(load("3-puzzle"), Origin("to", where))

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.puzzles.catalogue import load
-from farthest.spaces import compile_space
 from farthest.worker.bitmaps import Bitmap, zeros
 from farthest.worker.blobs import FOUND, HEADER, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import MOST_SHARDS, Blocks, cut
@@ -126,7 +126,7 @@ def test_blocks_hold_each_shard_once(shards: int, per_block: int) -> None:
 
 
 def test_spaces_are_cut_into_blocks_of_a_size() -> None:
-    space = compile_space(load("8-puzzle"))
+    space = arrangement_space(load("8-puzzle"))
     whole = cut(space, 2**30)
     assert (whole.classes, whole.per_block) == (1, space.kernel.shards)
     classes = []
@@ -144,7 +144,7 @@ def test_spaces_are_cut_into_blocks_of_a_size() -> None:
 
 
 def test_a_size_that_is_too_small_does_not_make_too_many_shards() -> None:
-    made = cut(compile_space(load("sliding-4x4")), 1)
+    made = cut(arrangement_space(load("sliding-4x4")), 1)
     assert MOST_SHARDS / 16 < made.kernel.shards <= MOST_SHARDS
     assert made.per_block == 1
 

@@ -1,0 +1,122 @@
+"""What every family's definition offers: boards as small integers, read, checked, written and drawn.
+
+A board is one integer from 0 to 255 for each *cell*; what a cell is, each family says (puzzles/families.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.errors import BoardError
+from farthest.puzzles.wording import shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Board = tuple[int, ...]
+
+WILDCARD = -1
+"""In a goal: any content that the family allows there (sliding: any piece, never the blank)."""
+
+
+class Body(ABC):
+    """What can be arranged how: the part of a puzzle that its family reads. Implemented by frozen dataclasses whose
+    fields are the definition.
+    """
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def cells(self) -> int:
+        """The length of a board."""
+
+    @property
+    @abstractmethod
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """The goals, perhaps with ``WILDCARD``, and the start or None."""
+
+    def metric_problem(self, metric: str) -> str | None:
+        """Why this body cannot be played in one of its family's metrics, or None when it can."""
+        del metric
+        return None
+
+    @abstractmethod
+    def arrangements(self) -> int:
+        """No more states can there be."""
+
+    @abstractmethod
+    def size(self) -> str:
+        """How large it is, in a few words, for lists: ``3×3``."""
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """What else is told of the puzzle to people: (name, value)."""
+
+    def fields(self) -> dict[str, Any]:
+        """The definition, for JSON; the family's ``from_fields`` is its inverse."""
+        return asdict(cast(Any, self))
+
+    # Boards
+
+    @abstractmethod
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """The board written in any reasonable form; ``name`` is the puzzle's, for messages. Raises BoardError."""
+
+    @abstractmethod
+    def format_board(self, board: Sequence[int]) -> str:
+        """The canonical text, one line, that ``parse_board`` reads; ``WILDCARD`` is allowed."""
+
+    @abstractmethod
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """The board as a tuple of ints. Raises BoardError unless it is a board of the puzzle."""
+
+    @abstractmethod
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """The lines of a drawing for people; ``WILDCARD`` is allowed."""
+
+    def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
+        """Many boards, one a line, as bytes, a byte a cell. Raises BoardError with the number of the first wrong line,
+        from 1."""
+        boards = bytearray()
+        for number, line in enumerate(lines, 1):
+            try:
+                boards += bytes(self.parse_board(line, name=name))
+            except BoardError as error:
+                raise BoardError(f"line {number}: {error}") from None
+        return bytes(boards)
+
+    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
+        """The first of the rows (boards, cells) that ``check_board`` refuses, or None."""
+        for number, board in enumerate(boards.tolist()):
+            try:
+                self.check_board(board)
+            except BoardError:
+                return number
+        return None
+
+    def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
+        """For writing many boards fast without numpy: (template, position of each cell in it, 256-character decoding
+        table), or None. Board bytes written at the positions of a copy of the template give, by
+        ``codecs.charmap_decode(copy, "strict", table)``, what ``format_board`` does."""
+        return None
+
+    def texts(self, boards: NDArray[np.uint8]) -> list[str]:
+        """The canonical texts of boards: uint8, shape (boards, cells)."""
+        return [self.format_board(board) for board in boards.tolist()]
+
+    def example(self) -> str:
+        """A board in canonical text, for messages."""
+        goals, start = self.origin_boards
+        return self.format_board(start if start is not None else goals[0])
+
+
+def board_place(text: object, body: Body, name: str) -> str:
+    """How messages call a board that was given as text. Raises BoardError unless it is one."""
+    if not isinstance(text, str):
+        raise BoardError(f"board: expected a text such as {body.example()!r}, got {type(text).__name__}")
+    return f"board {shown(text)}{f' for {name}' if name else ''}"

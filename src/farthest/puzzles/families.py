@@ -1,0 +1,46 @@
+"""The families of puzzles. A new one is a line here, a module of its name in this package and one in ``spaces``.
+
+The module has
+
+    METRICS: tuple[str, ...]                    the first is what a file without a metric means
+    DEFAULT_ORIGIN: str                         "to goal" or "from start"
+    EXAMPLE: str                                what the least table holds, for messages
+    read(table, source, metric) -> Body         reads the family's TOML table; raises PuzzleError
+    from_fields(fields) -> Body                 the body whose ``Body.fields`` these were, come through JSON;
+                                                raises TypeError, KeyError, ValueError or PuzzleError
+    FORMS: tuple[str, ...]                      how its parametric names are written, for messages; may be empty
+    parametric(name) -> Puzzle | None           the puzzle of a parametric name; raises PuzzleError for a size that
+                                                cannot be
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+if TYPE_CHECKING:
+    from farthest.puzzles.body import Body
+    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.source import Source
+
+FAMILIES = ("sliding",)
+
+
+class Family(Protocol):
+    """A family's module."""
+
+    METRICS: tuple[str, ...]
+    DEFAULT_ORIGIN: str
+    EXAMPLE: str
+    FORMS: tuple[str, ...]
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Body: ...
+
+    def from_fields(self, fields: dict[str, Any]) -> Body: ...
+
+    def parametric(self, name: str) -> Puzzle | None: ...
+
+
+def family(name: str) -> Family:
+    """The module of one of ``FAMILIES``."""
+    return cast(Family, import_module(f"farthest.puzzles.{name}"))

@@ -1,0 +1,124 @@
+"""What every family's space offers, and what each of the two ways of enumerating needs besides.
+
+A *code* names a state: in a *dense* space a key, a number below ``keys``; in a *sparse* one a 64-bit number or a byte
+string of fixed length, of which few are states. Codes are ordered as numbers, byte strings as their bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+    from farthest import _kernel
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Origin, Puzzle
+
+    Boards = NDArray[np.uint8]
+    """Boards: shape (boards, cells)."""
+    Codes = NDArray[Any]
+    """Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
+    MoveName = str | tuple[int, int]
+    """A move as `farthest path` writes it; of sliding puzzles (cell that becomes blank, cell that is filled)."""
+
+NO_KEY = 2**64 - 1
+"""The code of a board that has none, where codes are numbers; else as many bytes of 255 as codes have."""
+
+
+class Space(Protocol):
+    """A puzzle compiled, with its origin: boards to codes and back, and the neighbours of boards."""
+
+    engine: Literal["gather", "scatter"]
+    """Which of the two ways of enumerating is its own."""
+    puzzle: Puzzle
+    origin: Origin
+    cells: int
+    origins: list[Board]
+    """The boards at depth 0, none twice, in a fixed order."""
+
+    @property
+    def keys(self) -> int | None:
+        """The number of keys of a dense space; None: sparse."""
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of a code: 8 where codes are numbers (uint64)."""
+
+    @property
+    def moves_both_ways(self) -> bool:
+        """Whether ``neighbours`` can go toward the origin."""
+
+    def layout_fields(self) -> dict[str, Any]:
+        """What decides the codes, as stored with a job: JSON, with its ``version``."""
+
+    def encode(self, boards: Boards) -> Codes:
+        """The boards' codes; NO_KEY or bytes of 255 where a board has none."""
+
+    def decode(self, codes: Codes) -> Boards:
+        """Inverse of ``encode``. Raises ValueError when a code is out of range."""
+
+    def neighbours(
+        self, boards: Boards, *, toward: bool
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
+        """For each move: its name, the rows of ``boards`` that it can be made on, the boards that it leads to.
+
+        ``toward``: to boards at most one nearer the origin, else at most one farther. The name is always that of the
+        move that the player makes. Two moves that lead from one board to the same board are two items.
+        """
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
+
+
+class GatherSpace(Space, Protocol):
+    """Its states are bits, and moves send whole lines of them to lines: enumerated by the kernel's step."""
+
+    @property
+    def keys(self) -> int:
+        """The number of keys."""
+
+    @property
+    def kernel(self) -> _kernel.Space:
+        """The kernel's space with the fewest shards."""
+
+    def shards_at(self, shard_classes: int) -> int:
+        """The number of shards of the kernel's space cut at that level, 1 or more."""
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+        """The kernel's space cut into shards at level ``shard_classes`` (as many as it allows, if fewer). Raises
+        ResourceError when there are more keys than it can number."""
+
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        """``encode`` without numpy."""
+
+
+class ScatterSpace(Space, Protocol):
+    """Enumerated by sorted runs of codes: its states are expanded one by one."""
+
+    undirected: bool
+    """Whether each move can be taken back by a move: then what is new need be compared with two layers only."""
+    graded: bool
+    """Whether a state has only one possible depth: then what is found is always new."""
+
+    def origin_codes(self) -> Buffer:
+        """The codes at depth 0, in any order, perhaps repeated; of 8 bytes: uint64, lowest byte first."""
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """The codes one move away from the origin of all the codes, in any order, perhaps repeated."""
+
+
+def gather(space: Space) -> GatherSpace:
+    """The space, which is of that kind."""
+    assert space.engine == "gather", f"puzzle {space.puzzle.name} is not enumerated by gathering"
+    return cast(GatherSpace, space)
+
+
+def scatter(space: Space) -> ScatterSpace:
+    """The space, which is of that kind."""
+    assert space.engine == "scatter", f"puzzle {space.puzzle.name} is not enumerated by scattering"
+    return cast(ScatterSpace, space)

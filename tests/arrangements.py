@@ -1,0 +1,16 @@
+"""Sliding puzzles compiled, as the spaces that they are."""
+
+from typing import Any
+
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.arrangement import ArrangementSpace
+
+
+def arrangement_space(
+    puzzle: Puzzle, origin: Origin | None = None, layout: dict[str, Any] | None = None
+) -> ArrangementSpace:
+    """`compile_space` of a sliding puzzle."""
+    space = compile_space(puzzle, origin, layout)
+    assert isinstance(space, ArrangementSpace)
+    return space
