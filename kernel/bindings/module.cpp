@@ -20,6 +20,7 @@
 #include "farthest/packing.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
+#include "runs.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -283,6 +284,7 @@ NB_MODULE(_kernel, m) {
               "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
               "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_boards(space);
+  farthest::python::bind_runs(m);
 
   nb::class_<Layer>(
       m, "Layer",
