@@ -73,8 +73,9 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> set[Board]:
     if origin.where == "goal":
         templates = list(sliding(puzzle).goals)
     elif origin.where == "start":
-        assert sliding(puzzle).start is not None
-        templates = [sliding(puzzle).start]
+        start = sliding(puzzle).start
+        assert start is not None
+        templates = [start]
     else:
         templates = [parse_board(sliding(puzzle), origin.where)]
     found = set()

@@ -145,7 +145,7 @@ def with_wildcards(draw: st.DrawFn, goals: list[Board]) -> list[Board]:
 @st.composite
 def layouts(draw: st.DrawFn, puzzle: Puzzle) -> dict[str, Any]:
     """Key layouts of the puzzle: slots and classes in any order, with parity bits where they are possible."""
-    body = puzzle.body
+    body = sliding(puzzle)
     classes = [0, *draw(st.permutations(range(1, len(body.counts))))]
     layout: dict[str, Any] = {
         "version": 1,
@@ -165,7 +165,7 @@ def parity_bits(puzzle: Puzzle, layout: dict[str, Any]) -> list[int] | None:
     A step is one swap, so where the cells can be coloured like a chess board, the colour of the blank's cell
     tells the parity of the arrangement.
     """
-    body = puzzle.body
+    body = sliding(puzzle)
     if max(body.counts) > 1 or body.cells < 3:
         return None
     colour = {0: 0}

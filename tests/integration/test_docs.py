@@ -68,8 +68,9 @@ def test_worked_examples_of_keys() -> None:
     space = arrangement_space(eight)
     assert str(list(space.layout.slots)) in text
     assert str(list(space.layout.classes)) in text
-    assert sliding(eight).start is not None
-    assert space.key(sliding(eight).start) == 43907
+    start = sliding(eight).start
+    assert start is not None
+    assert space.key(start) == 43907
     assert "= 43907" in text
     assert "so the key is 11," in text
     assert arrangement_space(load("3-puzzle")).key((3, 2, 1, 0)) == 11

@@ -80,7 +80,7 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
     family = _text(fields, source, "family")
     if family not in FAMILIES:
         found = f"family {shown(family)} is not known" if family else "no family"
-        mend = near_match(family, FAMILIES) or "write one of them"
+        mend = near_match(family, FAMILIES) or 'write for example family = "sliding"'
         raise source.error("", "family", f"{found}; expected {', '.join(FAMILIES)}; {mend}")
     rules = family_of(family)
     metric = _text(fields, source, "metric", rules.METRICS[0])

@@ -78,7 +78,7 @@ class Sliding(Body):
     def metric_problem(self, metric: str) -> str | None:
         """See Body: slides need the straight rows of a grid."""
         if metric == "slide" and not self.rows:
-            return "the slide metric needs the rows of a grid; use metric step on a graph"
+            return 'the slide metric needs the rows of a grid; use metric = "step" on a graph'
         return None
 
     def arrangements(self) -> int:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import naive
+from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.puzzles.sliding import sliding
-from farthest.spaces import compile_space
 from kernel_samples import make_space, row_moves
 from strategies import layouts, puzzles
 
@@ -88,7 +88,7 @@ def binomial(n: int, k: int) -> int:
 def test_boards_have_the_keys_that_the_layout_defines(data: st.DataObject) -> None:
     puzzle = data.draw(puzzles(most=720))
     layout = data.draw(layouts(puzzle))
-    space = compile_space(puzzle, layout=layout)
+    space = arrangement_space(puzzle, layout=layout)
     expected = naive.boards_in_key_order(layout)
     assert space.kernel.keys == len(expected)
     decoded = space.decode(np.arange(len(expected), dtype=np.uint64))

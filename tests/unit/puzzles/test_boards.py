@@ -145,9 +145,11 @@ def test_every_permitted_token_survives(body: Sliding) -> None:
     ["6 4 5 / 2 0 2 / 3 4 1", "645202341", "645/202/341", "645 202 341", "6,4,5;2,0,2;3,4,1", "645|202|341"],
 )
 def test_forms_of_the_seed(text: str) -> None:
-    body = parse_puzzle(
-        'name = "seed"\nfamily = "sliding"\n[sliding]\ngoal = ["1 2 3", "4 0 4", "5 2 6"]', "seed"
-    ).body
+    body = sliding(
+        parse_puzzle(
+            'name = "seed"\nfamily = "sliding"\n[sliding]\ngoal = ["1 2 3", "4 0 4", "5 2 6"]', "seed"
+        )
+    )
     assert format_board(body, parse_board(body, text)) == "645/202/341"
 
 
@@ -162,42 +164,42 @@ def test_forms_of_eight_kinds(text: str) -> None:
 
 def test_pieces_drawn_with_bars() -> None:
     text = 'name = "box"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = ["+-+", "|.|", "+-+"]'
-    body = parse_puzzle(text, "box").body
+    body = sliding(parse_puzzle(text, "box"))
     assert format_board(body, parse_board(body, "|-+/+0|/+-+")) == "|-+/+.|/+-+"
     assert parse_board(body, "+-+|.|+-+") == body.goals[0]
 
 
 def test_walls_written_or_left_out() -> None:
-    body = load("lozenge").body
+    body = sliding(load("lozenge"))
     for text in ("#12#/3456/#70#", "12/3456/70", "12345670", "#12#3456#70#", "1 2 / 3 4 5 6 / 7 _"):
         assert format_board(body, parse_board(body, text)) == "#12#/3456/#70#"
 
 
 def test_long_tokens() -> None:
-    body = load("sliding-3x4").body
+    body = sliding(load("sliding-3x4"))
     assert format_board(body, range(12)) == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
     assert parse_board(body, "0 1 2 3 4 5 6 7 8 9 10 11") == tuple(range(12))
 
 
 def test_drawings() -> None:
-    eight = load("eight-kinds").body
+    eight = sliding(load("eight-kinds"))
     assert draw_board(eight, eight.goals[0]) == ["┌─┐", "│□│", "└─┘"]
-    large = load("sliding-3x4").body
+    large = sliding(load("sliding-3x4"))
     assert draw_board(large, range(12)) == [" 0  1  2  3", " 4  5  6  7", " 8  9 10 11"]
-    walls = load("lozenge").body
+    walls = sliding(load("lozenge"))
     assert draw_board(walls, walls.goals[0]) == ["# 1 2 #", "3 4 5 6", "# 7 0 #"]
-    graph = load("wilson-theta").body
+    graph = sliding(load("wilson-theta"))
     assert draw_board(graph, graph.goals[0]) == ["cell   0 1 2 3 4 5 6", "piece  1 2 3 4 5 6 0"]
-    row = load("first-row").body
+    row = sliding(load("first-row"))
     assert draw_board(row, row.goals[0]) == ["1 2 3", "* * *", "* * 0"]
     wide = 'name = "wide"\nfamily = "sliding"\n[sliding]\ngoal = ["一 a", "b 0"]'
-    body = parse_puzzle(wide, "wide").body
+    body = sliding(parse_puzzle(wide, "wide"))
     assert draw_board(body, body.goals[0]) == ["一  a", " b  0"]
 
 
 @pytest.mark.parametrize("form", ["{}", "{} ", "{}\n"])
 def test_many_boards_are_read_fast(form: str) -> None:
-    body = load("sliding-3x4").body
+    body = sliding(load("sliding-3x4"))
     lines = [form.format(format_board(body, [*range(k, 12), *range(k)])) for k in range(12)] * 1000
     best = 0.0
     for _ in range(3):

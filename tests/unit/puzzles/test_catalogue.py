@@ -38,7 +38,7 @@ def test_all_are_valid_and_called_as_their_files() -> None:
 def test_every_kind_of_definition_is_there() -> None:
     puzzles = read_folder()
     assert {"eight-kinds", "8-puzzle", "8-puzzle-blank-first", "3-puzzle", "15-puzzle"} <= set(names())
-    bodies = [puzzle.body for puzzle in puzzles]
+    bodies = [sliding(puzzle) for puzzle in puzzles]
     assert any(-1 in row for body in bodies for row in body.rows)
     assert any(body.counts[0] > 1 for body in bodies)
     assert any(max(body.counts[1:]) > 2 for body in bodies)
@@ -75,8 +75,9 @@ def test_known_answers_of_small_puzzles(name: str) -> None:
 
 def test_the_seeds_example_of_four_moves() -> None:
     puzzle = load("3-puzzle")
-    assert sliding(puzzle).start is not None
-    assert naive.distances(puzzle)[sliding(puzzle).start] == 4
+    start = sliding(puzzle).start
+    assert start is not None
+    assert naive.distances(puzzle)[start] == 4
 
 
 def test_plain_boards() -> None:
@@ -93,7 +94,7 @@ def test_plain_boards() -> None:
     assert turned.known[0].layers == puzzle.known[0].layers
     assert turned.known[0].source.endswith("(of the board turned on its side)")
     assert load("sliding-1x2").known == ()
-    assert load("sliding-8x8").body.cells == 64
+    assert sliding(load("sliding-8x8")).cells == 64
     assert sliding(load("sliding-3x3")) == replace(sliding(load("8-puzzle-blank-first")), start=None)
 
 
@@ -155,7 +156,7 @@ def test_a_file_elsewhere_may_have_any_name(tmp_path: Path) -> None:
     [
         ({"a": "a", "b": "a"}, r"b\.toml: the name a is also that of .*a\.toml; expected names that differ"),
         ({"a": "b"}, r"a\.toml: the puzzle is called b, expected a as the file is; rename one of them"),
-        ({"sliding-2x2": "sliding-2x2"}, r"the name sliding-2x2 stands for a plain board; choose another"),
+        ({"sliding-2x2": "sliding-2x2"}, r"the name sliding-2x2 is a parametric one; choose another"),
     ],
 )
 def test_wrong_folders(tmp_path: Path, files: dict[str, str], problem: str) -> None:

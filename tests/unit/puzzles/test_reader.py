@@ -29,7 +29,7 @@ def test_the_example_of_the_design() -> None:
         """,
         "eight-kinds.toml",
     )
-    body = puzzle.body
+    body = sliding(puzzle)
     assert (puzzle.name, puzzle.family, puzzle.metric) == ("eight-kinds", "sliding", "step")
     assert puzzle.origin == Origin("to", "goal")
     assert body.tokens == ("□", "┌", "─", "┐", "│", "└", "┘")
@@ -60,23 +60,23 @@ def test_what_may_be_left_out() -> None:
     ],
 )
 def test_forms_of_a_board(goal: str) -> None:
-    assert read(f"goal = {goal}").body == read('goal = "123/450"').body
+    assert sliding(read(f"goal = {goal}")) == sliding(read('goal = "123/450"'))
 
 
 def test_one_column_of_long_tokens() -> None:
-    body = read('goal = [["10"], ["11"], ["0"]]').body
+    body = sliding(read('goal = [["10"], ["11"], ["0"]]'))
     assert body.tokens == ("0", "10", "11")
     assert body.edges == ((0, 1), (1, 2))
 
 
 def test_walls_are_no_cells() -> None:
-    body = read('goal = ["#12#", "3450", "####"]').body
+    body = sliding(read('goal = ["#12#", "3450", "####"]'))
     assert body.rows == ((-1, 0, 1, -1), (2, 3, 4, 5), (-1, -1, -1, -1))
     assert body.edges == ((0, 1), (0, 3), (1, 4), (2, 3), (3, 4), (4, 5))
 
 
 def test_graph() -> None:
-    body = read('goal = "1 2 3 0 0 4"\nedges = [[1, 0], [3, 2], [1, 2]]\narcs = [[5, 4], [4, 3]]').body
+    body = sliding(read('goal = "1 2 3 0 0 4"\nedges = [[1, 0], [3, 2], [1, 2]]\narcs = [[5, 4], [4, 3]]'))
     assert body.rows == ()
     assert body.edges == ((0, 1), (1, 2), (2, 3))
     assert body.arcs == ((4, 3), (5, 4))
@@ -85,13 +85,13 @@ def test_graph() -> None:
 
 
 def test_set_of_goals() -> None:
-    body = read('goals = ["12/30", ["21", "03"]]').body
+    body = sliding(read('goals = ["12/30", ["21", "03"]]'))
     assert [format_board(body, goal) for goal in body.goals] == ["12/30", "21/03"]
-    assert read('goals = ["12/30"]').body == read('goal = "12/30"').body
+    assert sliding(read('goals = ["12/30"]')) == sliding(read('goal = "12/30"'))
 
 
 def test_set_of_goals_on_a_graph() -> None:
-    body = read('goals = ["120", "210"]\nedges = [[0, 1], [1, 2]]').body
+    body = sliding(read('goals = ["120", "210"]\nedges = [[0, 1], [1, 2]]'))
     assert body.goals == ((1, 2, 0), (2, 1, 0))
 
 
@@ -99,7 +99,7 @@ def test_set_of_goals_on_a_graph() -> None:
     "more", ['pieces = "321"', 'pieces = "0 1 2 3"', 'start = "32/10"', "pieces = [[1, 2, 3]]"]
 )
 def test_wildcards(more: str) -> None:
-    body = read(f'goal = ["1 *", "* 0"]\n{more}').body
+    body = sliding(read(f'goal = ["1 *", "* 0"]\n{more}'))
     assert body.goals == ((1, WILDCARD, WILDCARD, 0),)
     assert sorted(body.tokens) == ["0", "1", "2", "3"]
     assert body.counts == (1, 1, 1, 1)
@@ -107,7 +107,7 @@ def test_wildcards(more: str) -> None:
 
 
 def test_pieces_known_from_another_goal() -> None:
-    body = read('goals = ["1*/*0", "12/30"]').body
+    body = sliding(read('goals = ["1*/*0", "12/30"]'))
     assert body.goals == ((1, WILDCARD, WILDCARD, 0), (1, 2, 3, 0))
 
 

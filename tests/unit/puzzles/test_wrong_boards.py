@@ -82,7 +82,7 @@ def test_message_names_board_problem_and_mend(name: str, text: str, problem: str
 @pytest.mark.parametrize(("name", "text", "problem", "mend"), [pytest.param(*c[1:], id=c[0]) for c in CASES])
 def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
-    body = puzzle.body
+    body = sliding(puzzle)
     good = " ".join(body.tokens[label] for label in body.goals[0])
     with pytest.raises(BoardError) as raised:
         parse_boards(body, [good, good + "\n", text, good], name=name)
@@ -99,7 +99,7 @@ def test_without_a_name_the_message_names_the_board() -> None:
 
 @pytest.mark.parametrize("board", [None, 123456780, b"123456780", [1, 2, 3]])
 def test_no_text(board: object) -> None:
-    body = load("8-puzzle").body
+    body = sliding(load("8-puzzle"))
     with pytest.raises(BoardError, match="expected a text such as '867/254/301', got "):
         parse_board(body, board)  # type: ignore[arg-type]
     with pytest.raises(BoardError, match="line 1: expected a text such as '867/254/301', got "):
@@ -122,5 +122,5 @@ def test_no_text(board: object) -> None:
 )
 def test_labels(labels: object, problem: str) -> None:
     with pytest.raises(BoardError) as raised:
-        check_board(load("8-puzzle").body, labels, name="8-puzzle")  # type: ignore[arg-type]
+        check_board(sliding(load("8-puzzle")), labels, name="8-puzzle")  # type: ignore[arg-type]
     assert problem in str(raised.value)

@@ -48,7 +48,7 @@ CASES = [
      ", line 1, name:", "expected at most 64", "put other words into title"),
     ("no-family", 'name = "a"\n', ", family:", "no family; expected", 'family = "sliding"'),
     ("family", 'name = "a"\nfamily = "chess"\n',
-     ", line 2, family:", "'chess' is not known", 'expected family = "sl'),
+     ", line 2, family:", "'chess' is not known", 'family = "sliding"'),
     ("metric", 'metric = "slid"\n' + GOOD,
      ", line 1, metric:", 'expected "step" or "slide"', "did you mean 'slide'?"),
     ("metric-type", "metric = true\n" + GOOD,

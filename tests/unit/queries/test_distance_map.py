@@ -63,7 +63,7 @@ def test_states_of_each_depth_are_those_of_the_naive_model(
             format_board(sliding(distance_map.puzzle), board) for board, at in expected.items() if at == depth
         )
         labels = [distance_map.labels(board) for board in boards]
-        keys = [distance_map.space.key(board) for board in labels]
+        keys = distance_map.space.encode(numpy.array(labels, dtype=numpy.uint8)).tolist()
         assert keys == sorted(keys)
     assert distance_map.farthest() == list(distance_map.states_at(distance_map.depth))
     assert distance_map.farthest(limit=1) == distance_map.farthest()[:1]
@@ -86,8 +86,9 @@ def test_the_array_holds_every_key(map_of: MapOf) -> None:
     assert array.dtype == numpy.uint8
     counts = numpy.bincount(array, minlength=256)
     assert tuple(counts[: distance_map.depth + 1].tolist()) == distance_map.layers
-    assert counts[255] == distance_map.space.keys - distance_map.states
-    keys = distance_map.space.encode(bytes(distance_map.labels(distance_map.farthest()[0])))
+    assert counts[255] == len(array) - distance_map.states
+    farthest = distance_map.labels(distance_map.farthest()[0])
+    keys = distance_map.space.encode(numpy.array([farthest], dtype=numpy.uint8))
     assert array[keys[0]] == distance_map.depth
 
 

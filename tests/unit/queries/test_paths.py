@@ -9,6 +9,7 @@ import naive
 from farthest.errors import StorageError, UnreachableError
 from farthest.puzzles.boards import format_board
 from farthest.puzzles.definition import Origin
+from farthest.puzzles.sliding import sliding
 from farthest.queries.paths import Level, SolutionGraph, moves_of, walk
 from unit.queries.conftest import MapOf
 from unit.queries.test_distance_map import CASES
@@ -17,7 +18,7 @@ from unit.queries.test_distance_map import CASES
 @pytest.mark.parametrize(("name", "origin"), CASES)
 def test_solutions_are_those_of_the_naive_model(map_of: MapOf, name: str, origin: Origin | None) -> None:
     distance_map = map_of(name, origin)
-    body = distance_map.puzzle.body
+    body = sliding(distance_map.puzzle)
     found = naive.distances(distance_map.puzzle, origin)
     sample = random.Random(7).sample(sorted(found), min(len(found), 12))
     for board in sample:
