@@ -1,17 +1,19 @@
 """Chunks of a distance map: distances as a row's payload and back; the digests of results.
 
 A payload is one zstd frame of the distances of consecutive keys, in key order: one byte a key
-(``zstd:uint8``, 255 = no distance) or two, little endian (``zstd:uint16``, 65535 = no distance). Its checksum
-is the SHA-256 of the payload, in hexadecimal, so that any tool can check a chunk without decompressing it.
+(``zstd:uint8``, 255 = no distance) or two, little endian (``zstd:uint16``, 65535 = no distance). In a sparse map the
+states' codes come before the distances (``zstd:codes8:uint8``; see ``models.sparse``). Its checksum is the SHA-256 of
+the payload, in hexadecimal, so that any tool can check a chunk without decompressing it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 from farthest.errors import StorageError
 
@@ -26,9 +28,10 @@ if TYPE_CHECKING:
 Unit = Literal["uint8", "uint16"]
 
 WIDTHS: dict[Unit, int] = {"uint8": 1, "uint16": 2}
-CODECS: dict[str, Unit] = {"zstd:uint8": "uint8", "zstd:uint16": "uint16"}
 UNREACHED: dict[Unit, int] = {"uint8": 255, "uint16": 65535}
 """What stands for a key without a distance: the unit's greatest number."""
+
+_CODEC = re.compile(r"zstd:(?:codes([1-9][0-9]{0,3}):)?(uint8|uint16)")
 
 CHUNK_KEYS = 2**19
 """Chunk i of a map holds keys i * CHUNK_KEYS to (i + 1) * CHUNK_KEYS - 1; the last chunk may be shorter."""
@@ -38,16 +41,23 @@ LEVEL = 1
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What is stored of one chunk's distances; ``checksum`` is the SHA-256 of ``payload`` in hexadecimal."""
+    """What is stored of one chunk; ``checksum`` is the SHA-256 of ``payload`` in hexadecimal.
+
+    ``lead``: the written form of the first code in a sparse map, else None.
+    """
 
     codec: str
     payload: bytes
     checksum: str
+    lead: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, as they were known at ``depth``."""
+    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, as they were known at ``depth``.
+
+    In a sparse map a key is a state's number, and ``lead`` the written form of the first state's code.
+    """
 
     job_id: int
     first_key: int
@@ -56,11 +66,15 @@ class ChunkRecord:
     codec: str
     payload: bytes
     checksum: str
+    lead: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A decoded chunk: one value of ``unit`` (little endian) for each key, in key order."""
+    """A decoded chunk: one value of ``unit`` (little endian) for each key, in key order.
+
+    ``codes``: in a sparse map, the code of each state, ``width`` bytes each, as ``SparsePiece`` has them.
+    """
 
     job_id: int
     first_key: int
@@ -68,40 +82,59 @@ class Chunk:
     depth: int
     unit: Unit
     distances: bytes
+    width: int = 0
+    codes: bytes = b""
 
 
 def encode_chunk(distances: Buffer, unit: Unit) -> Payload:
     """Compresses distances given as contiguous bytes (little endian where ``unit`` is ``uint16``)."""
-    payload = zstd.compress(distances, level=LEVEL)
-    return Payload(f"zstd:{unit}", payload, hashlib.sha256(payload).hexdigest())
+    return compressed(distances, f"zstd:{unit}")
 
 
-def decode_chunk(row: ChunkRecord) -> bytes:
-    """Gives back the distances of a chunk, or raises StorageError where the row is not what was written."""
-    if row.codec not in CODECS:
-        raise _damaged(row, f"its codec is {row.codec!r}, expected {' or '.join(CODECS)}")
-    expected = (row.last_key - row.first_key + 1) * WIDTHS[CODECS[row.codec]]
+def compressed(held: Buffer, codec: str, lead: bytes | None = None) -> Payload:
+    """The payload that holds these bytes."""
+    payload = zstd.compress(held, level=LEVEL)
+    return Payload(codec, payload, hashlib.sha256(payload).hexdigest(), lead)
+
+
+def open_chunk(row: ChunkRecord) -> Chunk:
+    """The decoded form of a row; raises StorageError where the row is not what was written."""
+    form = _CODEC.fullmatch(row.codec)
+    if form is None:
+        raise _damaged(
+            row,
+            f"its codec is {row.codec!r}, expected zstd:uint8 or zstd:uint16, or such as zstd:codes8:uint8",
+        )
+    width, unit = int(form[1] or 0), cast("Unit", form[2])
+    states = row.last_key - row.first_key + 1
+    held = _unpacked(row, states * (width + WIDTHS[unit]), "codes and distances" if width else "distances")
+    if not width:
+        return Chunk(row.job_id, row.first_key, row.last_key, row.depth, unit, held)
+    from farthest.models.sparse import code_array, descent, from_planes
+
+    codes, distances = from_planes(memoryview(held)[: states * width], width), held[states * width :]
+    wrong = descent(code_array(codes, width))
+    if wrong is not None:
+        raise _damaged(row, f"the code of state {row.first_key + wrong} is not above the one before")
+    if row.lead != (codes[7::-1] if width == 8 else codes[:width]):
+        raise _damaged(row, "its lead is not its first code")
+    return Chunk(row.job_id, row.first_key, row.last_key, row.depth, unit, distances, width, codes)
+
+
+def _unpacked(row: ChunkRecord, expected: int, what: str) -> bytes:
     if hashlib.sha256(row.payload).hexdigest() != row.checksum:
         raise _damaged(row, f"its {len(row.payload)} bytes do not match their checksum")
     try:
         # Looked up first, so that a forged frame cannot make the program allocate more than the chunk's size.
-        held = zstd.get_frame_info(row.payload).decompressed_size
-        if held == expected:
-            distances = zstd.decompress(row.payload)
-            held = len(distances)
+        size = zstd.get_frame_info(row.payload).decompressed_size
+        if size == expected:
+            held = zstd.decompress(row.payload)
+            size = len(held)
     except zstd.ZstdError as error:
         raise _damaged(row, f"its payload is not one whole zstd frame ({error})") from error
-    if held != expected:
-        raise _damaged(
-            row, f"it holds {held or 'an unknown number of'} bytes of distances, expected {expected}"
-        )
-    return distances
-
-
-def open_chunk(row: ChunkRecord) -> Chunk:
-    """The decoded form of a row; raises StorageError as ``decode_chunk`` does."""
-    distances = decode_chunk(row)
-    return Chunk(row.job_id, row.first_key, row.last_key, row.depth, CODECS[row.codec], distances)
+    if size != expected:
+        raise _damaged(row, f"it holds {size or 'an unknown number of'} bytes of {what}, expected {expected}")
+    return held
 
 
 def _damaged(row: ChunkRecord, what: str) -> StorageError:
@@ -119,7 +152,7 @@ class MapDigest:
     """
 
     def __init__(self, layers: Iterable[int], unit: Unit) -> None:
-        self._hash = hashlib.sha256(b"farthest map 1\n%s\n%s\n" % (_decimals(layers), unit.encode()))
+        self._hash = hashlib.sha256(b"farthest map 1\n%s\n%s\n" % (decimals(layers), unit.encode()))
 
     def update(self, distances: Buffer) -> None:
         self._hash.update(distances)
@@ -138,8 +171,9 @@ def map_digest(layers: Iterable[int], unit: Unit, buffers: Iterable[Buffer]) -> 
 
 def layers_digest(layers: Sequence[int]) -> str:
     """The digest of a result that is only a histogram: the states of each layer."""
-    return hashlib.sha256(b"farthest layers 1\n%s\n" % _decimals(layers)).hexdigest()
+    return hashlib.sha256(b"farthest layers 1\n%s\n" % decimals(layers)).hexdigest()
 
 
-def _decimals(layers: Iterable[int]) -> bytes:
+def decimals(layers: Iterable[int]) -> bytes:
+    """The states of each layer as digests have them: in decimal, one space between."""
     return " ".join(str(int(states)) for states in layers).encode()

@@ -47,9 +47,12 @@ class Database:
         self._closed = False
 
     @contextmanager
-    def read(self) -> Iterator[Connection]:
-        """A transaction that sees one state of the database throughout; within ``write``, its changes too."""
-        outer: Connection | None = getattr(self._thread, "connection", None)
+    def read(self, *, apart: bool = False) -> Iterator[Connection]:
+        """A transaction that sees one state of the database throughout; within ``write``, its changes too.
+
+        ``apart``: within ``write`` too a transaction of its own, which sees what was there before.
+        """
+        outer: Connection | None = None if apart else getattr(self._thread, "connection", None)
         with storage_errors(self.place, self.path):
             if outer is not None:
                 yield outer

@@ -10,24 +10,16 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 
 from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunks import (
-    CHUNK_KEYS,
-    WIDTHS,
-    Chunk,
-    ChunkRecord,
-    Payload,
-    Unit,
-    encode_chunk,
-    open_chunk,
-)
+from farthest.models.chunks import CHUNK_KEYS, Chunk, ChunkRecord, open_chunk
 from farthest.models.database import Database
+from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
 from farthest.models.records import LayerRecord
 from farthest.models.rows import change_job, put_layers
 from farthest.models.tables import chunk, job, layer, state
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
+    from farthest.models.pieces import Piece
 
 __all__ = ["CHUNK_KEYS", "Chunk", "ChunkRecord", "Maps", "StateRecord"]
 
@@ -54,7 +46,7 @@ class Maps:
         self,
         job_id: int,
         depth: int,
-        chunks: Iterable[tuple[int, int, Unit, Buffer]],
+        chunks: Iterable[Piece],
         layers: Sequence[LayerRecord],
         seconds: float | None,
         *,
@@ -62,13 +54,13 @@ class Maps:
     ) -> None:
         """Stores a job's map as it is known at ``depth``, in place of its older map, layers and states.
 
-        ``chunks`` gives (first key, last key inclusive, unit, distances) for all keys from 0 in order,
-        without gaps, all of one unit; each buffer must stay as it is until the next few chunks were taken
-        (two threads compress them). It may read the older map meanwhile with ``chunk_at``, where that has the
-        same chunks, from the chunk that it gives next on. Everything is one transaction: until its end the
-        older map is what anyone sees, and what is left if this process dies. JobError if the job is gone or is
-        not ``owner``'s any more, StorageError if the database cannot take it, ValueError for chunks that do not
-        fit together.
+        ``chunks`` gives (first key, last key inclusive, unit, distances) for all keys from 0 in order, without gaps,
+        all of one unit, or a sparse map's pieces in the same way; each buffer must stay as it is until the next few
+        chunks were taken (two threads compress them). It may read the older map meanwhile with ``chunk_at``: a dense
+        one that has the same chunks, from the chunk that it gives next on; any with ``apart``. Everything is one
+        transaction: until its end the older map is what anyone sees, and what is left if this process dies. JobError
+        if the job is gone or is not ``owner``'s any more, StorageError if the database cannot take it, ValueError for
+        chunks that do not fit together.
         """
         with self._database.write() as connection:
             change_job(connection, job_id, owner, {"depth": depth, "seconds": seconds})
@@ -76,21 +68,22 @@ class Maps:
                 connection.execute(delete(table).where(table.c.job_id == job_id))
             put_layers(connection, job_id, layers)
             keys, unit_of_all = 0, None
-            for first_key, last_key, unit, payload in in_order(_encode, _checked(chunks)):
-                connection.execute(_CHUNK_DELETION, {"job": job_id, "first": first_key, "last": last_key})
+            for one in in_order(encode, checked(chunks)):
+                connection.execute(_CHUNK_DELETION, {"job": job_id, "first": one.first, "last": one.last})
                 connection.execute(
                     insert(chunk),
                     {
                         "job_id": job_id,
-                        "first_key": first_key,
-                        "last_key": last_key,
+                        "first_key": one.first,
+                        "last_key": one.last,
                         "depth": depth,
-                        "codec": payload.codec,
-                        "payload": payload.payload,
-                        "checksum": payload.checksum,
+                        "codec": one.payload.codec,
+                        "payload": one.payload.payload,
+                        "checksum": one.payload.checksum,
+                        "lead": one.payload.lead,
                     },
                 )
-                keys, unit_of_all = last_key + 1, unit
+                keys, unit_of_all = one.last + 1, one.unit
             if not keys:
                 raise ValueError("a checkpoint needs at least one chunk")
             connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key >= keys))
@@ -129,9 +122,9 @@ class Maps:
             finally:
                 rows.close()  # before the transaction's end, also where the stream is left early
 
-    def chunk_at(self, job_id: int, key: int) -> Chunk:
-        """The decoded chunk that holds a key; raises as ``chunks`` does."""
-        with self._database.read() as connection:
+    def chunk_at(self, job_id: int, key: int, *, apart: bool = False) -> Chunk:
+        """The decoded chunk that holds a key; raises as ``chunks`` does. ``apart``: see ``Database.read``."""
+        with self._database.read(apart=apart) as connection:
             found = payload_row(connection, _NEAREST, {"job": job_id, "key": key})
             row = None if found is None else ChunkRecord(*found)
             if row is None or row.last_key < key:
@@ -140,6 +133,14 @@ class Maps:
                     raise ValueError(f"key {key} is outside the map of job {job_id}, which has {keys} keys")
                 raise self._missing(job_id, 0 if row is None else row.last_key + 1)
         return open_chunk(row)
+
+    def leads(self, job_id: int) -> list[tuple[int, bytes]]:
+        """The first number of each chunk of a sparse map, and the written form of its code, in order."""
+        rows = select(chunk.c.first_key, chunk.c.lead).where(
+            chunk.c.job_id == job_id, chunk.c.lead.is_not(None)
+        )
+        with self._database.read() as connection:
+            return [(row[0], bytes(row[1])) for row in connection.execute(rows.order_by(chunk.c.lead))]
 
     def add_states(self, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
         """Stores readable rows (key, distance, board), taken from an iterator; fastest in key order.
@@ -221,25 +222,3 @@ _NEAREST = (
 def _chunk_rows(job_id: int) -> Select[Any]:
     """A job's chunks in key order, in the order of ChunkRecord's fields."""
     return _COLUMNS.where(chunk.c.job_id == job_id).order_by(chunk.c.first_key)
-
-
-def _checked(chunks: Iterable[tuple[int, int, Unit, Buffer]]) -> Iterator[tuple[int, int, Unit, Buffer]]:
-    """Passes chunks on that follow each other from key 0 and hold what they say, all of one unit."""
-    expected, unit_of_all = 0, None
-    for first_key, last_key, unit, distances in chunks:
-        size = memoryview(distances).nbytes
-        if first_key != expected or size != (last_key - first_key + 1) * WIDTHS[unit] or not size:
-            raise ValueError(
-                f"chunk of keys {first_key} to {last_key} ({unit}, {size} bytes): expected it from key {expected}"
-            )
-        if unit_of_all not in (None, unit):
-            raise ValueError(
-                f"chunk of keys {first_key} to {last_key} is {unit}, those before it {unit_of_all}"
-            )
-        expected, unit_of_all = last_key + 1, unit
-        yield first_key, last_key, unit, distances
-
-
-def _encode(piece: tuple[int, int, Unit, Buffer]) -> tuple[int, int, Unit, Payload]:
-    first_key, last_key, unit, distances = piece
-    return first_key, last_key, unit, encode_chunk(distances, unit)

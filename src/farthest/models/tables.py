@@ -21,6 +21,7 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -33,7 +34,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0002"
+SCHEMA_VERSION = "0003"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 
@@ -121,7 +122,10 @@ chunk = Table(
     Column("codec", String(32), nullable=False),
     Column("payload", LargeBinary, nullable=False),
     Column("checksum", String(64), nullable=False),
+    Column("lead", LargeBinary),  # of a sparse map: the first code; null in a dense one
     PrimaryKeyConstraint("job_id", "first_key"),
+    # All that finding a code's chunk needs: SQLite would pass through the payload before a column behind it.
+    Index("ix_chunk_lead", "job_id", "lead", "first_key"),
 )
 
 EXTERNAL_PAYLOADS = "ALTER TABLE chunk ALTER COLUMN payload SET STORAGE EXTERNAL"

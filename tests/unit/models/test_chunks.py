@@ -14,7 +14,6 @@ from farthest.models.chunks import (
     ChunkRecord,
     MapDigest,
     Unit,
-    decode_chunk,
     encode_chunk,
     layers_digest,
     map_digest,
@@ -39,7 +38,7 @@ def record(distances: bytes, unit: Unit = "uint8", first_key: int = 0) -> ChunkR
 def test_distances_come_back_as_they_were(data: bytes, unit: Unit, first_key: int) -> None:
     distances = data * WIDTHS[unit]
     row = record(distances, unit, first_key)
-    assert decode_chunk(row) == distances
+    assert open_chunk(row).distances == distances
     chunk = open_chunk(row)
     assert (chunk.unit, chunk.first_key, chunk.depth, chunk.distances) == (unit, first_key, 3, distances)
 
@@ -67,7 +66,10 @@ DAMAGED = {
     "truncated": (replace(GOOD, payload=GOOD.payload[:-3]), "checksum"),
     "empty": (replace(GOOD, payload=b""), "checksum"),
     "wrong checksum": (replace(GOOD, checksum="0" * 64), "checksum"),
-    "unknown codec": (replace(GOOD, codec="lzma:uint8"), "codec is 'lzma:uint8', expected zstd:uint8"),
+    "unknown codec": (
+        replace(GOOD, codec="lzma:uint8"),
+        "codec is 'lzma:uint8', expected zstd:uint8, zstd:uint16",
+    ),
     "other unit": (replace(GOOD, codec="zstd:uint16"), "300 bytes of distances, expected 600"),
     "too many keys": (replace(GOOD, last_key=1399), "300 bytes of distances, expected 400"),
     "too few keys": (replace(GOOD, last_key=1200), "300 bytes of distances, expected 201"),
@@ -86,7 +88,7 @@ DAMAGED = {
 def test_a_damaged_chunk_is_told_with_its_place_and_a_mend(name: str) -> None:
     row, told = DAMAGED[name]
     with pytest.raises(StorageError) as caught:
-        decode_chunk(row)
+        open_chunk(row)
     message = str(caught.value)
     assert told in message
     assert f"job 7: the chunk of keys 1000 to {row.last_key} is damaged" in message
@@ -99,7 +101,7 @@ def test_a_frame_that_would_swell_is_refused_before_it_is_decompressed(
     bomb = checksummed(GOOD, zstd.compress(bytes(1 << 24)))
     monkeypatch.setattr(zstd, "decompress", lambda *_: pytest.fail("decompressed"))
     with pytest.raises(StorageError, match="16777216 bytes of distances, expected 300"):
-        decode_chunk(bomb)
+        open_chunk(bomb)
 
 
 def test_the_map_digest_is_what_the_documentation_says() -> None:
