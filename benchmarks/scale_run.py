@@ -17,6 +17,7 @@ from farthest.coordinator.layers import LayerSearch
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 from farthest.worker import runs
 from farthest.worker.blocks import cut
 from farthest.worker.cache import BitmapCache
@@ -195,7 +196,7 @@ def counted_run(
 ) -> Counted:
     """Enumerates the puzzle in the Redis server at ``url``, which nobody else uses meanwhile."""
     nodes = RedisNodes([url])
-    space = compile_space(puzzle)
+    space = gather(compile_space(puzzle))
     counter = _CountedRun.counter = _Counter()
     base = _settled(nodes)
     run = _CountedRun.create(nodes, runs.new_run("1-scale"), space, cut(space, block_size), distances=True)

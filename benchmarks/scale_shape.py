@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 from farthest.worker.blocks import Blocks, cut
 from farthest.worker.cache import BitmapCache
 from farthest.worker.choice import Choice
@@ -49,7 +50,7 @@ class Shape:
         published = next((answer.layers for answer in puzzle.known if answer.layers), None)
         if layers is None and published is None:
             raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
-        space = compile_space(puzzle)
+        space = gather(compile_space(puzzle))
         made = cut(space, block_size)
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)

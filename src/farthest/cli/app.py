@@ -13,7 +13,19 @@ import click
 from click.exceptions import Exit
 
 import farthest
-from farthest.cli import INTERRUPTED, ask, enumeration, jobs, output, puzzles, queue, service, verify, worker
+from farthest.cli import (
+    INTERRUPTED,
+    ask,
+    draw,
+    enumeration,
+    jobs,
+    output,
+    puzzles,
+    queue,
+    service,
+    verify,
+    worker,
+)
 from farthest.errors import FarthestError
 
 BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -121,6 +133,7 @@ def cli() -> None:
 
 for command in (
     puzzles.puzzles,
+    draw.draw,
     enumeration.enumerate_,
     queue.submit,
     queue.watch,

@@ -58,7 +58,8 @@ def side_by_side(drawings: Sequence[Sequence[str]], width: int | None = None) ->
 
 
 def columns(text: str) -> int:
-    """The number of columns that a text takes on a terminal."""
+    """The number of columns that a text takes on a terminal, its colours left out."""
+    text = click.unstyle(text)
     if text.isascii():
         return len(text)
     import unicodedata

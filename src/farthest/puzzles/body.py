@@ -6,7 +6,7 @@ A board is one integer from 0 to 255 for each *cell*; what a cell is, each famil
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
@@ -78,6 +78,10 @@ class Body(ABC):
     @abstractmethod
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """The lines of a drawing for people; ``WILDCARD`` is allowed."""
+
+    def palette(self) -> Mapping[str, int]:
+        """The colour numbers of the signs in a drawing, where pieces have colours (drawing/scene.py)."""
+        return {}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
         """Many boards, one a line, as bytes, a byte a cell. Raises BoardError with the number of the first wrong line,

@@ -7,7 +7,7 @@ pieces have equal labels.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
@@ -119,6 +119,10 @@ class Sliding(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return boards.draw_board(self, board)
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: as many colours as kinds of piece."""
+        return {token: number for number, token in enumerate(self.tokens[1:])}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
         """See Body."""

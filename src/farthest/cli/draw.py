@@ -1,0 +1,76 @@
+"""`farthest draw`: boards as pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.options import force_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Puzzle
+
+
+@click.command()
+@click.argument("name", metavar="PUZZLE")
+@click.argument("boards", metavar="[BOARD]...", nargs=-1)
+@click.option(
+    "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
+)
+@force_option
+def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool) -> None:
+    """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start.
+
+    PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
+    quotes where it has spaces.
+
+    \b
+    Examples:
+      farthest draw eight-kinds '┘│└/─□─/┐│┌'
+      farthest draw 15-puzzle --svg 15-puzzle.svg
+    """
+    from farthest.cli.printing import side_by_side
+    from farthest.drawing.terminal import coloured
+    from farthest.puzzles import catalogue
+
+    puzzle = catalogue.load(name)
+    wanted = _boards(puzzle, boards)
+    if file is not None:
+        write_svg(
+            puzzle,
+            wanted,
+            file,
+            force=force,
+            title=f"{puzzle.title}: {', '.join(c or 'board' for c, _ in wanted)}",
+        )
+        return
+    drawings = [[*([caption] if caption else []), *coloured(puzzle.body, board)] for caption, board in wanted]
+    click.echo("\n".join(side_by_side(drawings)))
+
+
+def write_svg(
+    puzzle: Puzzle, boards: Sequence[tuple[str, Sequence[int]]], file: Path, *, force: bool, title: str
+) -> None:
+    """Writes boards with their captions to an SVG file. Raises OutputError."""
+    from farthest.drawing.pictures import picture
+    from farthest.drawing.svg import svg
+    from farthest.queries.output_file import form_of, written_file
+
+    form_of(file, (".svg",))
+    document = svg([(caption, picture(puzzle.body, board)) for caption, board in boards], title)
+    with written_file(file, force=force) as part:
+        part.write_text(document, encoding="utf-8")
+    click.echo(f"{file}: {len(boards)} {'board' if len(boards) == 1 else 'boards'}")
+
+
+def _boards(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Board]]:
+    if texts:
+        return [("", puzzle.body.parse_board(text, name=puzzle.name)) for text in texts]
+    goals, start = puzzle.body.origin_boards
+    named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    return [("start", start), *named] if start is not None else named

@@ -1,0 +1,72 @@
+"""Pictures as one SVG document: boards in rows, each below its caption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from farthest.drawing.scene import Picture, Shape, colour
+
+CELL = 36.0
+GAP = 24.0
+CAPTION = 20.0
+MOST_WIDTH = 1200.0
+
+_STYLE = (
+    "text{font-family:ui-monospace,Menlo,Consolas,monospace;text-anchor:middle;dominant-baseline:central;fill:#222}"
+    ".s{stroke:#444;stroke-width:1}.h{fill:#e8e6e1}.c{font-size:13px}"
+)
+
+
+def svg(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
+    """The pictures with their captions, as many in a row as a page takes. ``title``: what a screen reader says."""
+    width = max((picture.width for _, picture in pictures), default=0) * CELL
+    height = max((picture.height for _, picture in pictures), default=0) * CELL
+    captioned = CAPTION if any(caption for caption, _ in pictures) else 0.0
+    in_a_row = max(1, min(len(pictures), int((MOST_WIDTH - GAP) // (width + GAP))))
+    rows = -(-len(pictures) // in_a_row)
+    whole = in_a_row * (width + GAP) + GAP, rows * (height + captioned + GAP) + GAP
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" {_size(*whole)} viewBox="0 0 {whole[0]:g} {whole[1]:g}" role="img">',
+        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
+        f'<rect {_size(*whole)} fill="#fff"/>',
+    ]
+    for number, (caption, picture) in enumerate(pictures):
+        x = GAP + number % in_a_row * (width + GAP)
+        y = GAP + number // in_a_row * (height + captioned + GAP)
+        parts.append(f'<g transform="translate({x:g} {y:g})">')
+        if caption:
+            parts.append(f'<text class="c" x="{width / 2:g}" y="{CAPTION / 3:g}">{escape(caption)}</text>')
+        inset = (width - picture.width * CELL) / 2
+        parts.append(f'<g transform="translate({inset:g} {captioned:g})">')
+        parts += map(_shape, picture.shapes)
+        parts.append("</g></g>")
+    parts.append("</svg>\n")
+    return "\n".join(parts)
+
+
+def _shape(shape: Shape) -> str:
+    x, y, width, height = (value * CELL for value in (shape.x, shape.y, shape.width, shape.height))
+    if shape.colour is None:
+        paint = 'fill="none"'
+    elif shape.colour < 0:
+        paint = ""
+    else:
+        paint = f'fill="{colour(shape.colour)[1]}"'
+    kind = " ".join(name for name, holds in (("h", shape.colour == -1), ("s", not shape.bare)) if holds)
+    mark = f'class="{kind}" {paint}'.strip() if kind else paint
+    middle, drawn = (x + width / 2, y + height / 2), ""
+    if shape.disc:
+        radii = f'rx="{width / 2:g}" ry="{height / 2:g}"'
+        drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
+    elif not (shape.bare and shape.colour is None):
+        drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} rx="3" {mark}/>'
+    if not shape.text:
+        return drawn
+    size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
+    place = f'x="{middle[0]:g}" y="{middle[1]:g}" font-size="{size:.3g}"'
+    return f"{drawn}<text {place}>{escape(shape.text)}</text>"
+
+
+def _size(width: float, height: float) -> str:
+    return f'width="{width:g}" height="{height:g}"'

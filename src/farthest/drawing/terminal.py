@@ -1,0 +1,31 @@
+"""Boards as lines of text, with the colours of a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+import click
+
+from farthest.drawing.scene import colour
+from farthest.puzzles.body import Body
+
+_RUN = re.compile(r"\S+")
+
+
+def coloured(body: Body, board: Sequence[int]) -> list[str]:
+    """The drawing of a board, its pieces coloured by escape sequences, which `click.echo` leaves out where nobody could
+    see them."""
+    palette = body.palette()
+    lines = body.draw_board(board)
+    if not palette:
+        return lines
+    return [_RUN.sub(lambda run: _painted(run[0], palette), line) for line in lines]
+
+
+def _painted(run: str, palette: Mapping[str, int]) -> str:
+    if run in palette:
+        return click.style(run, fg=colour(palette[run])[0])
+    return "".join(
+        click.style(sign, fg=colour(palette[sign])[0]) if sign in palette else sign for sign in run
+    )

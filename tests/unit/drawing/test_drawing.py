@@ -1,0 +1,72 @@
+"""Pictures of boards: what is in them, as text and as SVG."""
+
+from xml.etree import ElementTree
+
+import click
+import pytest
+
+from farthest.drawing.pictures import picture
+from farthest.drawing.scene import COLOURS
+from farthest.drawing.svg import svg
+from farthest.drawing.terminal import coloured
+from farthest.puzzles import catalogue
+from farthest.puzzles.definition import Puzzle
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def first_board(puzzle: Puzzle) -> tuple[int, ...]:
+    goals, start = puzzle.body.origin_boards
+    return goals[0] if goals else start or ()
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
+    puzzle = catalogue.load(name)
+    board = first_board(puzzle)
+    drawn = picture(puzzle.body, board)
+    assert drawn.width > 0
+    assert drawn.height > 0
+    assert drawn.shapes
+    for shape in drawn.shapes:
+        assert shape.x >= -1e-9
+        assert shape.y >= -1e-9
+        assert shape.x + shape.width <= drawn.width + 1e-9
+        assert shape.y + shape.height <= drawn.height + 1e-9
+    assert [click.unstyle(line) for line in coloured(puzzle.body, board)] == puzzle.body.draw_board(board)
+
+
+def test_svg_holds_every_shape_and_text_once() -> None:
+    puzzle = catalogue.load("8-puzzle")
+    board = puzzle.body.parse_board("867254301")
+    drawn = picture(puzzle.body, board)
+    root = ElementTree.fromstring(svg([("start <&>", drawn), ("1-2", drawn)], "a & b"))
+    assert root.findtext(f"{SVG}title") == "a & b"
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert texts == ["start <&>", *"86725431", "1-2", *"86725431"]
+    # The page, and in each board nine places.
+    assert len(list(root.iter(f"{SVG}rect"))) == 1 + 2 * 9
+    fills = {rect.get("fill") for rect in root.iter(f"{SVG}rect")} - {None, "#fff"}
+    assert fills == {hexadecimal for _, hexadecimal in COLOURS[:8]}
+
+
+def test_many_boards_stand_in_rows_as_wide_as_a_page() -> None:
+    drawn = picture(catalogue.load("8-puzzle").body, (1, 2, 3, 4, 5, 6, 7, 8, 0))
+    root = ElementTree.fromstring(svg([("", drawn)] * 30, "thirty"))
+    assert float(root.get("width", "0")) <= 1200
+    assert (
+        len(
+            [
+                group
+                for group in root.iter(f"{SVG}g")
+                if group.get("transform", "").startswith("translate(24 ")
+            ]
+        )
+        > 1
+    )
+
+
+def test_colours_of_a_terminal() -> None:
+    puzzle = catalogue.load("eight-kinds")
+    lines = coloured(puzzle.body, first_board(puzzle))
+    assert "".join(lines).count("\x1b[38;5;") == 8  # all pieces, not the blank
