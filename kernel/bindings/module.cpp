@@ -15,6 +15,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "blocks.hpp"
 #include "boards.hpp"
 #include "buffers.hpp"
 #include "farthest/packing.hpp"
@@ -285,6 +286,7 @@ NB_MODULE(_kernel, m) {
               "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_boards(space);
   farthest::python::bind_runs(m);
+  farthest::python::bind_blocks(m);
 
   nb::class_<Layer>(
       m, "Layer",

@@ -1,0 +1,107 @@
+// Sliding blocks: rigid pieces that move on the cells of a grid, never two on one cell.
+//
+// Cells are numbered in reading order, walls left out. A piece stands where its lowest cell is, its *anchor*.
+// Pieces of one *kind* are interchangeable, so a state is, for each kind, the set of its anchors. A kind's
+// set is ranked among the equally large subsets of the anchors where the kind fits (rank_set), and the ranks
+// are the digits of a mixed-radix number, the first kind most significant: the state's *code*. Few codes are
+// states, for most let pieces overlap. docs/blocks.md has the formula and a worked example.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "farthest/expander.hpp"
+
+namespace farthest {
+
+__extension__ using WideCode = unsigned __int128;
+
+// What one move is: one piece goes one cell; any distance straight; any way at all, the others staying.
+enum class BlockMetric { step, slide, move };
+
+// Directions: up, down, left, right.
+inline constexpr int kDirections = 4;
+using CellLinks =
+    std::array<std::array<std::int8_t, kMaxSlots>, kDirections>;  // neighbour of a cell, -1 none
+
+struct BlockKind {
+  int count = 0;                             // pieces
+  unsigned ways = 0;                         // directions that they may go, bit i = direction i
+  SlotMask anchors = 0;                      // where they fit
+  std::array<SlotMask, kMaxSlots> covers{};  // for each anchor the cells of a piece there
+};
+
+// The pieces of a state: for each kind its anchors, and all cells that are covered.
+struct Placement {
+  std::array<SlotMask, kMaxSlots> anchors{};
+  SlotMask covered = 0;
+};
+
+// One piece moved, for its name: numbers of a kind's pieces count its anchors in order.
+struct BlockMove {
+  std::uint8_t kind, from, to, number_before, number_after;
+};
+
+class Blocks final : public Expander {
+ public:
+  // covers: for each kind and cell the cells of a piece anchored there, 0 where it does not fit; counts and
+  // ways: one a kind. Throws InvalidArgument when they do not fit together or the codes do not fit 128 bits.
+  Blocks(int cells, const CellLinks& beside, const std::vector<int>& counts,
+         const std::vector<unsigned>& ways, const std::vector<std::vector<SlotMask>>& covers,
+         BlockMetric metric);
+
+  int cells() const { return cells_; }
+  int kinds() const { return static_cast<int>(kinds_.size()); }
+  // Bytes of a code: 8 (a uint64, never all ones) or 16 (big-endian).
+  int code_bytes() const { return code_bytes_; }
+
+  // All functions of codes: Code is std::uint64_t where they have 8 bytes, else WideCode.
+
+  // Whether the code is a state's: in range, no two pieces on one cell.
+  template <class Code>
+  bool decode(Code code, Placement& placement) const;
+  template <class Code>
+  Code encode(const Placement& placement) const;
+
+  // A board has a byte a cell: 0 where it is free, else 1 + the kind of the piece.
+  void draw(const Placement& placement, std::span<std::uint8_t> board) const;
+  // Whether the board shows a state. A kind's cells are divided among its pieces in reading order: there is
+  // no other way to divide them.
+  bool read(std::span<const std::uint8_t> board, Placement& placement) const;
+
+  // Appends the states one move away from each code, none twice for one code; nothing for codes of no state.
+  template <class Code>
+  void neighbours(std::span<const Code> codes, std::vector<Code>& out) const;
+  void successors(std::span<const Key> codes, std::vector<Key>& out) const override {
+    neighbours(codes, out);
+  }
+
+  // The same for one code, with the moves that lead there.
+  template <class Code>
+  void moves(Code code, std::vector<Code>& out, std::vector<BlockMove>& names) const;
+
+  // All states whose kinds have at least these anchors, or the first limit + 1 of them if there are more.
+  template <class Code>
+  std::vector<Code> placements(const Placement& fixed, std::uint64_t limit) const;
+
+ private:
+  template <class Code, class Found>
+  void each_move(Code code, Found found) const;
+  SlotMask reach(const BlockKind& kind, int from, SlotMask others) const;
+  template <class Code>
+  bool fill(std::size_t kind, int left, int next, Placement& placement, std::uint64_t limit,
+            std::vector<Code>& out) const;
+
+  int cells_;
+  CellLinks beside_;
+  std::vector<BlockKind> kinds_;
+  std::vector<std::uint64_t> radix_;
+  std::vector<WideCode> weights_;
+  WideCode codes_ = 1;
+  int code_bytes_ = 8;
+  BlockMetric metric_;
+};
+
+}  // namespace farthest
