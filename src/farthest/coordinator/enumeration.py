@@ -17,10 +17,9 @@ from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.coordinator.sites import Site, ThisProcess, Workers
 from farthest.errors import LostStateError, ResourceError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, layers_digest, map_digest
+from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
     from farthest.coordinator.executors import Executor
@@ -276,8 +275,9 @@ class _Run:
         if self._settings.histogram_only:
             return layers_digest(self._layers)
         depth = len(self._layers) - 1
-        chunks = store.chunks(depth, CHUNK_KEYS, self._threads)
-        return map_digest(self._layers, unit_for(depth), (distances for _, _, _, distances in chunks))
+        from farthest.models.pieces import digest_of
+
+        return digest_of(self._layers, store.chunks(depth, CHUNK_KEYS, self._threads))
 
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
         depth = len(self._layers) - 1

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from farthest.coordinator.rows import board_texts, state_rows
+from farthest.coordinator.rows import board_texts, layer_rows, state_rows
 from farthest.coordinator.settings import Settings
 from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import DamagedMapError, FarthestError, JobError, StorageError, UnavailableError
-from farthest.models.chunks import Chunk, MapDigest, Unit, layers_digest
+from farthest.models.chunks import Chunk, layers_digest
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
+from farthest.models.pieces import PieceDigest
 from farthest.models.records import LayerRecord
+from farthest.models.sparse import piece_of
 from farthest.patience import patiently
 from farthest.worker.distances import unit_for
 
@@ -163,7 +165,7 @@ class JobRecorder:
             if len(layers) != depth + 1:
                 raise DamagedMapError(f"it has {len(layers)} layers")
             chunks = (
-                (chunk.first_key, chunk.unit, memoryview(chunk.distances))
+                piece_of(chunk) if chunk.width else (chunk.first_key, chunk.unit, memoryview(chunk.distances))
                 for chunk in self._maps.chunks(self.job)
             )
             store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
@@ -180,7 +182,7 @@ class JobRecorder:
         return layers
 
     def _base(self, key: int) -> Chunk:
-        return self._maps.chunk_at(self.job, key)
+        return self._maps.chunk_at(self.job, key, apart=True)
 
     def checkpoint(
         self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
@@ -237,8 +239,12 @@ class JobRecorder:
             self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
         else:
             limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
-            keys = store.keys(depth, limit)
-            rows = zip(keys, repeat(depth), board_texts(space, keys), strict=False)
+            if has_map and space.keys is None:
+                rows = layer_rows(space, store.chunks(depth, CHUNK_KEYS), depth, limit)
+            else:
+                codes = store.keys(depth, limit)
+                keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
+                rows = zip(keys, repeat(depth), board_texts(space, codes), strict=False)
             self._maps.add_states(self.job, rows)
         self._jobs.finish(
             self.job,
@@ -258,15 +264,10 @@ class JobRecorder:
         self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
     ) -> str:
         depth = len(layers) - 1
-        digest = MapDigest(layers, unit_for(depth))
-
-        def chunks() -> Iterator[tuple[int, int, Unit, memoryview]]:
-            for first, last, unit, distances in store.chunks(depth, CHUNK_KEYS, threads):
-                digest.update(distances)
-                yield first, last, unit, distances
-
+        digest = PieceDigest(layers)
+        pieces = digest.passed(store.chunks(depth, CHUNK_KEYS, threads))
         self._maps.checkpoint(
-            self.job, depth, chunks(), _records(layers, seconds), sum(seconds), owner=self._owner
+            self.job, depth, pieces, _records(layers, seconds), sum(seconds), owner=self._owner
         )
         return digest.hexdigest()
 

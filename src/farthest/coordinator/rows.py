@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, compress
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, cast
 
 from farthest.models.chunks import UNREACHED, Unit
+from farthest.models.sparse import SparsePiece, code_array
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.models.pieces import Piece
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
 
 Row = tuple[int, int, str]
 
 
-def board_texts(space: Space, keys: Sequence[int]) -> list[str]:
-    """The boards of the keys: written side by side and decoded at once if the puzzle's tokens allow it."""
+def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str]:
+    """The boards of the codes: written side by side and decoded at once if the puzzle's tokens allow it."""
     if not keys:
         return []
     template = space.puzzle.body.line_template()
@@ -28,21 +32,46 @@ def board_texts(space: Space, keys: Sequence[int]) -> list[str]:
         return space.puzzle.body.texts(space.decode(numpy.array(keys, dtype=dtype)))
     row, positions, table = template
     rows = bytearray(row * len(keys))
-    cast("ArrangementSpace", space).write_boards(keys, rows, positions)
+    cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)
     text, _ = codecs.charmap_decode(bytes(rows), "strict", table)
     width = len(row)
     return [text[start : start + width] for start in range(0, len(text), width)]
 
 
-def state_rows(space: Space, chunks: Iterator[tuple[int, int, Unit, memoryview]]) -> Iterator[Row]:
+def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:
     """A row for every reached state of a map's chunks, in key order.
 
     Iterators chained without a step of Python's for each row: a map of 100,000 states is stored while one blinks.
     """
-    return chain.from_iterable(_chunk_rows(space, *chunk) for chunk in chunks)
+    return chain.from_iterable(
+        _sparse_rows(space, chunk) if isinstance(chunk, SparsePiece) else _chunk_rows(space, *chunk)
+        for chunk in chunks
+    )
 
 
-def _chunk_rows(space: Space, first: int, last: int, unit: Unit, data: memoryview) -> Iterable[Row]:
+def layer_rows(space: Space, pieces: Iterator[Piece], depth: int, limit: int) -> Iterator[Row]:
+    """Rows of the first ``limit`` states of a sparse map, or as many as there are, at one depth."""
+    rows = chain.from_iterable(
+        _sparse_rows(space, piece, depth) for piece in pieces if isinstance(piece, SparsePiece)
+    )
+    return islice(rows, limit)
+
+
+def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> Iterable[Row]:
+    import numpy
+
+    codes = code_array(piece.codes, piece.width)
+    distances = numpy.frombuffer(memoryview(piece.distances), dtype=numpy.dtype(piece.unit).newbyteorder("<"))
+    numbers = numpy.arange(piece.first, piece.last + 1)
+    if depth is not None:
+        wanted = distances == depth
+        codes, distances, numbers = codes[wanted], distances[wanted], numbers[wanted]
+    texts = space.puzzle.body.texts(space.decode(codes))
+    return zip(numbers.tolist(), distances.tolist(), texts, strict=True)
+
+
+def _chunk_rows(space: Space, first: int, last: int, unit: Unit, buffer: Buffer) -> Iterable[Row]:
+    data = memoryview(buffer)
     keys, unreached = range(first, last + 1), UNREACHED[unit]
     if bytes(data) == b"\xff" * len(data):  # no state of a large key range was reached
         return ()

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from farthest import _kernel
-from farthest.models.chunks import Chunk, Unit
+from farthest.models.chunks import Chunk
+
+if TYPE_CHECKING:
+    from farthest.models.pieces import Piece
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +70,19 @@ Base = Callable[[int], Chunk]
 class JobStore(ShardStore, Protocol):
     """What a whole run needs: results, and a beginning from a checkpoint."""
 
-    def keys(self, depth: int, limit: int) -> list[int]:
-        """The least ``limit`` keys of the layer ``depth``, the last one that has states."""
+    def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
+        """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
         """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
 
-        ``distances`` are bytes, little endian; see worker/distances.py.
+        ``distances`` are bytes, little endian; see worker/distances.py. Of a sparse space: pieces of at most ``size``
+        states, and of as many as models/sparse.py allows.
         """
 
-    def restore(
-        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
-    ) -> None:
-        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk.
+    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk, or a
+        sparse space's pieces.
 
         The store must be new. Raises DamagedMapError when the distances are not those of this space up to that depth.
         """
