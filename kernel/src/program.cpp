@@ -82,7 +82,34 @@ Pulled pull(const Layout& layout, int first, int last, std::uint64_t rank, const
 
 }  // namespace
 
-ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {}
+ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {
+  if (layout.has_twists()) build_turns();
+}
+
+void ProgramTable::build_turns() {
+  const int line = layout_.line_twist(), word = layout_.word_twist(), end = layout_.twist_digits();
+  const auto bits = static_cast<std::uint64_t>(layout_.bits());
+  for (std::uint64_t turn = 1; turn < bits; ++turn) {
+    BitMap map;
+    map.fill(63);
+    for (std::uint64_t b = 0; b < bits; ++b)
+      map[b] = static_cast<std::uint8_t>(layout_.turned(b, turn, word, end));
+    maps_.push_back(map);
+  }
+  for (std::uint64_t turn = 0; turn < layout_.line_twists() * bits; ++turn) {
+    Program program;
+    program.identity = turn == 0;
+    for (std::uint64_t to = 0; turn != 0 && to < layout_.line_twists(); ++to) {
+      const auto from = static_cast<std::uint16_t>(layout_.turned(to, turn / bits, line, word));
+      if (turn % bits == 0)
+        program.copies.push_back({static_cast<std::uint16_t>(to), from});
+      else
+        program.shuffles.push_back(
+            {static_cast<std::uint16_t>(to), from, static_cast<std::uint32_t>(turn % bits - 1)});
+    }
+    programs_.push_back(std::move(program));
+  }
+}
 
 std::uint32_t ProgramTable::intern(const Pattern& pattern, int parity) {
   const std::string name = name_of(pattern, parity);

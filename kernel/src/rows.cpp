@@ -8,15 +8,18 @@ namespace {
 // A pulled set is `mask` but for the few slots that the move changes.
 class Pull {
  public:
-  explicit Pull(const std::vector<std::uint8_t>& from) : from_(from) {
-    for (std::size_t i = 0; i < from.size(); ++i)
-      if (from[i] == i) fixed_ |= bit(static_cast<int>(i));
+  explicit Pull(const Move& pull) : from_(pull.to), delta_(pull.delta) {
+    for (std::size_t i = 0; i < from_.size(); ++i)
+      if (from_[i] == i) fixed_ |= bit(static_cast<int>(i));
   }
   SlotMask source(SlotMask mask) const { return (mask & fixed_) | image(mask & ~fixed_, from_); }
   int source(int slot) const { return from_[static_cast<std::size_t>(slot)]; }
+  // How much more the orientation of the content of `slot` is where it comes from.
+  std::uint64_t turn(int slot) const { return delta_.empty() ? 0 : delta_[static_cast<std::size_t>(slot)]; }
 
  private:
   const std::vector<std::uint8_t>& from_;
+  const std::vector<std::uint8_t>& delta_;
   SlotMask fixed_ = 0;
 };
 
@@ -26,14 +29,18 @@ class RowBuilder {
   RowBuilder(const Layout& layout, const std::vector<Move>& pulls, const Shard& shard, ProgramTable& programs,
              std::mutex& interning, std::vector<RowEntry>& rows)
       : layout_(layout), programs_(programs), interning_(interning), rows_(rows) {
-    for (const auto m : shard.moves) pulls_.emplace_back(pulls[m].to);
-    known_.assign(pulls_.size() * kKnown, {});
+    for (const auto m : shard.moves) pulls_.emplace_back(pulls[m]);
+    if (!layout.has_twists()) known_.assign(pulls_.size() * kKnown, {});
+    turn_weight_.assign(static_cast<std::size_t>(layout.classes()), 0);
+    std::uint64_t weight = 1;
+    for (int digit = layout.twist_digits() - 1; digit >= 0; weight *= layout.twist_radix(digit--))
+      turn_weight_[static_cast<std::size_t>(layout.twisted(digit))] = weight;
     state_.assign(static_cast<std::size_t>(layout.upper_classes()) + 1, std::vector<Source>(pulls_.size()));
   }
 
   void build(int shard_classes, std::uint64_t shard_index) {
     SlotMask free = first_slots(layout_.slots());
-    for (auto& source : state_[0]) source = {free, 0};
+    for (auto& source : state_[0]) source = {free, 0, 0};
     std::vector<std::uint64_t> digit(static_cast<std::size_t>(shard_classes));
     for (int j = shard_classes - 1; j >= 0; --j) {
       digit[static_cast<std::size_t>(j)] = shard_index % layout_.radix(j);
@@ -41,7 +48,7 @@ class RowBuilder {
     }
     for (int j = 0; j < shard_classes; ++j) {
       const auto d = digit[static_cast<std::size_t>(j)];
-      const SlotMask places = unrank_set(d, layout_.count(j), free);
+      const SlotMask places = unrank_set(d, layout_.count(j), free & layout_.home(j));
       if (j == 0) blank_ = lowest(places);
       place(j, places);
       free ^= places;
@@ -55,6 +62,7 @@ class RowBuilder {
   struct Source {
     SlotMask free;       // of the line pulled from, after the classes placed so far
     std::uint64_t line;  // its rank so far
+    std::uint64_t turn;  // its twist rank less (digit by digit) that of the line pulled into, so far
   };
   struct KnownPattern {
     SlotMask free = 0;  // 0: unused
@@ -67,15 +75,17 @@ class RowBuilder {
     for (std::size_t m = 0; m < pulls_.size(); ++m) {
       const Source& before = state_[level][m];
       const SlotMask source = pulls_[m].source(places);
-      state_[level + 1][m] = {before.free ^ source,
-                              before.line * layout_.radix(cls) + rank_set(source, before.free)};
+      const SlotMask open = before.free & layout_.home(cls);
+      const std::uint64_t weight = turn_weight_[level];
+      state_[level + 1][m] = {before.free ^ source, before.line * layout_.radix(cls) + rank_set(source, open),
+                              before.turn + (weight == 0 ? 0 : weight * pulls_[m].turn(lowest(places)))};
     }
   }
 
   void descend(int cls, SlotMask free) {
     if (cls == layout_.upper_classes()) return finish(free);
     for (std::uint64_t d = 0; d < layout_.radix(cls); ++d) {
-      const SlotMask places = unrank_set(d, layout_.count(cls), free);
+      const SlotMask places = unrank_set(d, layout_.count(cls), free & layout_.home(cls));
       place(cls, places);
       digits_ += static_cast<int>(d & 1);
       descend(cls + 1, free ^ places);
@@ -86,9 +96,21 @@ class RowBuilder {
   void finish(SlotMask free) {
     const int parity = layout_.halved() ? layout_.line_parity(blank_, digits_) : 0;
     const auto& sources = state_[static_cast<std::size_t>(layout_.upper_classes())];
+    if (layout_.has_twists()) return finish_twists(sources);
     for (std::size_t m = 0; m < pulls_.size(); ++m)
       rows_.push_back(
           {static_cast<std::uint32_t>(sources[m].line), program(m, free, sources[m].free, parity)});
+  }
+
+  // One line for each value of the upper twist digits.
+  void finish_twists(const std::vector<Source>& sources) {
+    const std::uint64_t in_line = layout_.keys_per_line(), upper = layout_.upper_twists();
+    for (std::uint64_t u = 0; u < upper; ++u)
+      for (const Source& source : sources) {
+        const std::uint64_t from = layout_.turned(u, source.turn / in_line, 0, layout_.line_twist());
+        rows_.push_back({static_cast<std::uint32_t>(source.line * upper + from),
+                         static_cast<std::uint32_t>(source.turn % in_line)});
+      }
   }
 
   std::uint32_t program(std::size_t move, SlotMask free, SlotMask source_free, int parity) {
@@ -112,6 +134,7 @@ class RowBuilder {
   std::vector<RowEntry>& rows_;
   std::vector<Pull> pulls_;
   std::vector<KnownPattern> known_;
+  std::vector<std::uint64_t> turn_weight_;  // by class: of its digit in the twist rank, 0 for none
   std::vector<std::vector<Source>> state_;  // [classes placed][move]
   int blank_ = 0;
   int digits_ = 0;  // parity of the upper digits: sum of their lowest bits

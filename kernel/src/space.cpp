@@ -13,14 +13,22 @@
 namespace farthest {
 namespace {
 
-std::vector<Move> inverses(const std::vector<Move>& moves) {
+std::vector<Move> inverses(const std::vector<Move>& moves, const Layout& layout) {
   std::vector<Move> out;
-  std::ranges::transform(moves, std::back_inserter(out), inverse);
+  std::ranges::transform(moves, std::back_inserter(out),
+                         [&](const Move& move) { return inverse(move, layout.moduli()); });
   return out;
 }
 
-const std::vector<Move>& checked(const std::vector<Move>& moves, int slots) {
-  for (const Move& move : moves) check_move(move, slots);
+// The moves, checked and reduced.
+std::vector<Move> checked(std::vector<Move> moves, const Layout& layout) {
+  for (Move& move : moves) {
+    check_move(move, layout.slots());
+    for (const Orbit& orbit : layout.orbits())
+      if (image(orbit.slots, move.to) != orbit.slots)
+        throw InvalidArgument("a move must permute the slots of each orbit");
+    move = reduced(std::move(move), layout.moduli());
+  }
   return moves;
 }
 
@@ -28,9 +36,9 @@ const std::vector<Move>& checked(const std::vector<Move>& moves, int slots) {
 
 Space::Space(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa)
     : layout_(std::move(layout)),
-      moves_(std::move(moves)),
-      pulls_(inverses(checked(moves_, layout_.slots()))),
-      reversible_(closed_under_inverse(moves_)),
+      moves_(checked(std::move(moves), layout_)),
+      pulls_(inverses(moves_, layout_)),
+      reversible_(closed_under_inverse(moves_, layout_.moduli())),
       shard_classes_(shard_classes),
       programs_(layout_),
       isa_(isa),
@@ -62,7 +70,7 @@ void Space::link_shards(int shard_classes) {
     SlotMask free = first_slots(layout_.slots());
     for (int j = 0; j < shard_classes; ++j) {
       const auto i = static_cast<std::size_t>(j);
-      places[i] = unrank_set(digit[i], layout_.count(j), free);
+      places[i] = unrank_set(digit[i], layout_.count(j), free & layout_.home(j));
       free ^= places[i];
     }
     for (std::size_t m = 0; m < moves_.size(); ++m) {
@@ -73,7 +81,7 @@ void Space::link_shards(int shard_classes) {
       std::uint64_t source = 0;
       for (int j = 0; j < shard_classes; ++j) {
         const SlotMask set = image(places[static_cast<std::size_t>(j)], back);
-        source = source * layout_.radix(j) + rank_set(set, source_free);
+        source = source * layout_.radix(j) + rank_set(set, source_free & layout_.home(j));
         source_free ^= set;
       }
       shards_[s].moves.push_back(static_cast<std::uint32_t>(m));

@@ -9,6 +9,14 @@
 // class's slot. The digit of the last class but one has two values and follows from the others, so
 // key = full rank / 2. Otherwise key = full rank.
 //
+// Orbits: where moves never take a piece from one set of slots to another, each class has its own such set,
+// its *home*, and is placed on the free slots of that set only. Classes fill the orbits in order. Then line
+// and word classes (below) all belong to the last orbit.
+//
+// Twists: single pieces may have an orientation, a number modulo their orbit's modulus, kept by piece and not
+// by slot. The twists of the classes in `twisted` are the digits of a second mixed-radix number, the *twist
+// rank*, the first class most significant: key = full rank * twists() + twist rank.
+//
 // In memory the classes are cut in three:
 //
 //   upper classes | line classes | word classes
@@ -22,6 +30,11 @@
 //   plain    all `word_arrangements` (<= 64)       1                a
 //   halved   those of the parity that is possible  1                a / 2
 //   split    those of one parity                   2                a / 2
+//
+// In a layout with twists all classes are upper ones, and it is the twist digits that are cut in three:
+//
+//   all classes, upper twists | line twists | word twists
+//   line number               | word in line| bit in word
 //
 // (a and a+1, a even, differ by exchanging the last two labels, so one of them is even and one odd.)
 #pragma once
@@ -46,17 +59,45 @@ SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free);
 
 enum class WordMode { plain, halved, split };
 
+// Slots that moves permute among themselves, and the modulus of their contents' orientation (1: none).
+struct Orbit {
+  SlotMask slots = 0;
+  int modulus = 1;
+};
+
 class Layout {
  public:
   // parity: empty, or for each slot of class 0 the parity of the digit sum there (a halved layout).
-  // Throws InvalidArgument when the counts do not fill the slots or the keys do not fit 62 bits.
-  Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity);
+  // orbits: none for one orbit of all slots without orientations. Halved layouts have one orbit and no
+  // twists. twisted: the classes whose twists the key holds, of one piece each, no class twice. Throws
+  // InvalidArgument when the counts do not fill the orbits one after another, or the keys do not fit 62 bits.
+  Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity, std::vector<Orbit> orbits = {},
+         std::vector<int> twisted = {});
 
   int slots() const { return slots_; }
   int classes() const { return static_cast<int>(counts_.size()); }
   int count(int cls) const { return counts_[static_cast<std::size_t>(cls)]; }
   std::uint64_t radix(int cls) const { return radix_[static_cast<std::size_t>(cls)]; }
   Key keys() const { return keys_; }
+  const std::vector<Orbit>& orbits() const { return orbits_; }
+  // The slots of the class's orbit.
+  SlotMask home(int cls) const { return orbit_of(cls).slots; }
+  // For each slot the modulus of orientations there.
+  const std::vector<std::uint8_t>& moduli() const { return moduli_; }
+
+  bool has_twists() const { return !twisted_.empty(); }
+  int twist_digits() const { return static_cast<int>(twisted_.size()); }
+  int twisted(int digit) const { return twisted_[static_cast<std::size_t>(digit)]; }  // its class
+  std::uint64_t twist_radix(int digit) const {
+    return static_cast<std::uint64_t>(orbit_of(twisted(digit)).modulus);
+  }
+  // Twist digits [0, line_twist) belong to the line number, [line_twist, word_twist) to the word in the line.
+  int line_twist() const { return line_twist_; }
+  int word_twist() const { return word_twist_; }
+  std::uint64_t twists() const { return twists_; }              // values of the twist rank
+  std::uint64_t upper_twists() const { return upper_twists_; }  // of its digits in the line number
+  // The sum of two numbers made of the twist digits [first, last), digit by digit without carry.
+  std::uint64_t turned(std::uint64_t a, std::uint64_t b, int first, int last) const;
 
   WordMode mode() const { return mode_; }
   bool halved() const { return mode_ == WordMode::halved; }
@@ -66,8 +107,11 @@ class Layout {
   int word_slots() const { return word_slots_; }  // slots that the line classes leave free
   int bits() const { return bits_; }              // states in a word
   int halves() const { return mode_ == WordMode::split ? 2 : 1; }
-  std::uint64_t placements() const { return placements_; }  // of the line classes in a line
-  std::uint64_t words_per_line() const { return placements_ * static_cast<std::uint64_t>(halves()); }
+  std::uint64_t placements() const { return placements_; }    // of the line classes in a line
+  std::uint64_t line_twists() const { return line_twists_; }  // values of the line's twist digits
+  std::uint64_t words_per_line() const {
+    return placements_ * static_cast<std::uint64_t>(halves()) * line_twists_;
+  }
   std::uint64_t lines() const { return lines_; }
   std::uint64_t words() const { return lines_ * words_per_line(); }
   std::uint64_t word_arrangements() const { return word_arrangements_; }
@@ -81,10 +125,12 @@ class Layout {
     return parity_[static_cast<std::size_t>(slot)] ^ (upper_digits & 1);
   }
 
-  // class_at: for each slot its class. kNoKey when the class counts are wrong or the parity has no key.
-  Key encode(std::span<const std::uint8_t> class_at) const;
-  // Fills class_at (one byte a slot). key must be below keys().
-  void decode(Key key, std::span<std::uint8_t> class_at) const;
+  // class_at: for each slot its class; twist_at: its orientation, of none all are 0. kNoKey when the class
+  // counts are wrong, a twist is not below its modulus or the parity has no key.
+  Key encode(std::span<const std::uint8_t> class_at, std::span<const std::uint8_t> twist_at = {}) const;
+  // Fills class_at and, unless it has no elements, twist_at (one byte a slot): 0 where the key holds no
+  // twist. key must be below keys().
+  void decode(Key key, std::span<std::uint8_t> class_at, std::span<std::uint8_t> twist_at = {}) const;
 
   // Position of a key's bit.
   struct Place {
@@ -96,12 +142,24 @@ class Layout {
   Key key_at(std::uint64_t word, int bit) const;
 
  private:
+  const Orbit& orbit_of(int cls) const {
+    return orbits_[static_cast<std::size_t>(orbit_of_[static_cast<std::size_t>(cls)])];
+  }
+  void read_orbits();
+  void read_twists();
+  // The first class that may be a line or word class.
+  int first_lower() const;
   void choose_words();
   void choose_lines();
+  void choose_twists();
 
   int slots_;
   std::vector<int> counts_;
   std::vector<std::uint8_t> parity_;
+  std::vector<Orbit> orbits_;
+  std::vector<int> orbit_of_;  // by class
+  std::vector<std::uint8_t> moduli_;
+  std::vector<int> twisted_;
   std::vector<std::uint64_t> radix_;
   Key keys_ = 0;
   WordMode mode_ = WordMode::plain;
@@ -112,6 +170,11 @@ class Layout {
   int bits_ = 1;
   std::uint64_t placements_ = 1;
   std::uint64_t lines_ = 1;
+  int line_twist_ = 0;
+  int word_twist_ = 0;
+  std::uint64_t twists_ = 1;
+  std::uint64_t upper_twists_ = 1;
+  std::uint64_t line_twists_ = 1;
   std::uint64_t word_arrangements_ = 1;
   std::vector<std::uint8_t> pair_parity_;
 };

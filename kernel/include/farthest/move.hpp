@@ -1,6 +1,6 @@
 // Moves. Convention (docs/permutations.md): a move is active on contents; after it, the content of slot i is
-// in slot to[i]. It is legal where every slot of `require` holds a label of class 0 and no slot of `forbid`
-// does.
+// in slot to[i], its orientation greater by delta[i] (modulo the modulus of its orbit). It is legal where
+// every slot of `require` holds a label of class 0 and no slot of `forbid` does.
 #pragma once
 
 #include <vector>
@@ -13,6 +13,7 @@ struct Move {
   std::vector<std::uint8_t> to;
   SlotMask require = 0;
   SlotMask forbid = 0;
+  std::vector<std::uint8_t> delta = {};  // empty: no orientation changes
 
   auto operator<=>(const Move&) const = default;
 };
@@ -23,13 +24,20 @@ inline SlotMask image(SlotMask mask, const std::vector<std::uint8_t>& to) {
   return out;
 }
 
-// Throws InvalidArgument unless `to` is a permutation of the slots and the masks lie within them.
+// Throws InvalidArgument unless `to` is a permutation of the slots, the masks lie within them and there are
+// deltas for all slots or none.
 void check_move(const Move& move, int slots);
 
-// The move that undoes `move`, legal exactly on its results.
-Move inverse(const Move& move);
+// In the functions below: moduli[i] is the modulus of orientations on slot i. Moves keep the slots of a
+// modulus among themselves; moves without deltas need none.
 
-// Whether every move's inverse is among the moves: then distances are symmetric.
-bool closed_under_inverse(const std::vector<Move>& moves);
+// The move with each delta below its modulus, and with no deltas if all are 0: equal moves compare equal.
+Move reduced(Move move, const std::vector<std::uint8_t>& moduli);
+
+// The move that undoes `move`, legal exactly on its results; reduced.
+Move inverse(const Move& move, const std::vector<std::uint8_t>& moduli = {});
+
+// Whether the inverse of every move, all reduced, is among the moves: then distances are symmetric.
+bool closed_under_inverse(const std::vector<Move>& moves, const std::vector<std::uint8_t>& moduli = {});
 
 }  // namespace farthest

@@ -6,6 +6,9 @@
 // word, because the line labels land where the pattern sends them and the word labels are permuted by what
 // the pattern does to the positions left over. In halved layouts the arrangements present depend on the
 // line's parity, so there is one program for each (pattern, parity).
+//
+// Layouts with twists: inside the line a move adds a fixed number to each twist digit, without carry. Written
+// as one number of these digits it is the *turn*, and there is one program for each turn.
 #pragma once
 
 #include <array>
@@ -38,18 +41,22 @@ struct Program {
   std::vector<WordShuffle> shuffles;  // sorted by map, so that its table stays in the nearest cache
 };
 
-// Interns programs: equal patterns share one. Not thread-safe.
+// Interns programs: equal patterns share one. Not thread-safe. Layouts with twists have a fixed set of
+// programs: program `turn` gives result r the bit of source Layout::turned(r, turn) on the digits of the
+// line.
 class ProgramTable {
  public:
   explicit ProgramTable(const Layout& layout);
 
-  // parity: Layout::line_parity() of the line pulled into for halved layouts, else 0.
+  // For layouts without twists. parity: Layout::line_parity() of the line pulled into for halved layouts,
+  // else 0.
   std::uint32_t intern(const Pattern& pattern, int parity);
 
   const std::vector<Program>& programs() const { return programs_; }
   const std::vector<BitMap>& maps() const { return maps_; }
 
  private:
+  void build_turns();
   Program build(const Pattern& pattern, int parity);
   std::uint32_t intern_map(const Pattern& pattern, int parity);
 

@@ -8,7 +8,8 @@
 
 namespace farthest {
 
-// pulls[i] is the inverse of move i: slot of the result -> slot that its content came from.
+// pulls[i] is the inverse of move i: slot of the result -> slot that its content came from, and what its
+// orientation was more there.
 // `interning` guards `programs`, so that shards can be built side by side.
 std::vector<RowEntry> build_rows(const Layout& layout, const std::vector<Move>& pulls, int shard_classes,
                                  std::uint64_t shard_index, const Shard& shard, ProgramTable& programs,

@@ -68,7 +68,8 @@ class Space {
 
   Layout layout_;
   std::vector<Move> moves_;
-  std::vector<Move> pulls_;  // inverses: slot of the result -> slot that its content came from
+  // Inverses: slot of the result -> slot that its content came from, and what its orientation was more there.
+  std::vector<Move> pulls_;
   bool reversible_;
   int shard_classes_;
   std::uint64_t lines_per_shard_ = 0;
