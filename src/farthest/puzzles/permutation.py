@@ -104,12 +104,10 @@ class Permutation(Body):
         """See Body: for each orbit the arrangements of its pieces times those of their orientations."""
         arranged = prod(factorial(len(orbit)) for orbit in self.orbits)
         alike = prod(factorial(count) for count in self.counts)
-        turned = (
-            self.moduli[orbit] ** count
-            for orbit, count, ignored in zip(self.label_orbit, self.counts, self.ignore, strict=True)
-            if not ignored
-        )
-        return arranged // alike * prod(turned)
+        turned = 1
+        for orbit, count, ignored in zip(self.label_orbit, self.counts, self.ignore, strict=True):
+            turned *= 1 if ignored else int(self.moduli[orbit] ** count)
+        return arranged // alike * turned
 
     def size(self) -> str:
         """See Body."""
