@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 
@@ -15,10 +16,10 @@ _RUN = re.compile(r"\S+")
 
 def coloured(body: Body, board: Sequence[int]) -> list[str]:
     """The drawing of a board, its pieces coloured by escape sequences, which `click.echo` leaves out where nobody could
-    see them."""
+    see them. Plain where NO_COLOR is set."""
     palette = body.palette()
     lines = body.draw_board(board)
-    if not palette:
+    if not palette or os.environ.get("NO_COLOR"):
         return lines
     return [_RUN.sub(lambda run: _painted(run[0], palette), line) for line in lines]
 
