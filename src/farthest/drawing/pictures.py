@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from farthest.drawing.scene import Picture, Shape
 from farthest.puzzles.body import WILDCARD, Body
+from farthest.puzzles.permutation import Permutation
+from farthest.puzzles.permutation_boards import layout
 from farthest.puzzles.sliding import Sliding
-
-Draw = Callable[[Body, Sequence[int]], Picture]
 
 
 def picture(body: Body, board: Sequence[int]) -> Picture:
     """The picture of a board; ``WILDCARD`` is allowed."""
     if isinstance(body, Sliding):
         return sliding(body, board)
+    if isinstance(body, Permutation):
+        return permutation(body, board)
     return written(body, board)
 
 
@@ -48,3 +50,17 @@ def _tile(body: Sliding, x: int, y: int, label: int) -> Shape:
     if label == WILDCARD:
         return Shape(x, y, text="*")
     return Shape(x, y, colour=body.palette()[body.tokens[label]], text=body.tokens[label])
+
+
+def permutation(body: Permutation, board: Sequence[int]) -> Picture:
+    """A row of pieces for each set; a piece that is turned tells by how much."""
+    shapes = []
+    rows = layout(body).rows
+    for y, row in enumerate(rows):
+        for x, slot in enumerate(row.slots):
+            label = board[slot]
+            turned = board[body.slots + slot] if body.oriented else 0
+            token = body.tokens[label]
+            text = f"{token}+{turned}" if turned else token
+            shapes.append(Shape(x, y * 1.3, colour=body.palette()[token], text=text))
+    return Picture(max(len(row.slots) for row in rows), len(rows) * 1.3 - 0.3, tuple(shapes))

@@ -25,8 +25,9 @@ def coloured(body: Body, board: Sequence[int]) -> list[str]:
 
 
 def _painted(run: str, palette: Mapping[str, int]) -> str:
-    if run in palette:
-        return click.style(run, fg=colour(palette[run])[0])
+    piece = run.partition("+")[0]  # of a piece that is turned
+    if piece in palette:
+        return click.style(run, fg=colour(palette[piece])[0])
     return "".join(
         click.style(sign, fg=colour(palette[sign])[0]) if sign in palette else sign for sign in run
     )

@@ -7,7 +7,7 @@ slots follow, 0 where there is none. Equal pieces have equal labels. docs/permut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import factorial, prod
@@ -138,6 +138,10 @@ class Permutation(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return boards.draw_board(self, board)
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: as many colours as ways to write a piece."""
+        return {token: number for number, token in enumerate(dict.fromkeys(self.tokens))}
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
         """See Body."""
