@@ -78,9 +78,10 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
 def path(job: str, board: str, all_: bool, limit: int | None, database: str | None, as_json: bool) -> None:
     """Show one optimal solution of BOARD, or list all.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. Moves are written from-to: the
-    piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in reading
-    order, walls left out. The number of solutions is exact, however many are listed.
+    JOB is a job's number, or a puzzle's name for its newest finished job. Moves have the names that the puzzle's
+    family gives them; of sliding puzzles they are written from-to: the piece in cell `from` moves, and cell `to`,
+    empty before, is filled; cells are numbered from 0 in reading order, walls left out. The number of solutions is
+    exact, however many are listed; solutions are different when a move is.
 
     \b
     Examples:
@@ -93,7 +94,6 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
     from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
     from farthest.cli.solutions import show_all, show_one
-    from farthest.queries.paths import moves_of
 
     with open_job(job, database) as opened:
         graph = opened.solution_graph(board)
@@ -107,7 +107,7 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
                     "distance": graph.distance,
                     "solutions": count,
                     "paths": [
-                        {"moves": moves_of(way), "boards": opened.puzzle.body.texts(way)} for way in ways
+                        {"moves": way.moves, "boards": opened.puzzle.body.texts(way.boards)} for way in ways
                     ],
                 }
             )

@@ -7,30 +7,25 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import counted, side_by_side
-from farthest.queries.paths import moves_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    import numpy
-    from numpy.typing import NDArray
-
     from farthest.queries.distance_map import DistanceMap
-
-    Way = NDArray[numpy.uint8]  # boards in the order of the moves, shape (boards, cells)
+    from farthest.queries.paths import Way
+    from farthest.spaces.contract import MoveName
 
 
 def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
     """Draw the boards of one solution, each below the move that leads to it."""
-    moves = moves_of(way)
-    titles = ["start", *(f"{source}-{target}" for source, target in moves)]
+    titles = ["start", *map(move_text, way.moves)]
     drawings = [
         [title, *opened.puzzle.body.draw_board(labels)]
-        for title, labels in zip(titles, way.tolist(), strict=True)
+        for title, labels in zip(titles, way.boards.tolist(), strict=True)
     ]
     _show_counts(distance, count)
     click.echo("\n".join(side_by_side(drawings)))
-    if moves:
+    if way.moves:
         click.echo(f"\nmoves: {' '.join(titles[1:])}")
 
 
@@ -39,10 +34,15 @@ def show_all(distance: int, count: int, ways: Iterable[Way]) -> None:
     _show_counts(distance, count)
     listed = 0
     for way in ways:
-        click.echo(" ".join(f"{source}-{target}" for source, target in moves_of(way)) or "(no moves)")
+        click.echo(" ".join(map(move_text, way.moves)) or "(no moves)")
         listed += 1
     if listed < count:
         click.echo(f"... and {count - listed:,} more; --limit lists more of them")
+
+
+def move_text(move: MoveName) -> str:
+    """A move as it is printed: its name, or two cells as from-to."""
+    return move if isinstance(move, str) else f"{move[0]}-{move[1]}"
 
 
 def _show_counts(distance: int, count: int) -> None:

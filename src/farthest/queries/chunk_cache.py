@@ -13,21 +13,32 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
+    from farthest.spaces.contract import Codes
+
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The distances of the keys ``first_key`` to ``last_key``, both included, in key order."""
+    """The distances of the keys ``first_key`` to ``last_key``, both included, in key order.
+
+    ``codes``: in a sparse map, where keys are numbers of states, their codes; else None.
+    """
 
     first_key: int
     last_key: int
     distances: Distances
+    codes: Codes | None = None
 
     @property
     def no_distance(self) -> int:
         """What stands for a key without a distance."""
         return 255 if self.distances.itemsize == 1 else 65535
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that its arrays take."""
+        return self.distances.nbytes + (0 if self.codes is None else self.codes.nbytes)
 
 
 class ChunkCache:
@@ -54,9 +65,9 @@ class ChunkCache:
         chunk = self._read(key)
         self._first_keys.insert(place + 1, chunk.first_key)
         self._chunks[chunk.first_key] = chunk
-        self._size += chunk.distances.nbytes
+        self._size += chunk.nbytes
         while self._size > self._limit and len(self._chunks) > 1:
             _, oldest = self._chunks.popitem(last=False)
             self._first_keys.remove(oldest.first_key)
-            self._size -= oldest.distances.nbytes
+            self._size -= oldest.nbytes
         return chunk

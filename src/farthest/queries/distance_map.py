@@ -14,9 +14,10 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.queries.board_text import label_rows
-from farthest.queries.chunk_cache import Chunk, ChunkCache
+from farthest.queries.lookup import MapReader
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
+from farthest.queries.steps import nearer_steps
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.models.chunks import Chunk as StoredChunk
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.spaces.contract import Space
+    from farthest.queries.chunk_cache import Chunk
+    from farthest.queries.paths import Way
+    from farthest.queries.steps import Nearer
+    from farthest.spaces.contract import Codes, Space
     from farthest.verify.report import Report
 
 CACHE_BYTES = 256 * 2**20
@@ -62,7 +65,7 @@ class DistanceMap:
         """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept."""
         self.database = database
         self.record = record
-        self._cache = ChunkCache(self._read_chunk, cache_bytes)
+        self._reader = MapReader(database, record.id, record.keys or 0, cache_bytes)
 
     # --- what the map is ---------------------------------------------------------------------------------
 
@@ -109,7 +112,7 @@ class DistanceMap:
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
         """The type of the stored distances; its largest value stands for none."""
-        return self._cache.chunk_of(0).distances.dtype
+        return self._reader.chunk_of(0).distances.dtype
 
     @property
     def complete(self) -> bool:
@@ -159,35 +162,26 @@ class DistanceMap:
             return numpy.empty(0, dtype=numpy.int32)
         return self.lookup(self.space.encode(labels))
 
-    def lookup(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int32]:
-        """The distances of keys, int32, -1 where there is none; ``keys`` may hold the space's NO_KEY."""
-        found = numpy.full(len(keys), -1, dtype=numpy.int32)
-        order = numpy.argsort(keys)
-        ascending = keys[order]
-        at = 0
-        end = int(numpy.searchsorted(ascending, numpy.uint64(self.space.keys)))
-        while at < end:
-            chunk = self._cache.chunk_of(int(ascending[at]))
-            after = (
-                int(numpy.searchsorted(ascending[at:end], numpy.uint64(chunk.last_key), side="right")) + at
-            )
-            places = (ascending[at:after] - numpy.uint64(chunk.first_key)).astype(numpy.intp)
-            distances = chunk.distances[places].astype(numpy.int32)
-            distances[distances == chunk.no_distance] = -1
-            found[order[at:after]] = distances
-            at = after
-        return found
+    def lookup(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, int32, -1 where there is none; they may hold what the space has for none."""
+        return self._reader.distances(codes)
 
     def array(self) -> NDArray[numpy.uint8] | NDArray[numpy.uint16]:
         """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is
-        none.
+        none. Of a sparse map those of all states, in the order of their codes.
 
-        A byte or two a key in memory; ``space.encode`` and ``space.decode`` turn boards into keys and back.
+        A byte or two a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and back.
         """
-        whole = numpy.empty(self.space.keys, dtype=self.unit)
+        whole = numpy.empty(self._length, dtype=self.unit)
         for chunk in self.chunks():
             whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
         return whole
+
+    def codes(self) -> Codes:
+        """The code of each distance of `array`: of a dense map its key."""
+        if self.space.keys is not None:
+            return numpy.arange(self._length, dtype=numpy.uint64)
+        return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
     # --- solutions ---------------------------------------------------------------------------------------
 
@@ -198,27 +192,39 @@ class DistanceMap:
         Raises as `distance` does.
         """
         labels = self.labels(board)
-        way = walk(self.space, self.lookup, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return self.puzzle.body.texts(self._in_order_of_moves(numpy.array(way)))
+        way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
+        return self.puzzle.body.texts(self._in_order_of_moves(way).boards)
 
     def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
-        """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time."""
-        return map(self.puzzle.body.texts, self.solutions_of(self.solution_graph(board), limit))
+        """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time.
 
-    def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[NDArray[numpy.uint8]]:
-        """The solutions of a graph, at most ``limit``, each as boards uint8, shape (boards, cells), as `path`
-        has them."""
-        return map(self._in_order_of_moves, map(graph.boards, islice(graph.solutions(), limit)))
+        Solutions of other moves may pass through the same boards.
+        """
+        ways = self.solutions_of(self.solution_graph(board), limit)
+        return (self.puzzle.body.texts(way.boards) for way in ways)
+
+    def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[Way]:
+        """The solutions of a graph, at most ``limit``, boards and moves in the order in which the moves are made."""
+        return map(self._in_order_of_moves, map(graph.way, islice(graph.solutions(), limit)))
 
     def count_solutions(self, board: str | Sequence[int]) -> int:
-        """How many optimal solutions there are, exactly."""
+        """How many optimal solutions there are, exactly, as rows of moves."""
         return self.solution_graph(board).count()
 
     def solution_graph(self, board: str | Sequence[int]) -> SolutionGraph:
-        """All optimal solutions of a board as a graph of levels, from the board to the origin."""
+        """All optimal solutions of a board as a graph of levels, from the board to the origin.
+
+        Where the space does not know what leads to a state, the map is read once for each move of a solution.
+        """
         labels = self.labels(board)
         start = numpy.array(labels, dtype=numpy.uint8)
-        return SolutionGraph(self.space, self.lookup, start, self._distance(labels))
+        return SolutionGraph(self.space, self._nearer, start, self._distance(labels))
+
+    @cached_property
+    def _nearer(self) -> Nearer:
+        return nearer_steps(
+            self.space, self.lookup, lambda depth: (block.labels for block in state_blocks(self, depth))
+        )
 
     # --- states ------------------------------------------------------------------------------------------
 
@@ -246,7 +252,7 @@ class DistanceMap:
 
     def chunks(self) -> Iterator[Chunk]:
         """All chunks in key order, decoded one by one."""
-        return map(self._opened, Maps(self.database).chunks(self.record.id))
+        return self._reader.chunks()
 
     # --- files and proof ---------------------------------------------------------------------------------
 
@@ -314,12 +320,10 @@ class DistanceMap:
             raise UnreachableError(f"board {self.text(labels)}: distance {word}: {reason}")
         return distance
 
-    def _in_order_of_moves(self, boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint8]:
-        return boards if self.origin.direction == "to" else boards[::-1]
+    def _in_order_of_moves(self, way: Way) -> Way:
+        return way if self.origin.direction == "to" else way.reversed()
 
-    def _read_chunk(self, key: int) -> Chunk:
-        return self._opened(Maps(self.database).chunk_at(self.record.id, key))
-
-    def _opened(self, stored: StoredChunk) -> Chunk:
-        unit = numpy.dtype(stored.unit).newbyteorder("<")
-        return Chunk(stored.first_key, stored.last_key, numpy.frombuffer(stored.distances, dtype=unit))
+    @property
+    def _length(self) -> int:
+        """How many distances are stored: of all keys, or of a sparse map of all states."""
+        return self.record.keys or 0

@@ -1,15 +1,18 @@
-"""Every state of a map written to a file: its key, its board, its distance; streamed, in key order."""
+"""Every state of a map written to a file: its key, its board, its distance; streamed, in key order.
+
+In a sparse map a key is a state's number, and its code stands beside it: a number, or a byte string in hexadecimal
+where the file holds text.
+"""
 
 from __future__ import annotations
 
 import csv
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from farthest.puzzles.sliding import sliding
 from farthest.queries.output_file import OutputError, form_of, written_file
 from farthest.queries.states import key_blocks, state_blocks
 
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
     from farthest.queries.distance_map import DistanceMap
+    from farthest.spaces.contract import Codes, Space
 
 FORMS = (".parquet", ".csv", ".npz")
 
@@ -26,10 +30,10 @@ FORMS = (".parquet", ".csv", ".npz")
 def export_map(distance_map: DistanceMap, file: str | Path, *, force: bool = False) -> int:
     """Write all states of the map to a file, in the form that its ending names; how many there are.
 
-    ``.parquet`` and ``.csv``: columns key, board (text), distance. ``.npz``: arrays ``keys`` (uint64),
-    ``distances`` (uint8 or uint16), ``labels`` (uint8, a label for each cell) and ``tokens`` (text of each
-    label). Raises OutputError where the file cannot be written, or is there already and ``force`` is not
-    given.
+    ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance. ``.npz``: arrays ``keys``
+    (uint64), ``codes`` (sparse maps only; uint64, or uint8 of shape (states, bytes)), ``distances`` (uint8 or uint16),
+    ``labels`` (uint8, a label for each cell) and, where labels are written as tokens, ``tokens`` (the text of each).
+    Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
     """
     file = Path(file)
     form = form_of(file, FORMS)
@@ -40,12 +44,27 @@ def export_map(distance_map: DistanceMap, file: str | Path, *, force: bool = Fal
 
 
 def _write_csv(distance_map: DistanceMap, file: Path) -> None:
+    sparse = distance_map.space.keys is None
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(("key", "board", "distance"))
+        writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
         for block in state_blocks(distance_map):
             texts = distance_map.puzzle.body.texts(block.labels)
-            writer.writerows(zip(block.keys.tolist(), texts, block.distances.tolist(), strict=True))
+            columns: list[Iterable[Any]] = [block.keys.tolist(), texts, block.distances.tolist()]
+            if sparse:
+                columns.insert(1, _code_texts(distance_map.space, block.codes))
+            writer.writerows(zip(*columns, strict=True))
+
+
+def _code_texts(space: Space, codes: Codes) -> list[Any]:
+    if space.code_bytes == 8:
+        return list(codes.tolist())
+    return [row.tobytes().hex() for row in _code_bytes(space, codes)]
+
+
+def _code_bytes(space: Space, codes: Codes) -> NDArray[numpy.uint8]:
+    """Byte strings as uint8, shape (states, bytes): with the zero bytes at their ends, which numpy's own drop."""
+    return numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, space.code_bytes)
 
 
 def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
@@ -56,34 +75,46 @@ def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
         raise OutputError(
             "a .parquet file needs pyarrow, which is not installed: pip install 'farthest[parquet]'"
         ) from None
-    unit = pyarrow.from_numpy_dtype(distance_map.unit)
+    space = distance_map.space
+    code = pyarrow.uint64() if space.code_bytes == 8 else pyarrow.binary(space.code_bytes)
+    columns = {"key": pyarrow.uint64(), "board": pyarrow.string()}
+    if space.keys is None:
+        columns = {"key": pyarrow.uint64(), "code": code, "board": pyarrow.string()}
+    columns["distance"] = pyarrow.from_numpy_dtype(distance_map.unit)
     schema = pyarrow.schema(
-        [
-            pyarrow.field("key", pyarrow.uint64(), nullable=False),
-            pyarrow.field("board", pyarrow.string(), nullable=False),
-            pyarrow.field("distance", unit, nullable=False),
-        ],
+        [pyarrow.field(name, kind, nullable=False) for name, kind in columns.items()],
         metadata={"farthest.puzzle": distance_map.puzzle.name, "farthest.digest": distance_map.digest},
     )
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=["distance"]) as writer:
         for block in state_blocks(distance_map):
             texts = distance_map.puzzle.body.texts(block.labels)
-            columns = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
-            writer.write_batch(pyarrow.record_batch(columns, schema=schema))
+            arrays = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
+            if space.keys is None:
+                plain = space.code_bytes == 8
+                codes = block.codes if plain else [row.tobytes() for row in _code_bytes(space, block.codes)]
+                arrays.insert(1, pyarrow.array(codes, type=code))
+            writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
 def _write_npz(distance_map: DistanceMap, file: Path) -> None:
-    states = distance_map.states
-    cells = distance_map.puzzle.body.cells
-    tokens = numpy.array(sliding(distance_map.puzzle).tokens)
+    states, space = distance_map.states, distance_map.space
+    tokens = getattr(distance_map.puzzle.body, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        keys = (keys for keys, _ in key_blocks(distance_map))
+        keys = (block.keys for block in key_blocks(distance_map))
         _write_member(archive, "keys", numpy.uint64, (states,), keys)
-        distances = (distances for _, distances in key_blocks(distance_map))
+        if space.keys is None and space.code_bytes == 8:
+            codes = (block.codes for block in key_blocks(distance_map))
+            _write_member(archive, "codes", numpy.uint64, (states,), codes)
+        elif space.keys is None:
+            strings = (_code_bytes(space, block.codes) for block in key_blocks(distance_map))
+            _write_member(archive, "codes", numpy.uint8, (states, space.code_bytes), strings)
+        distances = (block.distances for block in key_blocks(distance_map))
         _write_member(archive, "distances", distance_map.unit, (states,), distances)
         labels = (block.labels for block in state_blocks(distance_map))
-        _write_member(archive, "labels", numpy.uint8, (states, cells), labels)
-        _write_member(archive, "tokens", tokens.dtype, tokens.shape, [tokens])
+        _write_member(archive, "labels", numpy.uint8, (states, space.cells), labels)
+        if tokens is not None:
+            texts = numpy.array(tokens)
+            _write_member(archive, "tokens", texts.dtype, texts.shape, [texts])
 
 
 def _write_member(

@@ -1,4 +1,4 @@
-"""The states of a map in key order, streamed: every state, or those of one depth."""
+"""The states of a map in the order of their codes, streamed: every state, or those of one depth."""
 
 from __future__ import annotations
 
@@ -13,28 +13,34 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.queries.distance_map import DistanceMap
+    from farthest.spaces.contract import Boards, Codes
 
 # Bounds the memory of one block to some tens of megabytes, its boards' text included.
 BLOCK_STATES = 131_072
 
 
 @dataclass(frozen=True, slots=True)
-class StateBlock:
-    """Some states in key order.
+class CodeBlock:
+    """Some states in the order of their codes.
 
-    ``keys``: uint64, shape (states,). ``labels``: uint8, shape (states, cells). ``distances``: uint8 or
-    uint16 as the map has it, shape (states,).
+    ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
+    space has them; in a dense map the keys. ``distances``: uint8 or uint16 as the map has it, shape (states,).
     """
 
     keys: NDArray[numpy.uint64]
-    labels: NDArray[numpy.uint8]
+    codes: Codes
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
 
 
-def key_blocks(
-    distance_map: DistanceMap, depth: int | None = None
-) -> Iterator[tuple[NDArray[numpy.uint64], NDArray[numpy.uint8] | NDArray[numpy.uint16]]]:
-    """Keys and distances of the states at ``depth`` (None: of all states), in key order, some at a time.
+@dataclass(frozen=True, slots=True)
+class StateBlock(CodeBlock):
+    """The same with the boards. ``labels``: uint8, shape (states, cells)."""
+
+    labels: Boards
+
+
+def key_blocks(distance_map: DistanceMap, depth: int | None = None) -> Iterator[CodeBlock]:
+    """The states at ``depth`` (None: all states), in order, some at a time.
 
     Reads each chunk once, and none after the last state of the layer.
     """
@@ -47,10 +53,12 @@ def key_blocks(
         left -= len(places)
         for at in range(0, len(places), BLOCK_STATES):
             some = places[at : at + BLOCK_STATES]
-            yield some.astype(numpy.uint64) + numpy.uint64(chunk.first_key), chunk.distances[some]
+            keys = some.astype(numpy.uint64) + numpy.uint64(chunk.first_key)
+            codes = keys if chunk.codes is None else chunk.codes[some]
+            yield CodeBlock(keys, codes, chunk.distances[some])
 
 
 def state_blocks(distance_map: DistanceMap, depth: int | None = None) -> Iterator[StateBlock]:
     """The same as `key_blocks`, with the boards."""
-    for keys, distances in key_blocks(distance_map, depth):
-        yield StateBlock(keys, distance_map.space.decode(keys), distances)
+    for block in key_blocks(distance_map, depth):
+        yield StateBlock(block.keys, block.codes, block.distances, distance_map.space.decode(block.codes))

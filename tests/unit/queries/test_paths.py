@@ -10,7 +10,8 @@ from farthest.errors import StorageError, UnreachableError
 from farthest.puzzles.boards import format_board
 from farthest.puzzles.definition import Origin
 from farthest.puzzles.sliding import sliding
-from farthest.queries.paths import Level, SolutionGraph, moves_of, walk
+from farthest.queries.paths import Level, SolutionGraph, walk
+from farthest.queries.steps import nearer_steps
 from unit.queries.conftest import MapOf
 from unit.queries.test_distance_map import CASES
 
@@ -39,8 +40,8 @@ def test_moves_name_the_cells(map_of: MapOf, name: str, origin: Origin | None) -
     distance_map = map_of(name, origin)
     graph = distance_map.solution_graph(distance_map.farthest()[0])
     for way in distance_map.solutions_of(graph, 3):
-        boards = [tuple(board) for board in way.tolist()]
-        for before, after, move in zip(boards, boards[1:], moves_of(way), strict=False):
+        boards = [tuple(board) for board in way.boards.tolist()]
+        for before, after, move in zip(boards, boards[1:], way.moves, strict=False):
             assert (after, move) in naive.moves(distance_map.puzzle, before)
 
 
@@ -91,9 +92,10 @@ def test_counts_beyond_64_bits() -> None:
     """A graph whose 100 levels have two boards each, each joined with both of the next: 2**100 ways."""
     graph = SolutionGraph.__new__(SolutionGraph)
     boards = numpy.zeros((2, 4), dtype=numpy.uint8)
-    edges = numpy.array([0, 2, 4]), numpy.array([0, 1, 0, 1])
+    first, to, moves = numpy.array([0, 2, 4]), numpy.array([0, 1, 0, 1]), numpy.array([0, 1, 1, 0])
     graph.distance = 100
-    graph.levels = [Level(boards[:1], edges[0][:2], edges[1][:2])] + [Level(boards, *edges)] * 99
+    graph.levels = [Level(boards[:1], first[:2], to[:2], moves[:2], ["a", "b"])]
+    graph.levels += [Level(boards, first, to, moves, ["a", "b"])] * 99
     graph.origins = boards
     assert graph.count() == 2**100
     assert len({tuple(way) for way, _ in zip(graph.solutions(), range(50), strict=False)}) == 50
@@ -102,7 +104,8 @@ def test_counts_beyond_64_bits() -> None:
 def test_a_map_that_contradicts_itself(map_of: MapOf) -> None:
     distance_map = map_of("8-puzzle")
     start = numpy.array(distance_map.labels("867254301"), dtype=numpy.uint8)
+    nearer = nearer_steps(distance_map.space, distance_map.lookup, lambda depth: iter(()))
     with pytest.raises(StorageError, match="contradicts itself"):
-        walk(distance_map.space, distance_map.lookup, start, 30)
+        walk(nearer, start, 30)
     with pytest.raises(StorageError, match="contradicts itself"):
-        SolutionGraph(distance_map.space, distance_map.lookup, start, 30)
+        SolutionGraph(distance_map.space, nearer, start, 30)

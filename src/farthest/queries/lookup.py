@@ -1,0 +1,96 @@
+"""Distances of codes, read chunk by chunk: of a dense map by their place, of a sparse one by search."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.models.maps import Maps
+from farthest.models.sparse import code_array
+from farthest.queries.chunk_cache import Chunk, ChunkCache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from farthest.models.chunks import Chunk as StoredChunk
+    from farthest.models.database import Database
+    from farthest.spaces.contract import Codes
+
+
+class MapReader:
+    """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept."""
+
+    def __init__(self, database: Database, job: int, keys: int, cache_bytes: int) -> None:
+        """``keys``: the length of the map."""
+        self._maps = Maps(database)
+        self._job = job
+        self._keys = keys
+        self._cache = ChunkCache(lambda key: _opened(self._maps.chunk_at(job, key)), cache_bytes)
+
+    def chunk_of(self, key: int) -> Chunk:
+        """The chunk that holds a key, or a state's number."""
+        return self._cache.chunk_of(key)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks in order."""
+        return map(_opened, self._maps.chunks(self._job))
+
+    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, int32, -1 where there is none."""
+        found = numpy.full(len(codes), -1, dtype=numpy.int32)
+        if not len(codes):
+            return found
+        order = numpy.argsort(codes)
+        ascending = codes[order]
+        if self.chunk_of(0).codes is None:
+            self._read_dense(ascending, order, found)
+        else:
+            self._read_sparse(ascending, order, found)
+        return found
+
+    def _read_dense(self, ascending: Codes, order: NDArray[numpy.intp], found: NDArray[numpy.int32]) -> None:
+        at = 0
+        end = int(numpy.searchsorted(ascending, numpy.uint64(self._keys)))
+        while at < end:
+            chunk = self.chunk_of(int(ascending[at]))
+            last = numpy.uint64(chunk.last_key)
+            after = int(numpy.searchsorted(ascending[at:end], last, side="right")) + at
+            places = (ascending[at:after] - numpy.uint64(chunk.first_key)).astype(numpy.intp)
+            distances = chunk.distances[places].astype(numpy.int32)
+            distances[distances == chunk.no_distance] = -1
+            found[order[at:after]] = distances
+            at = after
+
+    def _read_sparse(self, ascending: Codes, order: NDArray[numpy.intp], found: NDArray[numpy.int32]) -> None:
+        numbers, leads = self._leads
+        chunk_of = numpy.searchsorted(leads, ascending, side="right") - 1
+        for index in numpy.unique(chunk_of).tolist():
+            if index < 0:
+                continue
+            chunk = self.chunk_of(numbers[index])
+            assert chunk.codes is not None
+            here = slice(*numpy.searchsorted(chunk_of, (index, index + 1)))
+            places = numpy.searchsorted(chunk.codes, ascending[here])
+            places[places == len(chunk.codes)] = 0
+            right = chunk.codes[places] == ascending[here]
+            found[order[here][right]] = chunk.distances[places[right]]
+
+    @cached_property
+    def _leads(self) -> tuple[list[int], Codes]:
+        """For each chunk of a sparse map the number and the code of its first state."""
+        leads = self._maps.leads(self._job)
+        width = len(leads[0][1])
+        # In their written form they are big endian.
+        codes = b"".join(lead[::-1] if width == 8 else lead for _, lead in leads)
+        return [number for number, _ in leads], code_array(codes, width)
+
+
+def _opened(stored: StoredChunk) -> Chunk:
+    unit = numpy.dtype(stored.unit).newbyteorder("<")
+    distances = numpy.frombuffer(stored.distances, dtype=unit)
+    codes = code_array(stored.codes, stored.width) if stored.width else None
+    return Chunk(stored.first_key, stored.last_key, distances, codes)

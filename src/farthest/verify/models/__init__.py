@@ -1,0 +1,61 @@
+"""Plain models of the families' moves and codes, by which ``farthest verify`` proves maps: one module a family.
+
+A model is worked out again from the definition and the documents, apart from ``farthest.spaces`` and the kernel,
+so that a mistake there cannot hide here. It is meant to be simple, not fast.
+
+The module ``farthest.verify.models.<family>`` has
+
+    model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not one
+                                                of the puzzle's, BoardError where the origin's text is no board
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.puzzles.definition import Origin, Puzzle
+
+Boards = NDArray[np.uint8]
+"""Boards: shape (boards, cells)."""
+
+Codes = NDArray[Any]
+"""Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
+
+
+class Model(Protocol):
+    """One puzzle's moves in the direction in which distances are counted, and its codes."""
+
+    @property
+    def keys(self) -> int | None:
+        """The number of keys of a dense map, whose codes are 0 to keys - 1; None: sparse."""
+
+    @property
+    def code_bytes(self) -> int:
+        """Bytes of a code: 8 where codes are numbers (uint64)."""
+
+    def origins(self) -> Boards:
+        """All boards at distance 0, in any order, perhaps repeated."""
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """All boards one move away from the origin: (rows of ``boards`` that they follow, they themselves).
+
+        Where distances are counted from the origin that is what the player's moves lead to; where they are counted to
+        it, what they come from. In any order, perhaps repeated; moves that change nothing may be left out.
+        """
+
+    def codes(self, boards: Boards) -> Codes:
+        """The codes of boards; of a board that has none, 2**64 - 1 or bytes of 255."""
+
+    def boards(self, codes: Codes) -> Boards:
+        """The boards of codes. For a code that no board has: any board, which then has another code; never raises."""
+
+
+def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
+    """The model of a puzzle of any family but ``sliding``, which has a proof of its own."""
+    module = import_module(f"farthest.verify.models.{puzzle.family}")
+    return cast(Model, module.model(puzzle, origin, layout))
