@@ -28,10 +28,10 @@ def make_space(
     parity: Sequence[int] = (),
     shard_classes: int = 1,
     isa: str = "",
-) -> _kernel.Space:
+) -> _kernel.ArrangementSpace:
     """A space with these classes, by default in a row."""
     slots = sum(counts)
-    return _kernel.Space(
+    return _kernel.ArrangementSpace(
         slots, counts, parity, row_moves(slots) if moves is None else moves, shard_classes, isa
     )
 

@@ -20,7 +20,7 @@ struct BoardFormat {
   std::size_t stride;
   std::vector<std::size_t> positions, twists;
 
-  BoardFormat(const Space& space, std::size_t row, std::vector<std::size_t> places,
+  BoardFormat(const ArrangementSpace& space, std::size_t row, std::vector<std::size_t> places,
               std::vector<std::size_t> turns)
       : stride(row), positions(std::move(places)), twists(std::move(turns)) {
     const auto slots = static_cast<std::size_t>(space.layout().slots());
@@ -32,7 +32,7 @@ struct BoardFormat {
   }
 };
 
-void encode(const Space& space, Array<const std::uint8_t> boards, std::size_t stride,
+void encode(const ArrangementSpace& space, Array<const std::uint8_t> boards, std::size_t stride,
             std::vector<std::size_t> positions, Array<const std::uint8_t> class_of, Array<std::uint64_t> keys,
             std::vector<std::size_t> twists) {
   const BoardFormat format(space, stride, std::move(positions), std::move(twists));
@@ -51,7 +51,7 @@ void encode(const Space& space, Array<const std::uint8_t> boards, std::size_t st
 }
 
 template <class KeyAt>
-void decode_into(const Space& space, std::size_t count, KeyAt key_at, const BoardFormat& format,
+void decode_into(const ArrangementSpace& space, std::size_t count, KeyAt key_at, const BoardFormat& format,
                  Array<const std::uint8_t> label_of, Array<std::uint8_t> boards) {
   if (label_of.size() != static_cast<std::size_t>(space.layout().classes()))
     throw InvalidArgument("label_of must have one entry a class");
@@ -69,7 +69,7 @@ void decode_into(const Space& space, std::size_t count, KeyAt key_at, const Boar
   }
 }
 
-void decode(const Space& space, Array<const std::uint64_t> keys, std::size_t stride,
+void decode(const ArrangementSpace& space, Array<const std::uint64_t> keys, std::size_t stride,
             std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
             Array<std::uint8_t> boards, std::vector<std::size_t> twists) {
   const BoardFormat format(space, stride, std::move(positions), std::move(twists));
@@ -77,7 +77,7 @@ void decode(const Space& space, Array<const std::uint64_t> keys, std::size_t str
   decode_into(space, wanted.size(), [&](std::size_t i) { return wanted[i]; }, format, label_of, boards);
 }
 
-void decode_range(const Space& space, Key first, std::size_t count, std::size_t stride,
+void decode_range(const ArrangementSpace& space, Key first, std::size_t count, std::size_t stride,
                   std::vector<std::size_t> positions, Array<const std::uint8_t> label_of,
                   Array<std::uint8_t> boards, std::vector<std::size_t> twists) {
   const BoardFormat format(space, stride, std::move(positions), std::move(twists));
@@ -88,7 +88,7 @@ void decode_range(const Space& space, Key first, std::size_t count, std::size_t 
 
 }  // namespace
 
-void bind_boards(nb::class_<Space>& space) {
+void bind_boards(nb::class_<ArrangementSpace, Space>& space) {
   space
       .def("encode", &encode,
            nb::sig("def encode(self, boards: " BUFFER

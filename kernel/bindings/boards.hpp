@@ -3,11 +3,11 @@
 
 #include <nanobind/nanobind.h>
 
-#include "farthest/space.hpp"
+#include "farthest/arrangement.hpp"
 
 namespace farthest::python {
 
-// Adds the methods encode, decode and decode_range to Space.
-void bind_boards(nanobind::class_<Space>& space);
+// Adds the methods encode, decode and decode_range to ArrangementSpace.
+void bind_boards(nanobind::class_<ArrangementSpace, Space>& space);
 
 }  // namespace farthest::python

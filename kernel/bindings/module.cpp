@@ -6,21 +6,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <tuple>
 #include <type_traits>
 
+#include "arrangement.hpp"
 #include "blocks.hpp"
-#include "boards.hpp"
 #include "buffers.hpp"
 #include "farthest/packing.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
+#include "isas.hpp"
 #include "runs.hpp"
 
 namespace nb = nanobind;
@@ -31,71 +30,9 @@ namespace {
 using farthest::InvalidArgument;
 using farthest::Key;
 using farthest::LayerView;
-using farthest::Layout;
-using farthest::Move;
 using farthest::Space;
 using farthest::python::aligned;
 using farthest::python::Array;
-
-using MoveArgs = std::tuple<std::vector<int>, std::uint64_t, std::uint64_t>;
-
-const std::vector<std::pair<farthest::Isa, std::string>>& isa_names() {
-  static const std::vector<std::pair<farthest::Isa, std::string>> names{{farthest::Isa::portable, "portable"},
-                                                                        {farthest::Isa::avx2, "avx2"},
-                                                                        {farthest::Isa::avx512, "avx512"}};
-  return names;
-}
-
-std::vector<std::string> available_isas() {
-  std::vector<std::string> out;
-  for (const auto isa : farthest::available_isas())
-    for (const auto& [value, name] : isa_names())
-      if (value == isa) out.push_back(name);
-  return out;
-}
-
-farthest::Isa isa_named(const std::string& wanted) {
-  const auto available = farthest::available_isas();
-  if (wanted.empty()) return available.back();
-  for (const auto& [value, name] : isa_names())
-    if (name == wanted && std::ranges::find(available, value) != available.end()) return value;
-  throw InvalidArgument("this processor has no instruction set '" + wanted + "'");
-}
-
-using OrbitArgs = std::tuple<std::uint64_t, int>;  // slots, modulus
-
-Move move_from(const MoveArgs& args) {
-  Move move{{}, std::get<1>(args), std::get<2>(args)};
-  for (const int slot : std::get<0>(args)) {
-    if (slot < 0 || slot >= farthest::kMaxSlots) throw InvalidArgument("a move must permute the slots");
-    move.to.push_back(static_cast<std::uint8_t>(slot));
-  }
-  return move;
-}
-
-void make_space(Space* place, int slots, const std::vector<int>& counts, const std::vector<int>& parity,
-                const std::vector<MoveArgs>& moves, int shard_classes, const std::string& isa,
-                const std::vector<OrbitArgs>& orbits, const std::vector<int>& twisted,
-                const std::vector<std::vector<int>>& deltas) {
-  std::vector<std::uint8_t> bits;
-  for (const int p : parity) {
-    if (p != 0 && p != 1) throw InvalidArgument("parities must be 0 or 1");
-    bits.push_back(static_cast<std::uint8_t>(p));
-  }
-  std::vector<Move> compiled;
-  std::ranges::transform(moves, std::back_inserter(compiled), move_from);
-  if (!deltas.empty() && deltas.size() != moves.size())
-    throw InvalidArgument("there must be deltas for each move or for none");
-  for (std::size_t m = 0; m < deltas.size(); ++m)
-    for (const int delta : deltas[m]) {
-      if (delta < 0 || delta > 255) throw InvalidArgument("deltas must be 0 to 255");
-      compiled[m].delta.push_back(static_cast<std::uint8_t>(delta));
-    }
-  std::vector<farthest::Orbit> sets;
-  for (const auto& [mask, modulus] : orbits) sets.push_back({mask, modulus});
-  new (place) Space(Layout(slots, counts, std::move(bits), std::move(sets), twisted), std::move(compiled),
-                    shard_classes, isa_named(isa));
-}
 
 // A LayerView and the buffers that it looks into.
 struct Layer {
@@ -210,7 +147,7 @@ void clear(const Space& space, const Layer& layer) {
 }
 
 void insert(const Space& space, const Layer& layer, Key key) {
-  if (key >= space.layout().keys()) throw InvalidArgument("no such key: " + std::to_string(key));
+  if (key >= space.keys()) throw InvalidArgument("no such key: " + std::to_string(key));
   farthest::insert(space, key, view_in(space, layer));
 }
 
@@ -243,67 +180,49 @@ std::uint64_t unpack(const Space& space, const Array<const std::uint8_t>& data, 
 NB_MODULE(_kernel, m) {
   // A space that a script keeps until the interpreter ends is no leak that its author could mend.
   nb::set_leak_warnings(false);
-  m.doc() =
-      "The enumeration kernel: arrangement spaces, layers of states as bitmaps, and their images under "
-      "moves.";
-  m.def("available_isas", &available_isas, "Instruction sets that this processor can run, best last.");
+  m.doc() = "The enumeration kernel: spaces, layers of states as bitmaps, and their images under moves.";
+  m.def("available_isas", &farthest::python::isas,
+        "Instruction sets that this processor can run, best last.");
 
-  auto space =
-      nb::class_<Space>(
-          m, "Space",
-          "An arrangement space: `slots` slots, class j of labels counts[j] times, and its moves. A move is "
-          "(to, require, forbid): the content of slot i goes to slot to[i]; legal where all slots of the bit "
-          "mask `require` hold class 0 and none of `forbid` does. parity: empty, or one bit a slot for a "
-          "halved layout. isa: empty for the best available. orbits: (bit mask of slots, modulus of "
-          "orientations "
-          "there), which the classes fill in order; empty for one without orientations. twisted: the classes "
-          "whose "
-          "orientations the keys hold. deltas: for each move what it adds to the orientation of each slot's "
-          "content, or empty. Raises ValueError.")
-          .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,
-               "isa"_a = "", "orbits"_a = std::vector<OrbitArgs>{}, "twisted"_a = std::vector<int>{},
-               "deltas"_a = std::vector<std::vector<int>>{})
-          .def_prop_ro(
-              "keys", [](const Space& s) { return s.layout().keys(); }, "Number of keys.")
-          .def_prop_ro(
-              "lines", [](const Space& s) { return s.layout().lines(); },
-              "Lines of a whole layer: runs of words that are stepped together.")
-          .def_prop_ro(
-              "words", [](const Space& s) { return s.layout().words(); }, "64-bit words of a whole layer.")
-          .def_prop_ro(
-              "bits", [](const Space& s) { return s.layout().bits(); }, "States in a word.")
-          .def_prop_ro(
-              "shard_levels", [](const Space& s) { return s.layout().upper_classes(); },
-              "Most classes that shards can be cut by.")
-          .def_prop_ro("shards", &Space::shards, "Number of shards.")
-          .def_prop_ro("lines_per_shard", &Space::lines_per_shard,
-                       "Lines in a shard: flags of its part of a layer.")
-          .def_prop_ro("words_per_shard", &Space::words_per_shard, "64-bit words in a shard.")
-          .def_prop_ro("row_bytes", &Space::row_bytes,
-                       "Bytes that the rows of all shards take once prepared.")
-          .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
-          .def_prop_ro(
-              "colours",
-              [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
-              "0 or 1 for each shard so that all moves change the colour; empty if there is no such "
-              "colouring.")
-          .def(
-              "sources",
-              [](const Space& s, std::uint64_t i) {
-                if (i >= s.shards()) throw InvalidArgument("no such shard");
-                return std::vector<std::uint64_t>(s.shard(i).sources.begin(), s.shard(i).sources.end());
-              },
-              "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
-          .def(
-              "prepare",
-              [](Space& s, const std::vector<std::uint64_t>& shards, int threads) {
-                if (std::ranges::any_of(shards, [&](auto i) { return i >= s.shards(); }))
-                  throw InvalidArgument("no such shard");
-                s.prepare(shards, std::max(threads, 1));
-              },
-              "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-              "Builds what step() needs for these shards; idempotent.");
-  farthest::python::bind_boards(space);
+  nb::class_<Space>(m, "Space",
+                    "States with keys, and the moves between them: what layers, planes and steps are of.")
+      .def_prop_ro("keys", &Space::keys, "Number of keys.")
+      .def_prop_ro("lines", &Space::lines, "Lines of a whole layer: runs of words that are stepped together.")
+      .def_prop_ro("words", &Space::words, "64-bit words of a whole layer.")
+      .def_prop_ro("bits", &Space::bits, "States in a word.")
+      .def_prop_ro("shard_levels", &Space::shard_levels,
+                   "How finely shards can be cut: most classes or bits.")
+      .def_prop_ro("shards", &Space::shards, "Number of shards.")
+      .def_prop_ro("lines_per_shard", &Space::lines_per_shard,
+                   "Lines in a shard: flags of its part of a layer.")
+      .def_prop_ro("words_per_shard", &Space::words_per_shard, "64-bit words in a shard.")
+      .def_prop_ro("row_bytes", &Space::row_bytes, "Bytes that prepare() takes for all shards.")
+      .def_prop_ro("reversible", &Space::reversible, "Whether the inverse of every move is a move.")
+      .def_prop_ro(
+          "graded", &Space::graded,
+          "Whether all paths from one state to another are equally long: then no layer has a state of "
+          "an earlier one.")
+      .def_prop_ro(
+          "colours", [](const Space& s) { return std::vector<int>(s.colours().begin(), s.colours().end()); },
+          "0 or 1 for each shard so that all moves change the colour; empty if there is no such "
+          "colouring.")
+      .def(
+          "sources",
+          [](const Space& s, std::uint64_t i) {
+            if (i >= s.shards()) throw InvalidArgument("no such shard");
+            return s.sources(i);
+          },
+          "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
+      .def(
+          "prepare",
+          [](Space& s, const std::vector<std::uint64_t>& shards, int threads) {
+            if (std::ranges::any_of(shards, [&](auto i) { return i >= s.shards(); }))
+              throw InvalidArgument("no such shard");
+            s.prepare(shards, std::max(threads, 1));
+          },
+          "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+          "Builds what step() needs for these shards; idempotent.");
+  farthest::python::bind_arrangement(m);
   farthest::python::bind_runs(m);
   farthest::python::bind_blocks(m);
 

@@ -77,7 +77,7 @@ std::vector<Word> bitmap_of(std::span<const std::uint8_t> blob, std::uint64_t li
 
 std::vector<Word> filled_lines(const Space& space, const LayerView& layer) {
   const std::uint64_t lines = layer.shards * space.lines_per_shard();
-  const std::uint64_t words_per_line = space.layout().words_per_line();
+  const std::uint64_t words_per_line = space.words_per_line();
   std::vector<Word> filled(bitmap_words(lines));
   for (std::uint64_t line = 0; line < lines; ++line) {
     if (layer.flags[line] == 0) continue;
@@ -89,7 +89,7 @@ std::vector<Word> filled_lines(const Space& space, const LayerView& layer) {
 }
 
 std::size_t packed_bytes(const Space& space, const std::vector<Word>& filled) {
-  return (filled.size() + filled_count(filled) * space.layout().words_per_line()) * kWordBytes;
+  return (filled.size() + filled_count(filled) * space.words_per_line()) * kWordBytes;
 }
 
 void pack(const Space& space, const LayerView& layer, const std::vector<Word>& filled,
@@ -98,7 +98,7 @@ void pack(const Space& space, const LayerView& layer, const std::vector<Word>& f
       out.size() != packed_bytes(space, filled))
     throw InvalidArgument("the bitmap, the layer and the blob must fit together");
   if (filled.empty()) return;
-  const std::uint64_t words_per_line = space.layout().words_per_line();
+  const std::uint64_t words_per_line = space.words_per_line();
   std::memcpy(out.data(), filled.data(), filled.size() * kWordBytes);
   std::uint8_t* at = out.data() + filled.size() * kWordBytes;
   each_filled(filled, [&](std::uint64_t line) {
@@ -114,14 +114,14 @@ std::uint64_t unpack(const Space& space, std::span<const std::uint8_t> blob,
   const std::vector<Word> filled = bitmap_of(blob, piece_of(space, layers).shards * space.lines_per_shard());
   if (blob.size() != packed_bytes(space, filled))
     throw InvalidArgument("the packed layer's size is not that of its lines");
-  const std::size_t words = space.layout().words_per_line();
+  const std::size_t words = space.words_per_line();
   const std::uint8_t* packed = blob.data() + filled.size() * kWordBytes;
   Tally tally;
   each_filled(filled, [&](std::uint64_t) {
     tally.add(packed, words);
     packed += words * kWordBytes;
   });
-  if (tally.used >> (space.layout().bits() - 1) > 1)
+  if (tally.used >> (space.bits() - 1) > 1)
     throw InvalidArgument("the packed layer has bits that are no states");
   packed = blob.data() + filled.size() * kWordBytes;
   each_filled(filled, [&](std::uint64_t line) {

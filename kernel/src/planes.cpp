@@ -27,7 +27,7 @@ const std::array<std::uint64_t, 256>& spread() {
 // in the piece's memory follows from that number as its place in a whole layer follows from the key. Throws
 // InvalidArgument unless the keys first .. first + count - 1 lie in the piece's shards.
 Key key_in(const Space& space, const Piece& piece, Key first, std::size_t count) {
-  const Key per_shard = space.lines_per_shard() * space.layout().keys_per_line();
+  const Key per_shard = space.keys_per_shard();
   const Key begin = piece.first_shard * per_shard, keys = piece.shards * per_shard;
   if (first < begin || first - begin > keys || count > keys - (first - begin))
     throw InvalidArgument("keys out of range");
@@ -80,29 +80,26 @@ class Expander {
 
 // first: as key_in() counts.
 template <class Distance>
-void expand_some(const Layout& layout, Expander<Distance> expander, Key first, std::span<Distance> out) {
-  std::array<Distance, 64> a{}, b{};
-  const auto bits = static_cast<std::size_t>(layout.bits());
-  if (layout.mode() != WordMode::split) {
-    auto [word, skip] = layout.place(first);
+void expand_some(const Space& space, Expander<Distance> expander, Key first, std::span<Distance> out) {
+  if (space.in_order()) {
+    std::array<Distance, 64> states{};
+    const auto bits = static_cast<std::size_t>(space.bits());
+    auto [word, skip] = space.place(first);
     for (std::size_t done = 0; done < out.size(); ++word, skip = 0) {
-      expander.word(word, a);
+      expander.word(word, states);
       const std::size_t take = std::min(bits - static_cast<std::size_t>(skip), out.size() - done);
-      std::copy_n(a.begin() + skip, take, out.begin() + static_cast<std::ptrdiff_t>(done));
+      std::copy_n(states.begin() + skip, take, out.begin() + static_cast<std::ptrdiff_t>(done));
       done += take;
     }
     return;
   }
-  const std::uint64_t run = layout.word_arrangements();
+  std::array<std::array<Distance, 64>, 4> group{};
   for (std::size_t done = 0; done < out.size();) {
     const Key key = first + done;
-    expander.word(key / run * 2, a);
-    expander.word(key / run * 2 + 1, b);
-    for (std::uint64_t arrangement = key % run; arrangement < run && done < out.size(); ++arrangement) {
-      const auto pair = static_cast<int>(arrangement / 2);
-      const bool odd = (layout.pair_parity(pair) ^ static_cast<int>(arrangement & 1)) != 0;
-      out[done++] = (odd ? b : a)[static_cast<std::size_t>(pair)];
-    }
+    for (std::uint64_t w = 0; w < space.words_per_group(); ++w)
+      expander.word(key / space.keys_per_group() * space.words_per_group() + w, group[w]);
+    for (Key k = key % space.keys_per_group(); k < space.keys_per_group() && done < out.size(); ++k)
+      out[done++] = group[space.order()[k] / 64][space.order()[k] % 64];
   }
 }
 
@@ -111,18 +108,17 @@ void expand_some(const Layout& layout, Expander<Distance> expander, Key first, s
 template <class Distance, class Pick>
 void insert_picked(const Space& space, Key first, std::span<const Distance> distances,
                    const std::vector<LayerView>& layers, int threads, Pick pick) {
-  const Layout& layout = space.layout();
   first = key_in(space, piece_of(space, layers), first, distances.size());
   if (distances.empty()) return;
-  const Key per_line = layout.keys_per_line(), end = first + distances.size();
+  const Key per_line = space.keys_per_line(), end = first + distances.size();
   const std::uint64_t first_line = first / per_line;
   in_parallel((end - 1) / per_line - first_line + 1, threads, [&](std::uint64_t i) {
     const std::uint64_t line = first_line + i;
     unsigned any = 0;
     for (Key key = std::max(first, line * per_line); key < std::min(end, (line + 1) * per_line);) {
       // One word at a time, or one state where neighbouring keys lie in different words.
-      const auto [word, begin] = layout.place(key);
-      const auto run = layout.mode() == WordMode::split ? 1 : static_cast<Key>(layout.bits() - begin);
+      const auto [word, begin] = space.place(key);
+      const auto run = space.in_order() ? static_cast<Key>(space.bits() - begin) : 1;
       const auto count = std::min({run, end - key, (line + 1) * per_line - key});
       std::array<Word, kMaxPlanes> gathered{};
       for (Key k = 0; k < count; ++k) {
@@ -151,7 +147,7 @@ void expand(const Space& space, const std::vector<LayerView>& planes, const Dist
   constexpr std::size_t kKeys = std::size_t{1} << 18;
   in_parallel((out.size() + kKeys - 1) / kKeys, threads, [&](std::uint64_t i) {
     const std::size_t at = i * kKeys;
-    expand_some(space.layout(), expander, first + at, out.subspan(at, std::min(kKeys, out.size() - at)));
+    expand_some(space, expander, first + at, out.subspan(at, std::min(kKeys, out.size() - at)));
   });
 }
 
@@ -161,9 +157,9 @@ template void expand(const Space&, const std::vector<LayerView>&, const Distance
                      std::span<std::uint16_t>, int);
 
 void insert(const Space& space, Key key, const LayerView& layer) {
-  const auto [word, b] = space.layout().place(key_in(space, {layer.first_shard, layer.shards}, key, 1));
+  const auto [word, b] = space.place(key_in(space, {layer.first_shard, layer.shards}, key, 1));
   layer.words[word] |= Word{1} << b;
-  layer.flags[word / space.layout().words_per_line()] = 1;
+  layer.flags[word / space.words_per_line()] = 1;
 }
 
 template <class Distance>
@@ -204,17 +200,16 @@ template void mark_found(const Space&, Key, std::span<const std::uint8_t>, const
 template void mark_found(const Space&, Key, std::span<const std::uint16_t>, const LayerView&, int);
 
 std::vector<Key> keys_of(const Space& space, const LayerView& view, std::size_t limit) {
-  const Layout& layout = space.layout();
-  const auto words_per_line = layout.words_per_line();
+  const auto words_per_line = space.words_per_line();
   const std::uint64_t first_line = view.first_shard * space.lines_per_shard();
-  const Word states = ~Word{0} >> (64 - layout.bits());
+  const Word states = ~Word{0} >> (64 - space.bits());
   std::vector<Key> keys;
   for (std::uint64_t line = 0; line < view.shards * space.lines_per_shard() && keys.size() < limit; ++line) {
     if (view.flags[line] == 0) continue;
     std::vector<Key> here;
     for (std::uint64_t w = line * words_per_line; w < (line + 1) * words_per_line; ++w)
       for (Word word = view.words[w] & states; word != 0; word &= word - 1)
-        here.push_back(layout.key_at(first_line * words_per_line + w, std::countr_zero(word)));
+        here.push_back(space.key_at(first_line * words_per_line + w, std::countr_zero(word)));
     std::ranges::sort(here);  // a split layout keeps the odd and the even arrangements of a prefix apart
     here.resize(std::min(here.size(), limit - keys.size()));
     keys.insert(keys.end(), here.begin(), here.end());

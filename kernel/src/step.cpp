@@ -4,7 +4,6 @@
 #include <string>
 
 #include "parallel.hpp"
-#include "shufflers.hpp"
 
 namespace farthest {
 namespace {
@@ -35,23 +34,18 @@ struct ShardTask {
 };
 
 ShardTask make_task(const Space& space, std::uint64_t index, const StepInput& input) {
-  const Shard& shard = space.shard(index);
-  if (!shard.prepared) throw InvalidArgument("shard " + std::to_string(index) + " is not prepared");
+  if (!space.prepared(index)) throw InvalidArgument("shard " + std::to_string(index) + " is not prepared");
   ShardTask task;
   const Pieces frontier(space, input.frontier);
-  for (const auto source : shard.sources) {
+  for (const auto source : space.sources(index)) {
     const LayerView view = frontier.at(source);
     task.source_words.push_back(view.words);
     task.source_flags.push_back(view.flags);
   }
   LineRange& range = task.range;
-  range.words_per_line = space.layout().words_per_line();
-  range.moves = shard.sources.size();
-  range.rows = shard.rows.data();
+  range.shard = index;
   range.source_words = task.source_words;
   range.source_flags = task.source_flags;
-  range.programs = space.programs().programs().data();
-  range.shufflers = space.shufflers().data();
   const LayerView fresh = Pieces(space, input.fresh).at(index);
   range.fresh = fresh.words;
   range.fresh_flags = fresh.flags;
@@ -86,7 +80,7 @@ std::vector<std::uint64_t> step(const Space& space, const std::vector<std::uint6
     LineRange range = tasks[i / pieces].range;
     range.first = i % pieces * kPieceLines;
     range.last = std::min(range.first + kPieceLines, lines);
-    const std::uint64_t fresh = space.shufflers().run()(range);
+    const std::uint64_t fresh = space.step_lines(range);
     if (fresh != 0) counts[i / pieces].fetch_add(fresh, std::memory_order_relaxed);
   });
   return {counts.begin(), counts.end()};

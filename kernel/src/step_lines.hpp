@@ -3,38 +3,23 @@
 //   Word operator()(Word) const        bit b of the result = bit map[b] of the word
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstring>
-#include <span>
 
-#include "farthest/program.hpp"
-#include "farthest/space.hpp"
+#include "farthest/arrangement.hpp"
+#include "finish_line.hpp"
 
 namespace farthest {
 
-inline constexpr std::size_t kMaxExclude = 2;
-inline constexpr std::size_t kMaxAccumulate = 18;  // visited and the planes of 16-bit distances
-
-// Lines [first, last) of one shard. Pointers are to the first line of the shard they name.
-struct LineRange {
-  std::uint64_t first = 0, last = 0;
-  std::size_t words_per_line = 0;
-  std::size_t moves = 0;
-  const RowEntry* rows = nullptr;
-  std::span<const Word* const> source_words;  // by move
-  std::span<const std::uint8_t* const> source_flags;
-  const Program* programs = nullptr;
-  const void* shufflers = nullptr;
-  Word* fresh = nullptr;
-  std::uint8_t* fresh_flags = nullptr;
-  std::size_t excludes = 0, accumulates = 0;
-  std::array<const Word*, kMaxExclude> exclude{};
-  std::array<Word*, kMaxAccumulate> accumulate{};
-  std::array<std::uint8_t*, kMaxAccumulate> accumulate_flags{};
+// What the lines of a shard are pulled by.
+struct LineRows {
+  std::size_t words_per_line;
+  std::size_t moves;
+  const RowEntry* rows;  // of the shard's first line
+  const Program* programs;
+  const void* shufflers;
 };
 
-using StepLines = std::uint64_t (*)(const LineRange&);
+using StepLines = std::uint64_t (*)(const LineRange&, const LineRows&);
 
 // An instruction set's inner loop and its prepared maps.
 struct Backend {
@@ -61,45 +46,22 @@ void apply(const Program& program, const Shuffler* shufflers, const Word* source
 }
 
 template <class Shuffler>
-std::uint64_t step_lines(const LineRange& range) {
-  const auto* shufflers = static_cast<const Shuffler*>(range.shufflers);
-  const std::size_t words = range.words_per_line;
+std::uint64_t step_lines(const LineRange& range, const LineRows& by) {
+  const auto* shufflers = static_cast<const Shuffler*>(by.shufflers);
+  const std::size_t words = by.words_per_line;
   alignas(64) Word result[kMaxLineWords];
   std::uint64_t total = 0;
-  const RowEntry* row = range.rows + range.first * range.moves;
-  for (std::uint64_t line = range.first; line < range.last; ++line, row += range.moves) {
+  const RowEntry* row = by.rows + range.first * by.moves;
+  for (std::uint64_t line = range.first; line < range.last; ++line, row += by.moves) {
     bool any = false;
-    for (std::size_t m = 0; m < range.moves; ++m) {
+    for (std::size_t m = 0; m < by.moves; ++m) {
       const RowEntry& entry = row[m];
       if (range.source_flags[m][entry.line] == 0) continue;
       if (!any) std::memset(result, 0, words * sizeof(Word));
       any = true;
-      apply(range.programs[entry.program], shufflers, range.source_words[m] + entry.line * words, result,
-            words);
+      apply(by.programs[entry.program], shufflers, range.source_words[m] + entry.line * words, result, words);
     }
-    Word* fresh = range.fresh + line * words;
-    if (any) {
-      for (std::size_t e = 0; e < range.excludes; ++e) {
-        const Word* known = range.exclude[e] + line * words;
-        for (std::size_t w = 0; w < words; ++w) result[w] &= ~known[w];
-      }
-      std::uint64_t count = 0;
-      for (std::size_t w = 0; w < words; ++w) count += static_cast<std::uint64_t>(std::popcount(result[w]));
-      any = count != 0;
-      total += count;
-    }
-    if (any) {
-      std::memcpy(fresh, result, words * sizeof(Word));
-      range.fresh_flags[line] = 1;
-      for (std::size_t a = 0; a < range.accumulates; ++a) {
-        Word* sum = range.accumulate[a] + line * words;
-        for (std::size_t w = 0; w < words; ++w) sum[w] |= result[w];
-        range.accumulate_flags[a][line] = 1;
-      }
-    } else if (range.fresh_flags[line] != 0) {
-      std::memset(fresh, 0, words * sizeof(Word));
-      range.fresh_flags[line] = 0;
-    }
+    total += finish_line(range, line, any ? result : nullptr, words);
   }
   return total;
 }

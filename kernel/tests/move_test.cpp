@@ -52,7 +52,7 @@ TEST(wrong_moves_are_refused) {
   CHECK_THROWS((check_move({{0, 1, 2}, 0, bit(63)}, 3), 0));
   CHECK_THROWS((check_move({{0, 1, 2}, bit(1), bit(1)}, 3), 0));
   const Isa portable = Isa::portable;
-  CHECK_THROWS(Space(Layout(3, {1, 2}, {}), {Move{{0, 1}, 0, 0}}, 1, portable));
+  CHECK_THROWS(ArrangementSpace(Layout(3, {1, 2}, {}), {Move{{0, 1}, 0, 0}}, 1, portable));
 }
 
 TEST(image_of_a_mask) {

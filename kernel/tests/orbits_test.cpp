@@ -181,8 +181,8 @@ TEST(wrong_orbits_and_twists_are_refused) {
   std::iota(all.begin(), all.end(), 0);
   CHECK_THROWS(Layout(12, std::vector<int>(12, 1), {}, {{0xfff, 64}}, all));  // 2^72 twists
   const Layout layout(4, {1, 1, 2}, {}, two, {0});
-  CHECK_THROWS(Space(layout, {Move{{2, 1, 0, 3}, 0, 0}}, 1, Isa::portable));  // from orbit to orbit
-  CHECK_THROWS(Space(layout, {Move{{1, 0, 2, 3}, 0, 0, {1, 1}}}, 1, Isa::portable));
+  CHECK_THROWS(ArrangementSpace(layout, {Move{{2, 1, 0, 3}, 0, 0}}, 1, Isa::portable));  // from orbit to orbit
+  CHECK_THROWS(ArrangementSpace(layout, {Move{{1, 0, 2, 3}, 0, 0, {1, 1}}}, 1, Isa::portable));
 }
 
 TEST(inverses_undo_twists_too) {
@@ -206,7 +206,7 @@ TEST(inverses_undo_twists_too) {
     std::iota(once.to.begin(), once.to.end(), std::uint8_t{0});
     const bool own = once == inverse(once, layout.moduli());
     CHECK(closed_under_inverse({once}, layout.moduli()) == own);
-    CHECK(Space(layout, {once}, 1, Isa::portable).reversible() == own);
+    CHECK(ArrangementSpace(layout, {once}, 1, Isa::portable).reversible() == own);
   }
 }
 
@@ -226,7 +226,7 @@ struct Case {
 };
 
 void check_step(const Case& of, int shard_classes, Isa isa, int threads) {
-  Space space(of.layout, of.moves, shard_classes, isa);
+  ArrangementSpace space(of.layout, of.moves, shard_classes, isa);
   Bitmap frontier(space, of.frontier), known(space, of.known), fresh(space), sum(space, of.known);
   const auto shards = all_shards(space);
   space.prepare(shards, threads);
@@ -278,7 +278,7 @@ TEST(a_whole_search_with_twists_finds_the_layers_of_the_plain_model) {
   const std::vector<Move> moves{{{1, 2, 0, 3, 4}, 0, 0, {1, 1, 0, 0, 0}},
                                 {{1, 0, 2, 4, 3}, 0, 0, {1, 2, 0, 1, 0}}};
   for (const Isa isa : available_isas()) {
-    Space space(layout, moves, 2, isa);
+    ArrangementSpace space(layout, moves, 2, isa);
     space.prepare(all_shards(space), 2);
     std::set<Key> found{0}, now{0};
     Bitmap frontier(space, now), fresh(space), known(space, found);

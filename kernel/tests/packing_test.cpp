@@ -21,7 +21,7 @@ Blob packed(const Space& space, const LayerView& layer) {
 // What the header says a blob is, byte by byte.
 Blob packed_by_hand(const Space& space, const LayerView& layer) {
   const std::uint64_t lines = layer.shards * space.lines_per_shard();
-  const std::uint64_t words = space.layout().words_per_line();
+  const std::uint64_t words = space.words_per_line();
   Blob blob((lines + 63) / 64 * 8);
   for (std::uint64_t line = 0; line < lines; ++line) {
     const std::span<const Word> here(layer.words + line * words, words);
@@ -42,14 +42,14 @@ bool refused(const Space& space, const Blob& blob, const std::vector<LayerView>&
   return false;
 }
 
-Space sample_space(const Sample& sample) {
-  return Space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
+ArrangementSpace sample_space(const Sample& sample) {
+  return ArrangementSpace(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
 }
 
 TEST(packed_layers_are_as_described_and_come_back) {
   Random random(21);
   for (const Sample& sample : small_samples()) {
-    const Space space = sample_space(sample);
+    const ArrangementSpace space = sample_space(sample);
     for (int i = 0; i < 6; ++i) {
       const std::uint64_t first = random.below(space.shards() + 1);
       const std::uint64_t shards = random.below(space.shards() - first + 1);
@@ -77,7 +77,7 @@ TEST(packed_layers_are_as_described_and_come_back) {
 
 TEST(packed_layers_may_begin_at_any_address) {
   Random random(22);
-  const Space space = sample_space({{1, 1, 1, 1, 1, 1, 1, 1}, {}});
+  const ArrangementSpace space = sample_space({{1, 1, 1, 1, 1, 1, 1, 1}, {}});
   Bitmap layer(space, random_keys(space.layout(), 500, random));
   const Blob blob = packed(space, layer.view(space));
   for (std::size_t offset = 0; offset < 8; ++offset) {
@@ -91,16 +91,16 @@ TEST(packed_layers_may_begin_at_any_address) {
 
 TEST(all_states_are_counted) {
   for (const Sample& sample : small_samples()) {
-    const Space space = sample_space(sample);
+    const ArrangementSpace space = sample_space(sample);
     Bitmap layer(space), out(space);
-    for (Key key = 0; key < space.layout().keys(); ++key) insert(space, key, layer.view(space));
-    CHECK(unpack(space, packed(space, layer.view(space)), {out.view(space)}) == space.layout().keys());
+    for (Key key = 0; key < space.keys(); ++key) insert(space, key, layer.view(space));
+    CHECK(unpack(space, packed(space, layer.view(space)), {out.view(space)}) == space.keys());
     CHECK(out == layer);
   }
 }
 
 TEST(flags_of_empty_lines_spare_looking_at_them) {
-  const Space space = sample_space({{1, 2, 3}, {}});
+  const ArrangementSpace space = sample_space({{1, 2, 3}, {}});
   Bitmap layer(space, {7});
   std::ranges::fill(layer.flags, std::uint8_t{0});
   CHECK(packed(space, layer.view(space)) == packed(space, Bitmap(space).view(space)));
@@ -109,8 +109,8 @@ TEST(flags_of_empty_lines_spare_looking_at_them) {
 TEST(damaged_packed_layers_are_refused_and_change_nothing) {
   Random random(23);
   for (const Sample& sample : small_samples()) {
-    const Space space = sample_space(sample);
-    const std::uint64_t lines = space.layout().lines(), bytes_per_line = space.layout().words_per_line() * 8;
+    const ArrangementSpace space = sample_space(sample);
+    const std::uint64_t lines = space.lines(), bytes_per_line = space.words_per_line() * 8;
     const auto keys = random_keys(space.layout(), 12, random);
     Bitmap layer(space, keys), out(space);
     const Blob blob = packed(space, layer.view(space));
@@ -140,7 +140,7 @@ TEST(damaged_packed_layers_are_refused_and_change_nothing) {
       CHECK(is_refused(damaged));
     }
     for (std::size_t at = bitmap_bytes; at < blob.size(); at += 8)
-      for (int b = space.layout().bits(); b < 64; ++b) {
+      for (int b = space.bits(); b < 64; ++b) {
         Blob damaged = blob;
         auto& byte = damaged[at + static_cast<std::size_t>(b) / 8];
         byte = static_cast<std::uint8_t>(byte | 1 << b % 8);
@@ -152,7 +152,7 @@ TEST(damaged_packed_layers_are_refused_and_change_nothing) {
 }
 
 TEST(packing_refuses_what_does_not_fit_together) {
-  const Space space = sample_space({{1, 2, 3}, {}});
+  const ArrangementSpace space = sample_space({{1, 2, 3}, {}});
   Bitmap layer(space, {3, 4}), out(space);
   const Blob blob = packed(space, layer.view(space));
   CHECK(refused(space, blob, {}));

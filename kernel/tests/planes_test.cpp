@@ -34,8 +34,8 @@ std::vector<std::uint8_t> random_parities(const Space& space, int shift, Random&
 template <class Distance>
 std::vector<Distance> random_distances(const Space& space, const DistanceCode& code, unsigned most,
                                        Random& random) {
-  const std::uint64_t per_shard = space.layout().keys() / space.shards();
-  std::vector<Distance> out(space.layout().keys());
+  const std::uint64_t per_shard = space.keys() / space.shards();
+  std::vector<Distance> out(space.keys());
   for (Key key = 0; key < out.size(); ++key) {
     auto distance = static_cast<unsigned>(random.below(most + 1));
     if (code.shift == 1) distance = (distance & ~1u) | code.parity[key / per_shard];
@@ -49,7 +49,7 @@ void check_round_trip(const Space& space, int shift, unsigned most, Random& rand
   const DistanceCode code{shift, random_parities(space, shift, random)};
   const auto distances = random_distances<Distance>(space, code, most, random);
   Planes planes(space, static_cast<std::size_t>(std::bit_width((most >> shift) + 1)));
-  const Key keys = space.layout().keys();
+  const Key keys = space.keys();
   const Key cut = random.below(keys + 1);
   const std::span<const Distance> all(distances);
   collect(space, 0, all.first(cut), shift, planes.views);
@@ -83,7 +83,7 @@ TEST(distances_round_trip_through_planes) {
   for (const Sample& sample : small_samples()) {
     const Layout layout = sample.layout();
     for (int classes = 1; classes <= std::min(2, layout.upper_classes()); ++classes) {
-      const Space space(layout, row_moves(layout.slots()), classes, Isa::portable);
+      const ArrangementSpace space(layout, row_moves(layout.slots()), classes, Isa::portable);
       for (const int shift : {0, 1}) {
         check_round_trip<std::uint8_t>(space, shift, 20, random);
         check_round_trip<std::uint8_t>(space, shift, 254, random);
@@ -112,7 +112,7 @@ void check_pieces(const Space& space, int shift, unsigned most, Random& random) 
   const auto distances = random_distances<Distance>(space, code, most, random);
   const auto count = static_cast<std::size_t>(std::bit_width((most >> shift) + 1));
   const auto depth = static_cast<Distance>(random.below(most + 1));
-  const Key per_shard = space.layout().keys() / space.shards();
+  const Key per_shard = space.keys() / space.shards();
   const std::span<const Distance> all(distances);
   Planes whole(space, count), glued(space, count);
   Bitmap layer(space), found(space), layer_glued(space), found_glued(space), inserted(space);
@@ -144,7 +144,7 @@ void check_pieces(const Space& space, int shift, unsigned most, Random& random) 
 void check_pieces_of(const Sample& sample, int rounds, Random& random) {
   const Layout layout = sample.layout();
   for (int classes = 1; classes <= std::min(2, layout.upper_classes()); ++classes) {
-    const Space space(layout, row_moves(layout.slots()), classes, Isa::portable);
+    const ArrangementSpace space(layout, row_moves(layout.slots()), classes, Isa::portable);
     for (int i = 0; i < rounds; ++i) {
       check_pieces<std::uint8_t>(space, i % 2, 1 + static_cast<unsigned>(random.below(254)), random);
       check_pieces<std::uint16_t>(space, i % 2, 1 + static_cast<unsigned>(random.below(65534)), random);
@@ -162,7 +162,8 @@ TEST(pieces_of_shards_of_many_lines_are_glued_together) {
   const std::vector<int> singles(9, 1);
   for (const Sample& sample : {Sample{{1, 1, 4, 4}, {}}, Sample{{1, 1, 5, 1, 3}, {}}, Sample{singles, {}},
                                Sample{singles, {0, 1, 0, 1, 0, 1, 0, 1, 0}}}) {
-    CHECK(Space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable).lines_per_shard() > 1);
+    CHECK(ArrangementSpace(sample.layout(), row_moves(sample.slots()), 1, Isa::portable).lines_per_shard() >
+          1);
     check_pieces_of(sample, 2, random);
   }
 }
@@ -182,8 +183,8 @@ struct OwnPiece {
 TEST(keys_outside_of_a_piece_are_refused) {
   Random random(15);
   for (const Sample& sample : small_samples()) {
-    const Space space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
-    const Key per_shard = space.layout().keys() / space.shards();
+    const ArrangementSpace space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
+    const Key per_shard = space.keys() / space.shards();
     for (int i = 0; i < 20; ++i) {
       const std::uint64_t first_shard = random.below(space.shards() + 1);
       const std::uint64_t shards = random.below(space.shards() - first_shard + 1);
@@ -228,7 +229,7 @@ TEST(keys_outside_of_a_piece_are_refused) {
 }
 
 TEST(planes_of_different_shards_are_refused) {
-  const Space space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
+  const ArrangementSpace space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
   const OwnPiece first(space, 0, 2), second(space, 1, 2), longer(space, 0, 3);
   for (const OwnPiece* other : {&second, &longer}) {
     const std::vector<LayerView> planes{first.view, other->view};
@@ -240,21 +241,21 @@ TEST(planes_of_different_shards_are_refused) {
 
 TEST(bits_that_are_no_states_are_passed_over) {
   for (const Sample& sample : small_samples()) {
-    const Space space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
+    const ArrangementSpace space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
     Bitmap layer(space);
     std::ranges::fill(layer.words, ~Word{0});
     std::ranges::fill(layer.flags, std::uint8_t{1});
-    const auto keys = keys_of(space, layer.view(space), space.layout().keys() + 1);
-    CHECK(keys.size() == space.layout().keys());
+    const auto keys = keys_of(space, layer.view(space), space.keys() + 1);
+    CHECK(keys.size() == space.keys());
     for (Key key = 0; key < keys.size(); ++key) CHECK(keys[key] == key);
   }
 }
 
 TEST(large_maps_are_expanded_by_threads) {
   Random random(12);
-  const Space space(Layout(13, {1, 2, 2, 4, 4}, {}), row_moves(13), 1, Isa::portable);
+  const ArrangementSpace space(Layout(13, {1, 2, 2, 4, 4}, {}), row_moves(13), 1, Isa::portable);
   Planes planes(space, 3);
-  std::vector<std::uint8_t> expected(space.layout().keys(), kNone<std::uint8_t>);
+  std::vector<std::uint8_t> expected(space.keys(), kNone<std::uint8_t>);
   for (const Key key : random_keys(space.layout(), 3000, random)) {
     expected[key] = static_cast<std::uint8_t>(random.below(7));
     const std::uint8_t one[] = {expected[key]};
@@ -270,7 +271,7 @@ TEST(large_maps_are_expanded_by_threads) {
 TEST(keys_and_population_of_layers) {
   Random random(13);
   for (const Sample& sample : small_samples()) {
-    const Space space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
+    const ArrangementSpace space(sample.layout(), row_moves(sample.slots()), 1, Isa::portable);
     const auto keys = random_keys(space.layout(), 200, random);
     const std::vector<Key> sorted(keys.begin(), keys.end());
     Bitmap layer(space, keys);
@@ -280,7 +281,7 @@ TEST(keys_and_population_of_layers) {
       CHECK(found.size() == std::min(limit, sorted.size()));
       CHECK(std::equal(found.begin(), found.end(), sorted.begin()));
     }
-    const std::uint64_t per_shard = space.layout().keys() / space.shards();
+    const std::uint64_t per_shard = space.keys() / space.shards();
     const auto counts = population(space, layer.view(space));
     for (std::uint64_t shard = 0; shard < space.shards(); ++shard) {
       std::vector<Key> here;
@@ -295,8 +296,8 @@ TEST(keys_and_population_of_layers) {
 }
 
 TEST(wrong_ranges_and_too_few_planes_are_refused) {
-  const Space space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
-  const Key keys = space.layout().keys();
+  const ArrangementSpace space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
+  const Key keys = space.keys();
   Planes planes(space, 2);
   std::vector<std::uint8_t> out(10, 0);
   const std::span<const std::uint8_t> distances(out);
@@ -314,7 +315,7 @@ TEST(wrong_ranges_and_too_few_planes_are_refused) {
 }
 
 TEST(more_planes_than_a_number_has_bits) {
-  const Space space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
+  const ArrangementSpace space(Layout(6, {1, 2, 3}, {}), row_moves(6), 1, Isa::portable);
   const Planes many(space, 40);
   const std::uint8_t distance[] = {5};
   try {

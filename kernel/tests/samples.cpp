@@ -165,7 +165,7 @@ std::set<Key> Bitmap::keys(const Space& space) {
 }
 
 bool Bitmap::flagged(const Space& space) const {
-  const auto words_per_line = static_cast<std::ptrdiff_t>(space.layout().words_per_line());
+  const auto words_per_line = static_cast<std::ptrdiff_t>(space.words_per_line());
   auto line = words.begin();
   return std::ranges::all_of(flags, [&](std::uint8_t flag) {
     const auto begin = line;

@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "farthest/arrangement.hpp"
 #include "farthest/planes.hpp"
 
 namespace farthest::test {
@@ -57,7 +58,7 @@ std::set<Key> image_of(const Layout& layout, const std::vector<Move>& moves, con
 // A bitmap over all shards of a space, with its own memory.
 class Bitmap {
  public:
-  explicit Bitmap(const Space& space) : words(space.layout().words()), flags(space.layout().lines()) {}
+  explicit Bitmap(const Space& space) : words(space.words()), flags(space.lines()) {}
   Bitmap(const Space& space, const std::set<Key>& keys) : Bitmap(space) {
     for (const Key key : keys) insert(space, key, view(space));
   }

@@ -34,7 +34,7 @@ struct Case {
 
 // Bits of the fresh layer; checks the counts, the flags and what was accumulated.
 std::vector<Word> stepped(const Case& of, int shard_classes, Isa isa, int threads, bool shard_by_shard) {
-  Space space(of.layout, of.moves, shard_classes, isa);
+  ArrangementSpace space(of.layout, of.moves, shard_classes, isa);
   Bitmap frontier(space, of.frontier), known(space, of.known), fresh(space), sum(space, of.known),
       copy(space);
   const auto shards = all_shards(space);
@@ -111,7 +111,7 @@ TEST(fresh_may_be_written_over_an_excluded_layer) {
   // As in an undirected search with two layers: layer d + 1 takes the place of layer d - 1.
   const Layout layout(7, {1, 3, 3}, {});
   for (const Isa isa : available_isas()) {
-    Space space(layout, row_moves(7), 1, isa);
+    ArrangementSpace space(layout, row_moves(7), 1, isa);
     space.prepare(all_shards(space), 1);
     std::set<Key> before{}, now{5};
     Bitmap older(space, before), newer(space, now);
@@ -129,7 +129,7 @@ TEST(fresh_may_be_written_over_an_excluded_layer) {
 
 TEST(stale_lines_are_cleared) {
   const Layout layout(6, {1, 2, 3}, {});
-  Space space(layout, row_moves(6), 1, available_isas().back());
+  ArrangementSpace space(layout, row_moves(6), 1, available_isas().back());
   space.prepare(all_shards(space), 1);
   Bitmap frontier(space), fresh(space, {0, 7, 31});
   const auto counts =
@@ -146,7 +146,7 @@ TEST(colours_change_with_every_move) {
     const Layout layout = sample.layout();
     for (const auto& moves : {row_moves(layout.slots()), moves_for(sample, random)})
       for (int classes = 1; classes <= layout.upper_classes(); ++classes) {
-        const Space space(layout, moves, classes, Isa::portable);
+        const ArrangementSpace space(layout, moves, classes, Isa::portable);
         const auto& colours = space.colours();
         if (colours.empty()) continue;
         ++coloured;
@@ -157,8 +157,8 @@ TEST(colours_change_with_every_move) {
       }
   }
   CHECK(coloured > 20);
-  CHECK(Space(Layout(4, {1, 3}, {}), {Move{{1, 0, 2, 3}, bit(0), bit(1)}, Move{{0, 1, 2, 3}, 0, 0}}, 1,
-              Isa::portable)
+  CHECK(ArrangementSpace(Layout(4, {1, 3}, {}),
+                         {Move{{1, 0, 2, 3}, bit(0), bit(1)}, Move{{0, 1, 2, 3}, 0, 0}}, 1, Isa::portable)
             .colours()
             .empty());
 }
@@ -170,7 +170,7 @@ TEST(sources_are_the_shards_that_moves_lead_from) {
     if (layout.keys() > 3000) continue;
     const auto moves = moves_for(sample, random);
     for (int classes = 1; classes <= layout.upper_classes(); ++classes) {
-      const Space space(layout, moves, classes, Isa::portable);
+      const ArrangementSpace space(layout, moves, classes, Isa::portable);
       const std::uint64_t per_shard = layout.keys() / space.shards();
       for (Key key = 0; key < layout.keys(); ++key)
         for (const Key next : image_of(layout, moves, {key})) {
@@ -184,10 +184,10 @@ TEST(sources_are_the_shards_that_moves_lead_from) {
 TEST(wrong_steps_are_refused) {
   const Layout layout(6, {1, 1, 1, 1, 2}, {});
   const Isa isa = Isa::portable;
-  CHECK_THROWS(Space(layout, row_moves(6), 0, isa));
-  CHECK_THROWS(Space(layout, row_moves(6), layout.upper_classes() + 1, isa));
-  CHECK_THROWS(Space(layout, row_moves(5), 1, isa));
-  Space space(layout, row_moves(6), 1, isa);
+  CHECK_THROWS(ArrangementSpace(layout, row_moves(6), 0, isa));
+  CHECK_THROWS(ArrangementSpace(layout, row_moves(6), layout.upper_classes() + 1, isa));
+  CHECK_THROWS(ArrangementSpace(layout, row_moves(5), 1, isa));
+  ArrangementSpace space(layout, row_moves(6), 1, isa);
   Bitmap frontier(space), fresh(space);
   const StepInput good{{frontier.view(space)}, {fresh.view(space)}, {}, {}};
   CHECK_THROWS(step(space, {0}, good, 1));  // not prepared
@@ -217,7 +217,7 @@ TEST(preparing_again_or_one_shard_several_times_changes_nothing) {
   const Layout layout(13, {1, 2, 2, 4, 4}, {});
   const Case of(layout, row_moves(13), 500, random);
   const auto reference = stepped(of, 1, Isa::portable, 1, false);
-  Space space(layout, of.moves, 1, Isa::portable);
+  ArrangementSpace space(layout, of.moves, 1, Isa::portable);
   auto shards = all_shards(space);
   shards.insert(shards.end(), shards.begin(), shards.end());
   std::ranges::sort(shards);  // the same shard beside itself: taken up by two threads at once

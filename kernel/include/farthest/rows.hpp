@@ -1,10 +1,10 @@
-// Building the rows of one shard: see space.hpp.
+// Building the rows of one shard: see arrangement.hpp.
 #pragma once
 
 #include <mutex>
 #include <vector>
 
-#include "farthest/space.hpp"
+#include "farthest/arrangement.hpp"
 
 namespace farthest {
 

@@ -1,83 +1,121 @@
-// A space: a layout and its moves, compiled for pulling. Immutable but for the rows, which prepare() builds.
+// A space: what layers, planes, blobs and steps need to know of the states, whatever these are.
 //
-// A *shard* is the run of lines that share the places of the first `shard_classes` classes: a contiguous
-// range of keys. Moves are legal by the places of class 0 alone, so all lines of a shard have the same legal
-// moves, and a move takes all of them from one source shard.
-//
-// The *rows* of a shard have, for each of its lines and each of its moves, the source line within the source
-// shard and the program that carries it over.
+// A layer is a bitmap of the keys. Its memory is cut in lines, runs of words that are stepped together, and
+// in *shards*, runs of lines; a shard holds a contiguous range of keys. Each move takes the states of a shard
+// from one source shard as a whole.
 #pragma once
 
-#include <memory>
+#include <array>
 #include <shared_mutex>
+#include <span>
 #include <vector>
 
-#include "farthest/isa.hpp"
-#include "farthest/layout.hpp"
-#include "farthest/move.hpp"
-#include "farthest/program.hpp"
+#include "farthest/types.hpp"
 
 namespace farthest {
 
-struct RowEntry {
-  std::uint32_t line;     // within the source shard
-  std::uint32_t program;  // index into the program table
+inline constexpr std::size_t kMaxExclude = 2;
+inline constexpr std::size_t kMaxAccumulate = 18;  // visited and the planes of 16-bit distances
+
+// Where the keys lie in memory: `keys_per_group` keys follow each other in each group of words, a whole
+// number of groups makes a line.
+struct Geometry {
+  std::uint64_t shards = 1;
+  std::uint64_t lines_per_shard = 1;
+  std::uint64_t words_per_line = 1;
+  std::uint64_t words_per_group = 1;  // at most 4
+  int bits = 64;                      // of each word that are keys, from the lowest one on
+  // Place of the k-th key of a group, word * 64 + bit; empty where it is k (groups of one word).
+  std::vector<std::uint8_t> order{};
 };
 
-struct Shard {
-  std::vector<std::uint32_t> sources;  // source shard of each move that can lead into this one
-  std::vector<std::uint32_t> moves;    // the same moves, by number
-  std::vector<RowEntry> rows;          // [line][move]; empty until prepared
-  bool prepared = false;
+// Lines [first, last) of one shard to be stepped, with the layers. Pointers are to the first line of the
+// shard they name.
+struct LineRange {
+  std::uint64_t shard = 0, first = 0, last = 0;
+  std::span<const Word* const> source_words;  // by move, as Space::sources()
+  std::span<const std::uint8_t* const> source_flags;
+  Word* fresh = nullptr;
+  std::uint8_t* fresh_flags = nullptr;
+  std::size_t excludes = 0, accumulates = 0;
+  std::array<const Word*, kMaxExclude> exclude{};
+  std::array<Word*, kMaxAccumulate> accumulate{};
+  std::array<std::uint8_t*, kMaxAccumulate> accumulate_flags{};
 };
-
-class Shufflers;
 
 class Space {
  public:
-  // isa: one of available_isas().
-  // Throws InvalidArgument when the moves do not fit the layout or shard_classes is not 1..upper classes.
-  Space(Layout layout, std::vector<Move> moves, int shard_classes, Isa isa);
-  ~Space();
+  virtual ~Space();
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
 
-  const Layout& layout() const { return layout_; }
-  const std::vector<Move>& moves() const { return moves_; }
-  bool reversible() const { return reversible_; }
-  std::uint64_t shards() const { return shards_.size(); }
-  std::uint64_t lines_per_shard() const { return lines_per_shard_; }
-  std::uint64_t words_per_shard() const { return lines_per_shard_ * layout_.words_per_line(); }
-  const Shard& shard(std::uint64_t index) const { return shards_[index]; }
+  Key keys() const { return shards() * keys_per_shard(); }
+  std::uint64_t lines() const { return shards() * lines_per_shard(); }
+  std::uint64_t words() const { return shards() * words_per_shard(); }
+  std::uint64_t shards() const { return geometry_.shards; }
+  Key keys_per_shard() const { return lines_per_shard() * keys_per_line(); }
+  std::uint64_t lines_per_shard() const { return geometry_.lines_per_shard; }
+  std::uint64_t words_per_shard() const { return lines_per_shard() * words_per_line(); }
+  Key keys_per_line() const { return words_per_line() * static_cast<std::uint64_t>(bits()); }
+  std::uint64_t words_per_line() const { return geometry_.words_per_line; }
+  std::uint64_t words_per_group() const { return geometry_.words_per_group; }
+  Key keys_per_group() const { return words_per_group() * static_cast<std::uint64_t>(bits()); }
+  int bits() const { return geometry_.bits; }
+  // Whether consecutive keys are consecutive bits of words.
+  bool in_order() const { return geometry_.order.empty(); }
+  const std::vector<std::uint8_t>& order() const { return geometry_.order; }
 
+  // Position of a key's bit. A piece of a layer begins with a line, so keys and words may both be counted
+  // from the beginning of a piece.
+  struct Place {
+    std::uint64_t word;
+    int bit;
+  };
+  Place place(Key key) const {
+    const Key group = key / keys_per_group(), k = key % keys_per_group();
+    if (in_order()) return {group, static_cast<int>(k)};
+    const int at = geometry_.order[k];
+    return {group * words_per_group() + static_cast<std::uint64_t>(at / 64), at % 64};
+  }
+  // Inverse of place(); bit must be below bits().
+  Key key_at(std::uint64_t word, int bit) const {
+    const std::uint64_t group = word / words_per_group();
+    const std::uint64_t at = word % words_per_group() * 64 + static_cast<std::uint64_t>(bit);
+    return group * keys_per_group() + (in_order() ? at : number_[at]);
+  }
+
+  // How finely the same space can be cut into shards: the most levels that its constructor takes.
+  virtual int shard_levels() const = 0;
+  // Whether the inverse of every move is a move.
+  virtual bool reversible() const = 0;
+  // Whether all paths from one state to another are equally long: then no layer has a state of an earlier
+  // one.
+  virtual bool graded() const { return false; }
   // For each shard 0 or 1 so that every move leads from one colour to the other; empty when there is no such
   // colouring of the shards.
-  const std::vector<std::uint8_t>& colours() const { return colours_; }
+  virtual const std::vector<std::uint8_t>& colours() const = 0;
+  // Source shard of each move that can lead into the shard.
+  virtual const std::vector<std::uint32_t>& sources(std::uint64_t shard) const = 0;
 
-  // Builds the rows of the shards, on `threads` threads. Idempotent; waits for running steps.
-  void prepare(const std::vector<std::uint64_t>& shards, int threads);
+  // Builds what steps of the shards need, on `threads` threads. Idempotent; waits for running steps.
+  virtual void prepare(const std::vector<std::uint64_t>& shards, int threads) = 0;
+  // Whether the shard has been prepared.
+  virtual bool prepared(std::uint64_t shard) const = 0;
+  // Bytes that prepare() takes for all shards.
+  virtual std::uint64_t row_bytes() const = 0;
 
-  const ProgramTable& programs() const { return programs_; }
-  const Shufflers& shufflers() const { return *shufflers_; }  // of the programs' maps
-  // Held shared by readers of rows and programs.
+  // Steps lines of a prepared shard as step.hpp says, and returns the number of fresh states.
+  virtual std::uint64_t step_lines(const LineRange& range) const = 0;
+
+  // Held shared by steps, so that prepare() can wait for them.
   std::shared_mutex& mutex() const { return mutex_; }
-  // Bytes of the rows of all shards.
-  std::uint64_t row_bytes() const;
+
+ protected:
+  explicit Space(Geometry geometry);
 
  private:
-  void link_shards(int shard_classes);
-  void colour_shards();
-
-  Layout layout_;
-  std::vector<Move> moves_;
-  // Inverses: slot of the result -> slot that its content came from, and what its orientation was more there.
-  std::vector<Move> pulls_;
-  bool reversible_;
-  int shard_classes_;
-  std::uint64_t lines_per_shard_ = 0;
-  std::vector<Shard> shards_;
-  std::vector<std::uint8_t> colours_;
-  ProgramTable programs_;
-  Isa isa_;
-  std::unique_ptr<Shufflers> shufflers_;
+  Geometry geometry_;
+  std::vector<std::uint8_t> number_;  // inverse of geometry_.order
   mutable std::shared_mutex mutex_;
 };
 

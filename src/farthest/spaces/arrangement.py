@@ -57,7 +57,7 @@ class ArrangementSpace:
             self._class_of[label] = position
         self._labels = bytes(layout.classes)
 
-    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.Space:
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
         """The kernel's space, cut into shards by the places of the first ``shard_classes`` labels (as many as it
         allows, if fewer). Raises ResourceError when there are more keys than it can number.
         """
@@ -75,8 +75,8 @@ class ArrangementSpace:
             for move in self.moves_away
         ]
 
-        def build(classes: int) -> _kernel.Space:
-            return _kernel.Space(
+        def build(classes: int) -> _kernel.ArrangementSpace:
+            return _kernel.ArrangementSpace(
                 self.cells, self.layout.counts, self.layout.parity or (), moves, classes, isa
             )
 
@@ -98,7 +98,7 @@ class ArrangementSpace:
         return shards
 
     @cached_property
-    def kernel(self) -> _kernel.Space:
+    def kernel(self) -> _kernel.ArrangementSpace:
         """The kernel's space with the fewest shards."""
         return self.compile_kernel()
 

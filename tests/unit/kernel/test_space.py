@@ -38,7 +38,7 @@ def test_the_portable_instruction_set_is_always_there() -> None:
     ],
 )
 def test_sizes_fit_together(counts: list[int], parity: list[int], keys: int) -> None:
-    space = _kernel.Space(sum(counts), counts, parity, row_moves(sum(counts)))
+    space = _kernel.ArrangementSpace(sum(counts), counts, parity, row_moves(sum(counts)))
     assert space.keys == keys
     assert 1 <= space.bits <= 64
     assert space.words * space.bits == keys
@@ -148,7 +148,7 @@ def test_boards_may_lie_anywhere_in_rows_of_bytes() -> None:
 )
 def test_wrong_layouts_are_refused(slots: int, counts: list[int], parity: list[int], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        _kernel.Space(slots, counts, parity, [])
+        _kernel.ArrangementSpace(slots, counts, parity, [])
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_wrong_layouts_are_refused(slots: int, counts: list[int], parity: list[i
 )
 def test_wrong_moves_are_refused(move: tuple[list[int], int, int]) -> None:
     with pytest.raises(ValueError, match="move"):
-        _kernel.Space(4, [1, 3], [], [move])
+        _kernel.ArrangementSpace(4, [1, 3], [], [move])
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_wrong_moves_are_refused(move: tuple[list[int], int, int]) -> None:
 )
 def test_wrong_types_are_refused(arguments: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError):
-        _kernel.Space(*arguments)
+        _kernel.ArrangementSpace(*arguments)
 
 
 @pytest.mark.parametrize("shard_classes", [-1, 0, 2, 1000])
