@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.body import WILDCARD, board_place
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.notation import (
@@ -21,7 +22,6 @@ from farthest.puzzles.notation import (
     WALL_TOKEN,
     WILDCARD_BYTE,
     WILDCARD_TOKEN,
-    Notation,
     notation,
 )
 from farthest.puzzles.wording import counted, shown, times
@@ -142,7 +142,7 @@ def board_template(body: Sliding) -> tuple[bytes, tuple[int, ...], str] | None:
 
 def _parse(body: Sliding, text: str, place: str, wildcards: bool) -> tuple[int, ...]:
     table = notation(body)
-    rows, divided = _split(table, text)
+    rows, divided = split_rows(text, table.places, table.row_marks, single=table.single)
     mend = f"a board is written like {body.example()!r}"
     if not rows:
         raise BoardError(f"{place}: no pieces; {mend}")
@@ -156,53 +156,13 @@ def _parse(body: Sliding, text: str, place: str, wildcards: bool) -> tuple[int, 
             raise BoardError(
                 f"{place}: {where} holds {shown(token)}, expected one of {expected}{hint}; {mend}"
             )
-    problem = _shape_problem(table, rows, divided)
+    problem = rows_problem(rows, table.places, divided=divided)
     if problem:
         raise BoardError(f"{place}: {problem}; {mend}")
     tokens = (token for row in rows for token in row if token != WALL_TOKEN)
     labels = [WILDCARD if token == WILDCARD_TOKEN else table.labels[token] for token in tokens]
     _check_pieces(body, labels, place)
     return tuple(labels)
-
-
-def _split(table: Notation, text: str) -> tuple[list[list[str]], bool]:
-    """The tokens of each row that is not empty, and whether the text says where rows end."""
-    for mark in table.row_marks:
-        text = text.replace(mark, ROW_TOKEN)
-    chunks = [row.replace(",", " ").split() for row in text.split(ROW_TOKEN)]
-    chunks = [row for row in chunks if row]
-    if not table.single:
-        return chunks, len(chunks) > 1
-    if len(chunks) == 1 and len(chunks[0]) > 1:
-        longer = sum(len(chunk) > 1 for chunk in chunks[0])
-        if longer == len(chunks[0]) or (longer and len(chunks[0]) == len(table.places)):
-            return [list(chunk) for chunk in chunks[0]], True  # spaces end the rows
-    # A row is one run of characters, or characters with spaces: a longer chunk among others is no token.
-    return [list(row[0]) if len(row) == 1 else row for row in chunks], len(chunks) > 1
-
-
-def _shape_problem(table: Notation, rows: list[list[str]], divided: bool) -> str | None:
-    walled = any(WALL_TOKEN in row for row in rows)
-    expected = [list(row) if walled else [cell for cell in row if cell != WALL] for row in table.places]
-    expected = [row for row in expected if row]
-    if not divided:
-        expected = [[cell for row in expected for cell in row]]
-    cells = sum(len(row) for row in expected)
-    what = "place" if walled else "cell"
-    if not divided and len(rows[0]) != cells:
-        return f"{counted(len(rows[0]), what)}, expected {cells}"
-    if len(rows) != len(expected):
-        return f"{counted(len(rows), 'row')}, expected {len(expected)}"
-    for i, (row, places) in enumerate(zip(rows, expected, strict=True), 1):
-        if len(row) != len(places):
-            return f"row {i} has {counted(len(row), what)}, expected {len(places)}"
-    for i, (row, places) in enumerate(zip(rows, expected, strict=True), 1):
-        for j, (token, cell) in enumerate(zip(row, places, strict=True), 1):
-            if (token == WALL_TOKEN) != (cell == WALL):
-                found, instead = ("wall", "cell") if token == WALL_TOKEN else ("cell", "wall")
-                where = f"row {i}, column {j}" if divided else f"place {j}"
-                return f"{where} is a {found}, expected a {instead}; write all walls or none"
-    return None
 
 
 def _check_pieces(body: Sliding, labels: Sequence[int], place: str) -> None:

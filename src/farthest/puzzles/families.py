@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Puzzle
     from farthest.puzzles.source import Source
 
-FAMILIES = ("sliding", "permutation")
+FAMILIES = ("sliding", "permutation", "blocks")
 
 
 class Family(Protocol):

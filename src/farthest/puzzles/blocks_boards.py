@@ -1,0 +1,161 @@
+"""Boards of sliding block puzzles as people write them: reading every reasonable form, writing the canonical one.
+
+The canonical text is one line, as of sliding puzzles: ``2113/2113/4665/4775/7007``. The pieces of a kind have their
+tokens in reading order, whichever of them they were before: interchangeable pieces are not told apart. An empty cell of
+an exit is written with the exit's sign, a wall ``#``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from farthest.errors import BoardError
+from farthest.puzzles.board_rows import rows_problem, split_rows
+from farthest.puzzles.body import WILDCARD, Board, board_place
+from farthest.puzzles.grid import WALL
+from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
+from farthest.puzzles.wording import counted, shown
+
+if TYPE_CHECKING:
+    from farthest.puzzles.blocks import Blocks
+
+_EMPTY_TOKENS = ("0", ".", "_", "o")
+_WALL_TOKENS = (WALL_TOKEN, "x")
+
+
+def anchors(body: Blocks, board: Sequence[int]) -> list[list[int]] | None:
+    """For each kind the first cells of its pieces, in reading order; None where its cells are not whole pieces."""
+    found: list[list[int]] = [[] for _ in body.kinds]
+    covers, left = body.covers, list(board)
+    for cell, label in enumerate(board):
+        if left[cell] <= 0:
+            continue
+        covered = covers[label - 1][cell]
+        if not covered or any(left[part] != label for part in covered):
+            return None
+        for part in covered:
+            left[part] = 0
+        found[label - 1].append(cell)
+    return found
+
+
+def pieces_problem(body: Blocks, board: Sequence[int], *, partial: bool) -> str | None:
+    """Why the numbers are no board, or None. ``partial``: pieces may be missing."""
+    found = anchors(body, board)
+    if found is None:
+        return f"the cells of {_broken(body, board)} are not whole pieces where they may be"
+    for kind, cells in zip(body.kinds, found, strict=True):
+        if len(cells) > len(kind.tokens) or (len(cells) < len(kind.tokens) and not partial):
+            pieces = " ".join(kind.tokens)
+            return f"{counted(len(cells), 'piece')} of the shape of {pieces}, expected {len(kind.tokens)}"
+    return None
+
+
+def _broken(body: Blocks, board: Sequence[int]) -> str:
+    """The tokens of the first kind whose cells are not whole pieces."""
+    for i, kind in enumerate(body.kinds, 1):
+        if anchors(body, [label if label == i else 0 for label in board]) is None:
+            return " ".join(dict.fromkeys(kind.tokens))
+    return "the pieces"
+
+
+def parse_board(body: Blocks, text: str, *, name: str = "") -> Board:
+    """See Body. Rows and tokens are divided as in boards of sliding puzzles; ``0``, ``.``, ``_`` and ``o`` are empty
+    cells, ``#`` and ``x`` walls, where no piece or exit is written so."""
+    place = board_place(text, body, name)
+    mend = f"a board is written like {body.example()!r}"
+    labels = {token: i for i, kind in enumerate(body.kinds, 1) for token in kind.tokens}
+    tokens = {*labels, body.empty, *filter(None, body.signs)}
+    single = all(len(token) == 1 for token in tokens)
+    walls = [token for token in _WALL_TOKENS if token not in tokens]
+    spaces = {body.empty, *_EMPTY_TOKENS} - set(labels) - set(body.signs)
+    barred = any("|" in token for token in tokens)
+    rows, divided = split_rows(text, body.rows, "/;\n\r" if barred else "/;\n\r|", single=single)
+    if not rows:
+        raise BoardError(f"{place}: no pieces; {mend}")
+    signs = set(filter(None, body.signs))
+    for i, row in enumerate(rows, 1):
+        for j, token in enumerate(row, 1):
+            if token in walls:
+                row[j - 1] = WALL_TOKEN
+            elif token not in labels and token not in spaces and token not in signs:
+                where = f"row {i}, column {j}" if divided else f"place {j}"
+                expected = " ".join([*labels, body.empty])
+                hint = "" if single else "; separate the pieces with spaces"
+                raise BoardError(
+                    f"{place}: {where} holds {shown(token)}, expected one of {expected}{hint}; {mend}"
+                )
+    problem = rows_problem(rows, body.rows, divided=divided)
+    if problem:
+        raise BoardError(f"{place}: {problem}; {mend}")
+    cells = [token for row in rows for token in row if token != WALL_TOKEN]
+    for cell, token in enumerate(cells):
+        if token in signs and body.signs[cell] != token:
+            where = f"row {_row(body, cell) + 1}, column {_column(body, cell) + 1}"
+            raise BoardError(f"{place}: {where} is marked as exit {token}, which it is not; {mend}")
+    board = tuple(labels.get(token, 0) for token in cells)
+    problem = pieces_problem(body, board, partial=False)
+    if problem:
+        raise BoardError(f"{place}: {problem}; {mend}")
+    return board
+
+
+def check_board(body: Blocks, board: Sequence[int], *, name: str = "") -> Board:
+    """See Body."""
+    place = f"board{f' for {name}' if name else ''}"
+    if not hasattr(board, "__len__"):
+        raise BoardError(f"{place}: expected the numbers of {body.cells} cells, got {type(board).__name__}")
+    if len(board) != body.cells:
+        raise BoardError(f"{place}: {counted(len(board), 'number')}, expected {body.cells}, one a cell")
+    for cell, label in enumerate(board):
+        if not hasattr(label, "__index__") or not 0 <= label <= len(body.kinds):
+            raise BoardError(
+                f"{place}: cell {cell} holds {label!r}, expected a number from 0 to {len(body.kinds)}"
+            )
+    labels = tuple(int(label) for label in board)
+    problem = pieces_problem(body, labels, partial=False)
+    if problem:
+        raise BoardError(f"{place}: {problem}; a board is written like {body.example()!r}")
+    return labels
+
+
+def format_board(body: Blocks, board: Sequence[int]) -> str:
+    """See Body."""
+    rows = _tokens(body, board)
+    if all(len(token) == 1 for row in rows for token in row) and _single(body):
+        return ROW_TOKEN.join("".join(row) for row in rows)
+    return f" {ROW_TOKEN} ".join(" ".join(row) for row in rows)
+
+
+def draw_board(body: Blocks, board: Sequence[int]) -> list[str]:
+    """See Body: columns aligned."""
+    rows = _tokens(body, board)
+    width = max(len(token) for row in rows for token in row)
+    return [" ".join(token.rjust(width) for token in row) for row in rows]
+
+
+def _single(body: Blocks) -> bool:
+    tokens = [body.empty, *body.signs, *(token for kind in body.kinds for token in kind.tokens)]
+    return all(len(token) <= 1 for token in tokens)
+
+
+def _tokens(body: Blocks, board: Sequence[int]) -> list[list[str]]:
+    tokens = [
+        WILDCARD_TOKEN if label == WILDCARD else sign or body.empty
+        for label, sign in zip(board, body.signs, strict=True)
+    ]
+    covers = body.covers
+    for i, cells in enumerate(anchors(body, board) or ()):
+        for number, cell in enumerate(cells):
+            for part in covers[i][cell]:
+                tokens[part] = body.kinds[i].tokens[number]
+    return [[WALL_TOKEN if cell == WALL else tokens[cell] for cell in row] for row in body.rows]
+
+
+def _row(body: Blocks, cell: int) -> int:
+    return next(r for r, row in enumerate(body.rows) if cell in row)
+
+
+def _column(body: Blocks, cell: int) -> int:
+    return body.rows[_row(body, cell)].index(cell)
