@@ -20,7 +20,7 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.worker import runs
 from farthest.worker.blocks import cut
-from farthest.worker.cache import BitmapCache
+from farthest.worker.cache import BlobCache
 from farthest.worker.choice import Choice, offer
 from farthest.worker.connections import RedisNodes
 from farthest.worker.redis_store import RedisStore
@@ -203,7 +203,7 @@ def counted_run(
     try:
         stores: list[RedisStore] = []
         for number in range(workers):
-            store = _CountedStore.attach(nodes, run.run, BitmapCache(worker_memory), f"scale-{number}")
+            store = _CountedStore.attach(nodes, run.run, BlobCache(worker_memory), f"scale-{number}")
             assert isinstance(store, _CountedStore)
             store.counter = counter
             stores.append(store)

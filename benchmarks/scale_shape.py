@@ -17,7 +17,7 @@ from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.worker.blocks import Blocks, cut
-from farthest.worker.cache import BitmapCache
+from farthest.worker.cache import BlobCache
 from farthest.worker.choice import Choice
 from farthest.worker.memory import searches_in_place
 from farthest.worker.redis_store import RedisStore
@@ -170,7 +170,7 @@ class _Store:
 
 @dataclass(frozen=True)
 class _Bitmap:
-    """What BitmapCache needs of a bitmap."""
+    """What BlobCache needs of a bitmap."""
 
     bytes: int
 
@@ -197,7 +197,7 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     todo = _ToDo(seed)
     store = cast(RedisStore, _Store("1-0", _Nodes(todo), shape.sources))
     chooses = [Choice(store) for _ in range(workers)]
-    caches = [BitmapCache(memory) for _ in range(workers)]
+    caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)
     done: list[set[int]] = [set() for _ in range(workers)]
     hits = {1: 0, 2: 0}
@@ -216,7 +216,7 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
                 if depth - back < 2:
                     continue
                 asked[back] += 1
-                if cache.get(f"{depth - back}:{source}") is not None:
+                if cache.get(f"{depth - back}:{source}", _Bitmap) is not None:
                     hits[back] += 1
                 else:
                     cache.put(f"{depth - back}:{source}", bitmap)

@@ -7,13 +7,13 @@ from typing import Any
 
 from farthest import _kernel
 from farthest.worker.blocks import Cut
-from farthest.worker.cache import BitmapCache
+from farthest.worker.cache import BlobCache
 from farthest.worker.connections import RedisNodes
-from farthest.worker.redis_store import BlockViews, RedisStore
+from farthest.worker.redis_store import RedisStore
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import new_run
 from farthest.worker.step import step
-from farthest.worker.store import Base
+from farthest.worker.store import Base, LayerViews
 from store_cases import Case
 
 NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
@@ -49,7 +49,7 @@ def begin_run(of: Case, nodes: RedisNodes, *, per_block: int = 2, distances: boo
 
 def worker_store(run: RunStore, nodes: RedisNodes | None = None, cache: int = 0) -> RedisStore:
     """What a worker makes of the run, with a cache of so many bytes."""
-    return RedisStore.attach(nodes or run.nodes, run.run, BitmapCache(cache), "worker")
+    return RedisStore.attach(nodes or run.nodes, run.run, BlobCache(cache), "worker")
 
 
 def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = None) -> None:
@@ -62,7 +62,7 @@ def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = No
         run.counts(depth)
 
 
-def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockViews, list[int]]:
+def stepped(store: RedisStore, depth: int, block: int) -> tuple[LayerViews, list[int]]:
     """A step that is not committed: its views and counts."""
     views = store.open(depth, store.blocks.shards(block))
     store.kernel.prepare(views.shards)

@@ -23,7 +23,7 @@ from farthest.worker.connections import BLOCK_SECONDS, RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.registry import WorkerRecord, list_workers
 from farthest.worker.reports import Report
-from farthest.worker.run_store import RunStore
+from farthest.worker.run_layers import RunLayers
 from farthest.worker.runs import PROTOCOL
 from farthest.worker.step import step
 from farthest.worker.store import ShardStore
@@ -70,8 +70,8 @@ class _Sent:
 
 
 class CeleryExecutor:
-    """``Executor`` for a ``RunStore``. Layers found from at most ``small_states`` states, of at most SMALL_LAYER_BLOCKS
-    blocks, are stepped here, by threads.
+    """``Executor`` for the stores of coordinators. Layers found from at most ``small_states`` states, of at most
+    SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
     ``watch`` is told every two seconds how a layer that was sent out goes. ``should_stop`` is called about once a
     second and may raise: what workers still do then changes nothing. ``nodes`` says how long to wait for Redis.
@@ -101,13 +101,14 @@ class CeleryExecutor:
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
         JobError when the workers cannot do it."""
-        if not isinstance(store, RunStore):
-            raise TypeError(f"expected a RunStore, not {type(store).__name__}")
+        if not isinstance(store, RunLayers):
+            raise TypeError(f"expected a store of a run in Redis, not {type(store).__name__}")
         if not shards:
             return
         blocks = store.blocks.of(shards)
         if sum(store.counts(depth - 1).values()) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
             for start in range(0, len(blocks), STEPPED_AT_ONCE):
+                self._should_stop()
                 part = blocks[start : start + STEPPED_AT_ONCE]
                 step(
                     store, depth, [shard for one in part for shard in store.blocks.shards(one)], self._threads
@@ -157,7 +158,7 @@ class _Layer:
 
     def __init__(
         self,
-        store: RunStore,
+        store: RunLayers,
         depth: int,
         shards: Sequence[int],
         publisher: StepPublisher,

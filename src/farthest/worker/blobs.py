@@ -1,9 +1,9 @@
 """Blobs: the states of one block, found at one depth or up to it, as bytes that tell what they are.
 
-A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes ``fblb``, or ``fall`` for all
-states up to the depth, uint32 depth, uint32 block, uint64 states) and the packed lines
-(kernel/include/farthest/packing.hpp). What is damaged, cut off or of another place raises LostStateError: it is never
-read as an empty block.
+A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes for the kind, uint32 depth,
+uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a run
+(worker/run_codes.py). What is damaged, cut off or of another place raises LostStateError: it is never read as an empty
+block.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from farthest.worker.bitmaps import Bitmap
 
 HEADER = struct.Struct("<4sIIQ")
-FOUND, VISITED = b"fblb", b"fall"
-"""Kinds of blobs: of the states at a depth, and of all states up to it."""
+FOUND, VISITED, SENT = b"fblb", b"fall", b"fout"
+"""Kinds of blobs: of the states at a depth, of all states up to it, of what a block's states lead to in another."""
 
 _OPTIONS: dict[int, int] = {
     zstd.CompressionParameter.compression_level: 1,
@@ -36,12 +36,38 @@ _OPTIONS: dict[int, int] = {
 }
 
 
+def seal(kind: bytes, depth: int, block: int, states: int, body: Buffer) -> bytes:
+    """The blob with this header and body."""
+    header = HEADER.pack(kind, depth, block, states)
+    return zstd.compress(b"".join((header, body)), options=_OPTIONS)
+
+
+def unseal(kind: bytes, depth: int, block: int, blob: Buffer, most: int) -> tuple[int, memoryview]:
+    """States and body of a blob, which must have been sealed as that; the body has at most ``most`` bytes. Raises
+    LostStateError."""
+    try:
+        size = zstd.get_frame_info(blob).decompressed_size or 0
+        if not HEADER.size <= size <= HEADER.size + most:
+            raise ValueError(f"it would hold {size} bytes, expected {HEADER.size} to {HEADER.size + most}")
+        data = memoryview(zstd.decompress(blob))
+        is_kind, at_depth, of_block, states = HEADER.unpack_from(data)
+        if (is_kind, at_depth, of_block) != (kind, depth, block):
+            raise ValueError(f"it is {is_kind!r} of block {of_block} at depth {at_depth}")
+    except (zstd.ZstdError, ValueError, struct.error) as error:
+        raise damaged(depth, block, error) from error
+    return int(states), data[HEADER.size :]
+
+
+def damaged(depth: int, block: int, what: object) -> LostStateError:
+    """The error of a blob that is not what it should be."""
+    return LostStateError(f"the blob of block {block} at depth {depth} is damaged: {what}")
+
+
 def encode_blob(
     kernel: _kernel.Space, depth: int, block: int, states: int, bitmap: Bitmap, kind: bytes = FOUND
 ) -> bytes:
     """The blob of a block's bitmap, which has ``states`` states."""
-    packed = _kernel.pack(kernel, bitmap.layer)
-    return zstd.compress(HEADER.pack(kind, depth, block, states) + packed, options=_OPTIONS)
+    return seal(kind, depth, block, states, _kernel.pack(kernel, bitmap.layer))
 
 
 def decode_blob(
@@ -53,18 +79,11 @@ def decode_blob(
     kind: bytes = FOUND,
 ) -> int:
     """Adds the blob's states to each of the bitmaps of that block; how many they are. Raises LostStateError."""
-    most = HEADER.size + 8 + bitmaps[0].bytes
+    states, packed = unseal(kind, depth, block, blob, 8 + bitmaps[0].bytes)
     try:
-        size = zstd.get_frame_info(blob).decompressed_size or 0
-        if not HEADER.size <= size <= most:
-            raise ValueError(f"it would hold {size} bytes, expected {HEADER.size} to {most}")
-        data = memoryview(zstd.decompress(blob))
-        is_kind, at_depth, of_block, states = HEADER.unpack_from(data)
-        if (is_kind, at_depth, of_block) != (kind, depth, block):
-            raise ValueError(f"it is {is_kind!r} of block {of_block} at depth {at_depth}")
-        found = _kernel.unpack(kernel, data[HEADER.size :], [bitmap.layer for bitmap in bitmaps])
+        found = _kernel.unpack(kernel, packed, [bitmap.layer for bitmap in bitmaps])
         if found != states:
             raise ValueError(f"it holds {found} states and says {states}")
-    except (zstd.ZstdError, ValueError, struct.error) as error:
-        raise LostStateError(f"the blob of block {block} at depth {depth} is damaged: {error}") from error
-    return int(states)
+    except ValueError as error:
+        raise damaged(depth, block, error) from error
+    return states

@@ -1,4 +1,4 @@
-"""Bitmaps of blobs that were read or written lately, so that a process need not fetch them again.
+"""What blobs hold that were read or written lately, so that a process need not fetch them again.
 
 A blob never changes once it has a name, so what is kept under its name cannot be stale; losing it costs time alone.
 """
@@ -7,37 +7,46 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from farthest.worker.bitmaps import Bitmap
+from typing import Protocol, TypeVar
 
 
-class BitmapCache:
-    """The bitmaps used last, of at most ``size`` bytes together, by the names of their blobs. Safe to share among
-    threads; the bitmaps must not be changed."""
+class Contents(Protocol):
+    """What a blob holds: a bitmap, a run."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it may take."""
+
+
+Kind = TypeVar("Kind", bound=Contents)
+
+
+class BlobCache:
+    """The contents used last, of at most ``size`` bytes together, by the names of their blobs. Safe to share among
+    threads; the contents must not be changed."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._bytes = 0
         self._lock = threading.Lock()
-        self._bitmaps: OrderedDict[str, Bitmap] = OrderedDict()
+        self._contents: OrderedDict[str, Contents] = OrderedDict()
 
-    def get(self, name: str) -> Bitmap | None:
-        """The bitmap of a blob, if it is here."""
+    def get(self, name: str, kind: type[Kind]) -> Kind | None:
+        """The contents of a blob of that kind, if they are here."""
         with self._lock:
-            found = self._bitmaps.get(name)
-            if found is not None:
-                self._bitmaps.move_to_end(name)
+            found = self._contents.get(name)
+            if not isinstance(found, kind):
+                return None
+            self._contents.move_to_end(name)
             return found
 
-    def put(self, name: str, bitmap: Bitmap) -> None:
-        """Keeps a bitmap, in place of those that were used longest ago."""
+    def put(self, name: str, contents: Contents) -> None:
+        """Keeps the contents of a blob, in place of those that were used longest ago."""
         with self._lock:
-            if name in self._bitmaps or bitmap.bytes > self._size:
+            if name in self._contents or contents.bytes > self._size:
                 return
-            self._bitmaps[name] = bitmap
-            self._bytes += bitmap.bytes
+            self._contents[name] = contents
+            self._bytes += contents.bytes
             while self._bytes > self._size:
-                _, dropped = self._bitmaps.popitem(last=False)
+                _, dropped = self._contents.popitem(last=False)
                 self._bytes -= dropped.bytes

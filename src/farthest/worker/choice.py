@@ -16,7 +16,7 @@ from farthest.worker.runs import prefix
 
 if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
-    from farthest.worker.redis_store import RedisStore
+    from farthest.worker.run_steps import RunSteps
 
 WISHES = 64
 """Most blocks that are named in one request."""
@@ -45,7 +45,7 @@ def offer(nodes: RedisNodes, run: str, depth: int, blocks: Iterable[int]) -> Non
 class Choice:
     """The choices of one process, for one run."""
 
-    def __init__(self, store: RedisStore) -> None:
+    def __init__(self, store: RunSteps) -> None:
         self._store = store
         self._take = store.nodes.main.register_script(_TAKE)
         self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped

@@ -1,4 +1,4 @@
-"""What the main node says of a block: its record at a depth, and the pointer to the blob of all its found states.
+"""What the main node says of a block: its record at a depth, and the pointer to the blobs of all its found states.
 
 Both tell their block, so that one that was damaged or belongs elsewhere raises LostStateError.
 """
@@ -14,47 +14,60 @@ from farthest.errors import LostStateError
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """What a block's outbox has for the block ``to``: so many ``codes`` in so many ``bytes``."""
+
+    to: int
+    codes: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """What is committed of a block at a depth: the nonce of its blob ('' when it has no states), states by shard."""
+    """What is committed of a block at a depth: the nonce of its blobs ('' when it has no states), states by shard, the
+    parts of its outbox, one after the other (where states are scattered)."""
 
     nonce: str
     states: dict[int, int]
+    outbox: tuple[Part, ...] = ()
 
     @classmethod
-    def new(cls, states: dict[int, int]) -> Record:
-        """A record of a blob that is still to be written."""
-        return cls(new_nonce() if states else "", states)
+    def new(cls, states: dict[int, int], outbox: tuple[Part, ...] = ()) -> Record:
+        """A record of blobs that are still to be written."""
+        return cls(new_nonce() if states else "", states, outbox)
 
     def text(self, depth: int, block: int) -> str:
         """As stored."""
-        return _with_checksum(
-            f"c:{depth}:{block}", json.dumps([self.nonce, list(self.states.items())], separators=(",", ":"))
-        )
+        outbox = [(part.to, part.codes, part.bytes) for part in self.outbox]
+        said = json.dumps([self.nonce, list(self.states.items()), outbox], separators=(",", ":"))
+        return _with_checksum(f"c:{depth}:{block}", said)
 
     @classmethod
     def of(cls, text: bytes, depth: int, block: int) -> Record:
         """Inverse of ``text``. Raises LostStateError."""
-        nonce, states = json.loads(_checked(text, f"c:{depth}:{block}", f"block {block} at depth {depth}"))
-        return cls(nonce, dict(states))
+        said = json.loads(_checked(text, f"c:{depth}:{block}", f"block {block} at depth {depth}"))
+        nonce, states, outbox = said
+        return cls(nonce, dict(states), tuple(Part(*part) for part in outbox))
 
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """Where the blob of all found states of a block is: the depth of the layer that they were last added at, the
-    blob's nonce ('' when there are none)."""
+    """Where all found states of a block are: the depth of the layer that they were last added at, and the blobs that
+    hold them together, each by the depth at which it was written and its nonce."""
 
     depth: int = 0
-    nonce: str = ""
+    blobs: tuple[tuple[int, str], ...] = ()
 
     def text(self, block: int) -> str:
         """As stored."""
-        return _with_checksum(f"v:{block}", f"{self.depth}:{self.nonce}")
+        said = json.dumps([self.depth, self.blobs], separators=(",", ":"))
+        return _with_checksum(f"v:{block}", said)
 
     @classmethod
     def of(cls, text: bytes, block: int) -> Pointer:
         """Inverse of ``text``. Raises LostStateError."""
-        depth, _, nonce = _checked(text, f"v:{block}", f"what block {block} has visited").partition(":")
-        return cls(int(depth), nonce)
+        depth, blobs = json.loads(_checked(text, f"v:{block}", f"what block {block} has visited"))
+        return cls(depth, tuple((written, nonce) for written, nonce in blobs))
 
 
 def new_nonce() -> str:

@@ -46,8 +46,12 @@ class RunBlobs:
         return f"{self._prefix}b:{depth}:{block}:{nonce}"
 
     def visited_blob_key(self, block: int, nonce: str) -> str:
-        """All states of a block."""
+        """All states of a block, or some of them."""
         return f"{self._prefix}v:{block}:{nonce}"
+
+    def outbox_key(self, depth: int, block: int, nonce: str) -> str:
+        """What the states of a block at a depth lead to, part by part."""
+        return f"{self._prefix}o:{depth}:{block}:{nonce}"
 
     def fetch(self, names: Sequence[tuple[str, int]]) -> list[bytes | None]:
         """The blobs of these names and blocks."""
@@ -56,6 +60,28 @@ class RunBlobs:
             blobs: Any = self.nodes.call(partial(client.mget, here))
             found.update(zip(here, blobs, strict=True))
         return [found[name] for name, _ in names]
+
+    def fetch_parts(self, parts: Sequence[tuple[str, int, int, int]]) -> list[bytes]:
+        """Parts of blobs: (name, block, first byte, bytes) each; what is missing is left out of the bytes."""
+        found: dict[int, bytes] = {}
+        by_node: dict[Redis, list[int]] = {}
+        for number, (_, block, _, _) in enumerate(parts):
+            by_node.setdefault(self.nodes.node(block), []).append(number)
+        for client, here in by_node.items():
+            found.update(
+                zip(here, self.nodes.call(partial(self._read_parts, client, parts, here)), strict=True)
+            )
+        return [found[number] for number in range(len(parts))]
+
+    @staticmethod
+    def _read_parts(
+        client: Redis, parts: Sequence[tuple[str, int, int, int]], here: Sequence[int]
+    ) -> list[bytes]:
+        pipe = client.pipeline(transaction=False)
+        for number in here:
+            name, _, first, size = parts[number]
+            pipe.getrange(name, first, first + size - 1)
+        return list(pipe.execute())
 
     def _by_node(self, names: Sequence[tuple[str, int]]) -> dict[Redis, list[str]]:
         by_node: dict[Redis, list[str]] = {}

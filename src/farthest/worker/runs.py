@@ -26,20 +26,22 @@ from farthest import __version__
 from farthest.errors import LateStepError, VersionError
 from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
     from redis import Redis
 
-    from farthest import _kernel
-    from farthest.spaces.contract import GatherSpace
+    from farthest.spaces.contract import Space
     from farthest.worker.connections import RedisNodes
 
-PROTOCOL = 1
+PROTOCOL = 2
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
-EXCLUDE = ("before", "two", "all")
-"""How it is told what is new in a block: see worker/redis_store.py."""
+EXCLUDE = {"gather": ("before", "two", "all"), "scatter": ("none", "two", "all")}
+"""How it is told what is new in a block: see worker/redis_store.py, worker/scatter_redis.py."""
+
+SPARSE = -1
+"""The number of keys of a space that has none."""
+NO_LIMIT = -1
 
 RUNS = "farthest:runs"
 DEAD_SECONDS = 3600.0
@@ -58,8 +60,10 @@ def prefix(run: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What a worker needs to know of a run. ``exclude``: one of EXCLUDE."""
+    """What a worker needs to know of a run. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``: SPARSE
+    where states have none; ``max_depth``: of the last layer, or NO_LIMIT."""
 
+    engine: str
     puzzle: str
     direction: Direction
     where: str
@@ -70,6 +74,7 @@ class RunFacts:
     keys: int
     shards: int
     nodes: int
+    max_depth: int = NO_LIMIT
     protocol: int = PROTOCOL
     version: str = __version__
 
@@ -83,7 +88,7 @@ class RunFacts:
         if "puzzle" not in fields:
             raise LateStepError(f"run {run} has ended")
         try:
-            if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE:
+            if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE[fields["engine"]]:
                 raise VersionError(_versions(run, fields.get("version", "unknown")))
             types = {
                 "shard_classes": int,
@@ -91,6 +96,7 @@ class RunFacts:
                 "keys": int,
                 "shards": int,
                 "nodes": int,
+                "max_depth": int,
                 "protocol": int,
             }
             values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
@@ -98,19 +104,21 @@ class RunFacts:
             raise VersionError(_versions(run, fields.get("version", "unknown"))) from None
         return cls(**values)
 
-    def compile(self, run: str, nodes: int) -> tuple[GatherSpace, _kernel.Space]:
-        """The space and its shards. Raises VersionError when this process makes something else of it."""
-        puzzle = Puzzle.from_json(self.puzzle)
-        space = gather(compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout)))
-        kernel = space.compile_kernel(self.shard_classes)
-        if (kernel.keys, kernel.shards) != (self.keys, self.shards):
-            raise VersionError(_versions(run, self.version))
+    def space(self, run: str, nodes: int) -> Space:
+        """The space. Raises VersionError when this process knows another number of ``nodes``, and what
+        ``compile_space`` does."""
         if nodes != self.nodes:
             raise VersionError(
                 f"run {run} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
                 "workers and coordinators the same FARTHEST_REDIS_NODES"
             )
-        return space, kernel
+        puzzle = Puzzle.from_json(self.puzzle)
+        return compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
+
+    def check(self, run: str, keys: int, shards: int) -> None:
+        """Raises VersionError when this process makes something else of the space."""
+        if (keys, shards) != (self.keys, self.shards):
+            raise VersionError(_versions(run, self.version))
 
 
 def _versions(run: str, version: str) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
-from farthest.worker.cache import BitmapCache
+from farthest.worker.cache import BlobCache
 from farthest.worker.choice import Choice
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases, renewed
@@ -43,7 +43,7 @@ class StepProcess:
         self.holder = holder_name(worker, os.getpid())
         self.nodes = RedisNodes.from_environment(wait=WAIT_SECONDS)
         self._lease_seconds = LEASE_SECONDS.number()
-        self._cache = BitmapCache(WORKER_MEMORY.size())
+        self._cache = BlobCache(WORKER_MEMORY.size())
         self._stores: OrderedDict[str, tuple[RedisStore, Choice]] = OrderedDict()
         self._report = self.nodes.main.register_script(_REPORT)
 

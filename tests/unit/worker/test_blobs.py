@@ -17,7 +17,7 @@ from farthest.puzzles.catalogue import load
 from farthest.worker.bitmaps import Bitmap, zeros
 from farthest.worker.blobs import FOUND, HEADER, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import MOST_SHARDS, Blocks, cut
-from farthest.worker.cache import BitmapCache
+from farthest.worker.cache import BlobCache
 from farthest.worker.records import Pointer, Record
 from store_cases import case
 
@@ -154,12 +154,12 @@ def test_records_and_pointers_are_read_as_written() -> None:
         assert Record.of(record.text(3, 5).encode(), 3, 5) == record
     assert Record.new({}).nonce == ""
     assert Record.new({1: 1}).nonce != Record.new({1: 1}).nonce
-    for pointer in (Pointer(), Pointer(12, "abc")):
+    for pointer in (Pointer(), Pointer(12, ((7, "abc"), (12, "def")))):
         assert Pointer.of(pointer.text(5).encode(), 5) == pointer
 
 
 def test_records_that_are_damaged_or_of_another_place_are_noticed() -> None:
-    record, pointer = Record.new({4: 12}), Pointer(12, "abc")
+    record, pointer = Record.new({4: 12}), Pointer(12, ((12, "abc"),))
     text = record.text(3, 5).encode()
     for depth, block in ((3, 6), (4, 5), (5, 3)):
         with pytest.raises(LostStateError, match=f"record of block {block} at depth {depth} is damaged"):
@@ -180,40 +180,40 @@ def test_records_that_are_damaged_or_of_another_place_are_noticed() -> None:
 
 def test_the_cache_keeps_what_was_used_last() -> None:
     size = bitmap_of([]).bytes
-    cache, bitmaps = BitmapCache(3 * size), {name: bitmap_of([]) for name in "abcd"}
+    cache, bitmaps = BlobCache(3 * size), {name: bitmap_of([]) for name in "abcd"}
     for name in "abc":
         cache.put(name, bitmaps[name])
-    assert cache.get("a") is bitmaps["a"]
+    assert cache.get("a", Bitmap) is bitmaps["a"]
     cache.put("d", bitmaps["d"])
-    assert [cache.get(name) is bitmaps[name] for name in "abcd"] == [True, False, True, True]
+    assert [cache.get(name, Bitmap) is bitmaps[name] for name in "abcd"] == [True, False, True, True]
     cache.put("a", bitmaps["b"])  # what a name stands for does not change
-    assert cache.get("a") is bitmaps["a"]
+    assert cache.get("a", Bitmap) is bitmaps["a"]
 
 
 def test_what_is_too_large_is_not_kept() -> None:
     small, large = bitmap_of([]), Bitmap(OF.kernel, range(6))
-    cache = BitmapCache(small.bytes)
+    cache = BlobCache(small.bytes)
     cache.put("small", small)
     cache.put("large", large)
-    assert cache.get("large") is None
-    assert cache.get("small") is small
-    nothing = BitmapCache(0)
+    assert cache.get("large", Bitmap) is None
+    assert cache.get("small", Bitmap) is small
+    nothing = BlobCache(0)
     nothing.put("small", small)
-    assert nothing.get("small") is None
+    assert nothing.get("small", Bitmap) is None
 
 
 def test_threads_may_share_a_cache() -> None:
     bitmaps = [bitmap_of([]) for _ in range(20)]
-    cache = BitmapCache(5 * bitmaps[0].bytes)
+    cache = BlobCache(5 * bitmaps[0].bytes)
 
     def use(seed: int) -> None:
         chance = random.Random(seed)
         for _ in range(300):
             number = chance.randrange(20)
-            found = cache.get(str(number))
+            found = cache.get(str(number), Bitmap)
             assert found in (None, bitmaps[number])
             cache.put(str(number), bitmaps[number])
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(use, range(4)))
-    assert sum(cache.get(str(number)) is not None for number in range(20)) == 5
+    assert sum(cache.get(str(number), Bitmap) is not None for number in range(20)) == 5

@@ -25,7 +25,7 @@ def test_facts_are_read_as_written_and_make_the_same_space(begin: Begin, name: s
     run = begin(case(name, 2))
     facts = RunFacts.of(run.facts.fields(), run.run)
     assert facts == run.facts
-    _, kernel = facts.compile(run.run, 2)
+    kernel = worker_store(run).kernel
     assert (kernel.keys, kernel.shards) == (run.kernel.keys, run.kernel.shards)
 
 
@@ -38,6 +38,8 @@ def test_facts_are_read_as_written_and_make_the_same_space(begin: Begin, name: s
         {"version": "9.9", "shards": "12"},
         {"version": "9.9", "per_block": ""},
         {"version": "9.9", "exclude": "some"},
+        {"version": "9.9", "exclude": "none"},
+        {"version": "9.9", "engine": "some"},
     ],
 )
 def test_a_run_of_another_version_is_refused(begin: Begin, fields: dict[str, str]) -> None:
