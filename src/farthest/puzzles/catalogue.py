@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.families import FAMILIES, family
+from farthest.puzzles.foreign import SUFFIXES
 from farthest.puzzles.reader import read_puzzle
 from farthest.puzzles.wording import near_match, shown
 
@@ -27,13 +28,19 @@ def names() -> list[str]:
 
 
 def load(name_or_path: str | Path) -> Puzzle:
-    """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a ``.toml`` path.
+    """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
+    format of ``foreign``.
 
     Reads only that puzzle's file. Raises PuzzleError for an unknown name, an impossible size, or a wrong
     file.
     """
     name = os.fspath(name_or_path)
-    if not isinstance(name_or_path, str) or name.endswith(_SUFFIX) or "/" in name or os.sep in name:
+    if (
+        not isinstance(name_or_path, str)
+        or name.endswith((_SUFFIX, *SUFFIXES))
+        or "/" in name
+        or os.sep in name
+    ):
         return read_puzzle(name)
     if _NAME.fullmatch(name):
         path = os.path.join(_FOLDER, name + _SUFFIX)
@@ -111,6 +118,7 @@ def _unknown(name: str) -> PuzzleError:
         mend = f"a board of any size is called {' or '.join(family('sliding').FORMS)}"
     else:
         mend = near_match(name, names()) or f"the puzzles are {', '.join(names())}, and {', '.join(forms())}"
+    endings = ", ".join((_SUFFIX, *SUFFIXES))
     return PuzzleError(
-        f"no puzzle is called {shown(name)}; expected a name or the path of a .toml file; {mend}"
+        f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"
     )

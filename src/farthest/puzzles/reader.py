@@ -23,6 +23,7 @@ from farthest.puzzles.body import Body
 from farthest.puzzles.definition import Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.families import FAMILIES
 from farthest.puzzles.families import family as family_of
+from farthest.puzzles.foreign import SUFFIXES, parse_foreign
 from farthest.puzzles.source import Source
 from farthest.puzzles.wording import near_match, shown
 
@@ -38,7 +39,10 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$
 
 
 def read_puzzle(path: Path | str) -> Puzzle:
-    """The puzzle defined by a TOML file. Raises PuzzleError when it cannot be read or is not valid."""
+    """The puzzle defined by a TOML file, or by one in a format of ``foreign``.
+
+    Raises PuzzleError when it cannot be read or is not valid.
+    """
     place = os.fspath(path)
     try:
         with open(path, "rb") as file:
@@ -58,6 +62,8 @@ def read_puzzle(path: Path | str) -> Puzzle:
         raise PuzzleError(
             f"{place}: more than {_MAX_BYTES} bytes, expected a puzzle definition; is it the right file?"
         )
+    if place.lower().endswith(SUFFIXES):
+        return parse_foreign(data, place)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
