@@ -32,16 +32,4 @@ class ByteView {
   Py_buffer buffer_{};
 };
 
-// 64-bit codes, little endian, from bytes that may begin anywhere.
-inline std::vector<Key> keys_from(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() % sizeof(Key) != 0) throw InvalidArgument("codes must have 8 bytes each");
-  std::vector<Key> keys(bytes.size() / sizeof(Key));
-  if (!keys.empty()) std::memcpy(keys.data(), bytes.data(), bytes.size());
-  return keys;
-}
-
-inline nb::bytes bytes_of(std::span<const Key> keys) {
-  return nb::bytes(keys.data(), keys.size() * sizeof(Key));
-}
-
 }  // namespace farthest::python

@@ -1,10 +1,20 @@
 #include "runs.hpp"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <variant>
 
 #include "buffers.hpp"
 #include "codes.hpp"
 #include "farthest/expansion.hpp"
+#include "farthest/map_runs.hpp"
+#include "farthest/outboxes.hpp"
 
 namespace farthest::python {
 
@@ -12,15 +22,297 @@ using namespace nb::literals;
 
 namespace {
 
+using States = std::pair<std::uint64_t, nb::bytes>;  // their number, and the run
+
+// Many buffers at once, alive as long as this is.
+class ByteViews {
+ public:
+  explicit ByteViews(const nb::sequence& objects) {
+    for (const nb::handle object : objects) views_.emplace_back(object);
+  }
+  std::vector<Bytes> spans() const {
+    std::vector<Bytes> out;
+    for (const ByteView& view : views_) out.push_back(view.bytes());
+    return out;
+  }
+
+ private:
+  std::deque<ByteView> views_;
+};
+
+// Holds an object's mutex, which is waited for without the GIL: its holder may want that.
+std::unique_lock<std::mutex> locked(std::mutex& mutex) {
+  const nb::gil_scoped_release release;
+  return std::unique_lock(mutex);
+}
+
+nb::bytes bytes_from(const Blob& blob) { return nb::bytes(blob.data(), blob.size()); }
+
+// New bytes, which write(span) fills without the GIL.
+template <class Write>
+nb::bytes written(std::size_t size, Write write) {
+  nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!out.is_valid()) nb::raise_python_error();
+  auto* bytes = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(out.ptr()));
+  const nb::gil_scoped_release release;
+  write(std::span(bytes, size));
+  return out;
+}
+
 nb::bytes expand_codes(const Expander& expander, nb::handle codes, int threads) {
   const ByteView view(codes);
   std::vector<Key> successors;
   {
     const nb::gil_scoped_release release;
-    successors = expand(expander, keys_from(view.bytes()), std::max(threads, 1));
+    successors = expand(expander, load_codes<Key>(view.bytes(), sizeof(Key)), std::max(threads, 1));
   }
-  return bytes_of(successors);
+  return written(successors.size() * sizeof(Key),
+                 [&](auto out) { store_codes<Key>(successors, out, sizeof(Key)); });
 }
+
+States run_of(std::size_t width, nb::handle codes) {
+  const ByteView view(codes);
+  std::uint64_t states = 0;
+  Blob blob;
+  {
+    const nb::gil_scoped_release release;
+    with_code(width, [&]<class Code>(Code) {
+      const auto loaded = load_codes<Code>(view.bytes(), width);
+      SortBuffers<Code> buffers;
+      const auto run = sorted_unique<Code>({std::span<const Code>(loaded)}, buffers);
+      states = run.size();
+      blob = encode_run<Code>(run, width);
+    });
+  }
+  return {states, bytes_from(blob)};
+}
+
+nb::bytes run_codes(std::size_t width, nb::handle run, std::uint64_t limit) {
+  const ByteView view(run);
+  return with_code(width, [&]<class Code>(Code) {
+    RunReader<Code> reader(view.bytes(), width);
+    const std::size_t states = std::min(reader.states(), limit);
+    return written(states * width, [&](std::span<std::uint8_t> out) {
+      for (std::size_t i = 0; i < states; ++i, reader.advance())
+        store_code(reader.head(), out.data() + i * width, width);
+    });
+  });
+}
+
+States merge_runs(std::size_t width, const nb::sequence& runs, const nb::sequence& exclude) {
+  const ByteViews views(runs), excluded(exclude);
+  std::uint64_t states = 0;
+  Blob blob;
+  {
+    const nb::gil_scoped_release release;
+    with_code(width, [&]<class Code>(Code) {
+      std::vector<Run<Code>> decoded;
+      for (const Bytes bytes : views.spans()) decoded.push_back(decode_run<Code>(bytes, width));
+      SortBuffers<Code> buffers;
+      auto run = sorted_unique<Code>({decoded.begin(), decoded.end()}, buffers);
+      for (const Bytes bytes : excluded.spans()) run = subtract<Code>(run, decode_run<Code>(bytes, width));
+      states = run.size();
+      blob = encode_run<Code>(run, width);
+    });
+  }
+  return {states, bytes_from(blob)};
+}
+
+template <template <class> class Holder>
+using AnyCode = std::variant<std::unique_ptr<Holder<Key>>, std::unique_ptr<Holder<WideCode<2>>>,
+                             std::unique_ptr<Holder<WideCode<4>>>, std::unique_ptr<Holder<WideCode<16>>>,
+                             std::unique_ptr<Holder<WideCode<128>>>>;
+
+template <template <class> class Holder, class... Args>
+AnyCode<Holder> made(std::size_t width, const Args&... args) {
+  return with_code(
+      width, [&]<class Code>(Code) -> AnyCode<Holder> { return std::make_unique<Holder<Code>>(args...); });
+}
+
+class PyOutboxes {
+ public:
+  PyOutboxes(std::size_t width, std::uint64_t shards, std::uint64_t keys, std::size_t room)
+      : boxes_(made<Outboxes>(width, width, sharding(width, shards, keys), room)) {}
+
+  static Sharding sharding(std::size_t width, std::uint64_t shards, std::uint64_t keys) {
+    if (keys != 0 && width != sizeof(Key)) throw InvalidArgument("keys have 8 bytes");
+    return {shards, keys};
+  }
+
+  void add(nb::handle codes, int threads) {
+    const auto lock = locked(mutex_);
+    const ByteView view(codes);
+    const nb::gil_scoped_release release;
+    std::visit([&](auto& boxes) { boxes->add(view.bytes(), std::max(threads, 1)); }, boxes_);
+  }
+
+  void expand(const Expander& expander, const nb::sequence& runs, int threads) {
+    const auto lock = locked(mutex_);
+    const ByteViews views(runs);
+    const nb::gil_scoped_release release;
+    std::visit([&](auto& boxes) { boxes->expand(expander, views.spans(), std::max(threads, 1)); }, boxes_);
+  }
+
+  std::vector<std::uint64_t> filled() const {
+    const auto lock = locked(mutex_);
+    return std::visit([](const auto& boxes) { return boxes->filled(); }, boxes_);
+  }
+
+  std::size_t bytes() const {
+    const auto lock = locked(mutex_);
+    return std::visit([](const auto& boxes) { return boxes->bytes(); }, boxes_);
+  }
+
+  std::vector<States> take(const std::vector<std::uint64_t>& shards, const std::vector<nb::sequence>& exclude,
+                           int threads) {
+    const auto lock = locked(mutex_);
+    std::deque<ByteViews> views;
+    std::vector<std::vector<Bytes>> spans;
+    for (const auto& runs : exclude) spans.push_back(views.emplace_back(runs).spans());
+    return std::visit(
+        [&](auto& boxes) {
+          const auto fresh = [&] {
+            const nb::gil_scoped_release release;
+            return boxes->take(shards, spans, std::max(threads, 1));
+          }();
+          std::vector<States> out;
+          for (const auto& [states, run] : fresh) out.emplace_back(states, bytes_from(run));
+          return out;
+        },
+        boxes_);
+  }
+
+  void trim() {
+    const auto lock = locked(mutex_);
+    std::visit([](auto& boxes) { boxes->trim(); }, boxes_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  AnyCode<Outboxes> boxes_;
+};
+
+std::vector<LayerRun> layer_runs(const std::vector<Bytes>& runs, const std::vector<std::uint16_t>& depths) {
+  if (runs.size() != depths.size()) throw InvalidArgument("there must be a depth for each run");
+  std::vector<LayerRun> out;
+  for (std::size_t i = 0; i < runs.size(); ++i) out.push_back({runs[i], depths[i]});
+  return out;
+}
+
+using AnyArray = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+class PyMapReader {
+ public:
+  PyMapReader(std::size_t width, const nb::sequence& runs, const std::vector<std::uint16_t>& depths)
+      : views_(runs),
+        width_(width),
+        reader_(made<MapReader>(width, layer_runs(views_.spans(), depths), width)) {}
+
+  void fill(Key first, const AnyArray& out) {
+    const auto lock = locked(mutex_);
+    const auto run = [&]<class Distance>(Distance) {
+      const std::span<Distance> span = aligned<Distance>(out);
+      const nb::gil_scoped_release release;
+      std::visit([&](auto& reader) { reader->template fill<Distance>(first, span); }, reader_);
+    };
+    if (out.dtype() == nb::dtype<std::uint8_t>()) return run(std::uint8_t{});
+    if (out.dtype() == nb::dtype<std::uint16_t>()) return run(std::uint16_t{});
+    throw InvalidArgument("distances must be uint8 or uint16");
+  }
+
+  std::pair<nb::bytes, nb::bytes> next(std::size_t states, std::size_t unit, int threads) {
+    const auto lock = locked(mutex_);
+    if (unit != 1 && unit != 2) throw InvalidArgument("distances have 1 or 2 bytes");
+    if (states == 0) throw InvalidArgument("at least one state must be asked for");
+    return std::visit(
+        [&](auto& reader) {
+          const auto found = [&] {
+            const nb::gil_scoped_release release;
+            return reader->next(states, std::max(threads, 1));
+          }();
+          nb::bytes codes = written(found.size() * width_, [&](std::span<std::uint8_t> out) {
+            for (std::size_t i = 0; i < found.size(); ++i)
+              store_code(found[i].code, out.data() + i * width_, width_);
+          });
+          nb::bytes distances = written(found.size() * unit, [&](std::span<std::uint8_t> out) {
+            for (std::size_t i = 0; i < out.size(); ++i)
+              out[i] = static_cast<std::uint8_t>(found[i / unit].depth >> (8 * (i % unit)));
+          });
+          return std::pair(codes, distances);
+        },
+        reader_);
+  }
+
+ private:
+  ByteViews views_;
+  std::size_t width_;
+  mutable std::mutex mutex_;
+  AnyCode<MapReader> reader_;
+};
+
+class PyMapWriter {
+ public:
+  PyMapWriter(std::size_t width, std::uint64_t shards, std::uint64_t keys, std::uint16_t depth)
+      : width_(width),
+        depth_(depth),
+        writer_(made<MapWriter>(width, width, PyOutboxes::sharding(width, shards, keys), depth)) {}
+
+  void add(nb::handle codes, nb::handle distances, std::size_t unit) {
+    const auto lock = locked(mutex_);
+    const ByteView code_bytes(codes), distance_bytes(distances);
+    const Bytes names = code_bytes.bytes(), far = distance_bytes.bytes();
+    const std::size_t states = count(far, unit);
+    if (names.size() != states * width_) throw InvalidArgument("codes and distances must be equally many");
+    const nb::gil_scoped_release release;
+    std::visit(
+        [&]<class Code>(std::unique_ptr<MapWriter<Code>>& writer) {
+          for (std::size_t i = 0; i < states; ++i)
+            writer->add(load_code<Code>(names.data() + i * width_, width_), distance(far, i, unit));
+        },
+        writer_);
+  }
+
+  void add_keys(Key first, nb::handle distances, std::size_t unit) {
+    const auto lock = locked(mutex_);
+    const ByteView view(distances);
+    const Bytes far = view.bytes();
+    const std::size_t keys = count(far, unit);
+    const std::uint32_t unreached = unit == 1 ? 0xFF : 0xFFFF;
+    auto* writer = std::get_if<0>(&writer_);
+    if (writer == nullptr) throw InvalidArgument("keys have 8 bytes");
+    const nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < keys; ++i)
+      if (const std::uint32_t d = distance(far, i, unit); d != unreached) (*writer)->add(first + i, d);
+  }
+
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> runs(std::uint16_t depth) const {
+    const auto lock = locked(mutex_);
+    if (depth > depth_) throw InvalidArgument("no such depth");
+    std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> out;
+    std::visit(
+        [&](const auto& writer) {
+          for (const std::uint64_t shard : writer->shards(depth))
+            out.emplace_back(shard, writer->states(depth, shard), bytes_from(writer->run(depth, shard)));
+        },
+        writer_);
+    return out;
+  }
+
+ private:
+  static std::size_t count(Bytes distances, std::size_t unit) {
+    if (unit != 1 && unit != 2) throw InvalidArgument("distances have 1 or 2 bytes");
+    if (distances.size() % unit != 0) throw InvalidArgument("the bytes are not whole distances");
+    return distances.size() / unit;
+  }
+  static std::uint32_t distance(Bytes distances, std::size_t i, std::size_t unit) {
+    return unit == 1 ? distances[i] : distances[2 * i] | std::uint32_t{distances[2 * i + 1]} << 8;
+  }
+
+  std::size_t width_;
+  std::uint16_t depth_;
+  mutable std::mutex mutex_;
+  AnyCode<MapWriter> writer_;
+};
 
 }  // namespace
 
@@ -31,6 +323,78 @@ void bind_runs(nb::module_& m) {
       nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
       "expander"_a, "codes"_a, "threads"_a = 1,
       "The codes (uint64, little endian) of all successors of `codes`; they may repeat. Raises ValueError.");
+  m.def("run_of", &run_of, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
+        "width"_a, "codes"_a,
+        "The run of any codes of `width` bytes (8: uint64, little endian; else byte strings): its number of "
+        "states, and itself as bytes. Raises ValueError.");
+  m.def("run_codes", &run_codes,
+        nb::sig("def run_codes(width: int, run: " BUFFER ", limit: int = 18446744073709551615) -> bytes"),
+        "width"_a, "run"_a, "limit"_a = ~std::uint64_t{0},
+        "The least `limit` codes of a run, ascending. Raises ValueError where it is damaged.");
+  m.def("merge_runs", &merge_runs,
+        nb::sig("def merge_runs(width: int, runs: Sequence[" BUFFER "], exclude: Sequence[" BUFFER
+                "] = ()) -> tuple[int, bytes]"),
+        "width"_a, "runs"_a, "exclude"_a = nb::make_tuple(),
+        "The run of the codes that are in any of `runs` and in none of `exclude`, with its number of states. "
+        "Raises ValueError where one is damaged.");
+
+  nb::class_<PyOutboxes>(
+      m, "Outboxes",
+      "Successors on their way to the shards that own them. keys: of a dense space, whose shards are equal "
+      "ranges; 0: a sparse one, whose shards are by a hash. room: bytes before repeated codes are removed "
+      "early.")
+      .def(nb::init<std::size_t, std::uint64_t, std::uint64_t, std::size_t>(), "width"_a, "shards"_a,
+           "keys"_a, "room"_a)
+      .def("add", &PyOutboxes::add, nb::sig("def add(self, codes: " BUFFER ", threads: int = 1) -> None"),
+           "codes"_a, "threads"_a = 1,
+           "Puts codes in; they may repeat. Raises ValueError for a number that is no key of a dense space.")
+      .def("expand", &PyOutboxes::expand,
+           nb::sig("def expand(self, expander: Expander, runs: Sequence[" BUFFER
+                   "], threads: int = 1) -> None"),
+           "expander"_a, "runs"_a, "threads"_a = 1,
+           "Puts the successors of all codes of the runs in. Raises ValueError as add does, and where a run "
+           "is "
+           "damaged.")
+      .def("filled", &PyOutboxes::filled, "The shards that have codes, ascending.")
+      .def_prop_ro("bytes", &PyOutboxes::bytes, "Bytes that the codes take now.")
+      .def("take", &PyOutboxes::take,
+           nb::sig("def take(self, shards: Sequence[int], exclude: Sequence[Sequence[" BUFFER
+                   "]], threads: int = 1) -> list[tuple[int, bytes]]"),
+           "shards"_a, "exclude"_a, "threads"_a = 1,
+           "Takes all codes of the shards out: of each the run of those that are in none of its runs of "
+           "`exclude`, with its number of states. Raises ValueError.")
+      .def("trim", &PyOutboxes::trim, "Gives memory that is free now back to the system.");
+
+  nb::class_<PyMapReader>(m, "MapReader",
+                          "Reads the states of runs, each of one depth, in the order of their codes.")
+      .def(nb::init<std::size_t, const nb::sequence&, const std::vector<std::uint16_t>&>(),
+           nb::sig("def __init__(self, width: int, runs: Sequence[" BUFFER
+                   "], depths: Sequence[int]) -> None"),
+           "width"_a, "runs"_a, "depths"_a)
+      .def(
+          "fill", &PyMapReader::fill, nb::sig("def fill(self, first: int, out: " BUFFER ") -> None"),
+          "first"_a, "out"_a.noconvert(),
+          "Writes the distances of the keys from `first` on, the type's greatest number where there is none; "
+          "call by call in the order of the keys. out: uint8 or uint16. Raises ValueError.")
+      .def("next", &PyMapReader::next, "states"_a, "unit"_a, "threads"_a = 1,
+           "The codes of the next `states` states and their distances, of `unit` bytes, little endian; fewer "
+           "only at the end. Raises ValueError.");
+
+  nb::class_<PyMapWriter>(m, "MapWriter",
+                          "Makes the runs of a map's layers up to `depth`; shards as those of Outboxes.")
+      .def(nb::init<std::size_t, std::uint64_t, std::uint64_t, std::uint16_t>(), "width"_a, "shards"_a,
+           "keys"_a, "depth"_a)
+      .def("add", &PyMapWriter::add,
+           nb::sig("def add(self, codes: " BUFFER ", distances: " BUFFER ", unit: int) -> None"), "codes"_a,
+           "distances"_a, "unit"_a,
+           "Adds states in the order of their codes; distances of `unit` bytes. Raises ValueError.")
+      .def("add_keys", &PyMapWriter::add_keys,
+           nb::sig("def add_keys(self, first: int, distances: " BUFFER ", unit: int) -> None"), "first"_a,
+           "distances"_a, "unit"_a,
+           "Adds the keys from `first` on that have a distance: not their type's greatest number. Raises "
+           "ValueError.")
+      .def("runs", &PyMapWriter::runs, "depth"_a,
+           "(shard, states, run) of each shard that has states at `depth`.");
 }
 
 }  // namespace farthest::python
