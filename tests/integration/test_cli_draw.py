@@ -5,6 +5,8 @@ from xml.etree import ElementTree
 
 from integration.conftest import Run
 
+SVG = "{http://www.w3.org/2000/svg}"
+
 
 def test_the_command(run: Run, tmp_path: Path) -> None:
     assert run("draw", "8-puzzle", "867254301").stdout == "8 6 7\n2 5 4\n3 0 1\n"
@@ -16,3 +18,13 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     run("draw", "8-puzzle", "--svg", str(file), "--force")
     assert ".svg" in run("draw", "8-puzzle", "--svg", str(tmp_path / "board.png"), status=2).stderr
     assert "holds '9'" in run("draw", "8-puzzle", "967254301", status=2).stderr
+
+
+def test_a_solution_is_a_row_of_boards(run: Run, tmp_path: Path) -> None:
+    run("enumerate", "3-puzzle")
+    file = tmp_path / "solution.svg"
+    assert "7 boards" in run("path", "3-puzzle", "3210", "--svg", str(file)).stdout
+    captions = [text.text for text in ElementTree.parse(file).iter(f"{SVG}text") if text.get("class") == "c"]
+    assert captions[0] == "start"
+    assert len(captions) == 7
+    assert "leave out --all" in run("path", "3-puzzle", "3210", "--all", "--svg", str(file), status=2).stderr

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import database_option, force_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,9 +74,26 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
     metavar="N",
     help=f"With --all: list at most N.  [default: {SOLUTIONS_LISTED}]",
 )
+@click.option(
+    "--svg",
+    "file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write one solution as an SVG file.",
+)
+@force_option
 @database_option
 @json_option
-def path(job: str, board: str, all_: bool, limit: int | None, database: str | None, as_json: bool) -> None:
+def path(
+    job: str,
+    board: str,
+    all_: bool,
+    limit: int | None,
+    file: Path | None,
+    force: bool,
+    database: str | None,
+    as_json: bool,
+) -> None:
     """Show one optimal solution of BOARD, or list all.
 
     JOB is a job's number, or a puzzle's name for its newest finished job. Moves have the names that the puzzle's
@@ -88,12 +106,15 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
       farthest path eight-kinds '┘│└/─□─/┐│┌'
       farthest path 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' --all
       farthest path 8-puzzle 867254301 --all --limit 5 --json
+      farthest path 8-puzzle 867254301 --svg solution.svg
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
+    if file is not None and (all_ or as_json):
+        raise click.UsageError("--svg writes one solution: leave out --all and --json.")
     from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
-    from farthest.cli.solutions import show_all, show_one
+    from farthest.cli.solutions import save_one, show_all, show_one
 
     with open_job(job, database) as opened:
         graph = opened.solution_graph(board)
@@ -111,6 +132,8 @@ def path(job: str, board: str, all_: bool, limit: int | None, database: str | No
                     ],
                 }
             )
+        elif file is not None:
+            save_one(opened, next(ways), file, force=force)
         elif all_:
             show_all(graph.distance, count, ways)
         else:

@@ -61,6 +61,7 @@ def show_outcome(
 ) -> None:
     """Layers, farthest boards, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
+    from farthest.drawing.terminal import coloured
 
     print_table(
         ("depth", "states"),
@@ -74,7 +75,7 @@ def show_outcome(
     )
     shown = outcome.farthest[:BOARDS_DRAWN]
     body = puzzle.body
-    click.echo("\n".join(side_by_side([body.draw_board(body.parse_board(text)) for text in shown])))
+    click.echo("\n".join(side_by_side([coloured(body, body.parse_board(text)) for text in shown])))
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
     known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"

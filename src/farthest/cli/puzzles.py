@@ -61,6 +61,7 @@ def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
 
 def _draw(puzzle: Puzzle) -> None:
     from farthest.cli.printing import counted, side_by_side
+    from farthest.drawing.terminal import coloured
 
     body = puzzle.body
     click.echo(f"{puzzle.name}: {puzzle.title}")
@@ -71,7 +72,7 @@ def _draw(puzzle: Puzzle) -> None:
     boards = [("goal" if len(goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(goals, 1)]
     if start is not None:
         boards.insert(0, ("start", start))
-    drawings = [[f"{title}:", *body.draw_board(board)] for title, board in boards[:BOARDS_DRAWN]]
+    drawings = [[f"{title}:", *coloured(body, board)] for title, board in boards[:BOARDS_DRAWN]]
     click.echo("\n".join(side_by_side(drawings)))
     click.echo()
     for fact, value in [("family", puzzle.family), ("size", body.size()), *body.facts()]:
@@ -97,7 +98,7 @@ def _draw(puzzle: Puzzle) -> None:
         if known.farthest:
             shown = known.farthest[:BOARDS_DRAWN]
             click.echo(f"  farthest      {counted(len(known.farthest), 'board')}\n")
-            drawings = [body.draw_board(body.parse_board(board)) for board in shown]
+            drawings = [coloured(body, body.parse_board(board)) for board in shown]
             click.echo("\n".join(f"    {line}" for line in side_by_side(drawings, 76)))
 
 

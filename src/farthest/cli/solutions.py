@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import counted, side_by_side
+from farthest.drawing.terminal import coloured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Way
@@ -20,13 +22,13 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
     """Draw the boards of one solution, each below the move that leads to it."""
     titles = ["start", *map(move_text, way.moves)]
     drawings = [
-        [title, *opened.puzzle.body.draw_board(labels)]
+        [title, *coloured(opened.puzzle.body, labels)]
         for title, labels in zip(titles, way.boards.tolist(), strict=True)
     ]
     _show_counts(distance, count)
     click.echo("\n".join(side_by_side(drawings)))
     if way.moves:
-        click.echo(f"\nmoves: {' '.join(titles[1:])}")
+        click.echo(f"\nmoves: {_row(titles[1:])}")
 
 
 def show_all(distance: int, count: int, ways: Iterable[Way]) -> None:
@@ -34,10 +36,23 @@ def show_all(distance: int, count: int, ways: Iterable[Way]) -> None:
     _show_counts(distance, count)
     listed = 0
     for way in ways:
-        click.echo(" ".join(map(move_text, way.moves)) or "(no moves)")
+        click.echo(_row(list(map(move_text, way.moves))) or "(no moves)")
         listed += 1
     if listed < count:
         click.echo(f"... and {count - listed:,} more; --limit lists more of them")
+
+
+def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
+    """Write the boards of one solution, in a row, to an SVG file. Raises OutputError."""
+    from farthest.cli.draw import write_svg
+
+    titles = ["start", *map(move_text, way.moves)]
+    captioned = list(zip(titles, way.boards.tolist(), strict=True))
+    write_svg(opened.puzzle, captioned, file, force=force, title=f"{opened.puzzle.title}: {_row(titles[1:])}")
+
+
+def _row(moves: Sequence[str]) -> str:
+    return (", " if any(" " in move for move in moves) else " ").join(moves)
 
 
 def move_text(move: MoveName) -> str:
