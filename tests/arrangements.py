@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from farthest.puzzles.catalogue import read_folder
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.arrangement import ArrangementSpace
@@ -14,3 +15,8 @@ def arrangement_space(
     space = compile_space(puzzle, origin, layout)
     assert isinstance(space, ArrangementSpace)
     return space
+
+
+def sliding_names() -> list[str]:
+    """The names of the catalogue's sliding puzzles."""
+    return [puzzle.name for puzzle in read_folder() if puzzle.family == "sliding"]

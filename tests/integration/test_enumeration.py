@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import naive
-from arrangements import arrangement_space
+from arrangements import arrangement_space, sliding_names
 from farthest import _kernel
 from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
@@ -22,7 +22,7 @@ from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.puzzles.boards import format_board, parse_board
-from farthest.puzzles.catalogue import load, names
+from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.puzzles.sliding import sliding
 from servers import PostgresServer
@@ -91,7 +91,7 @@ def check_outcome(outcome: Outcome, expected: dict[naive.Board, int], puzzle: Pu
 def catalogue() -> list[Any]:
     """All puzzles that Python can enumerate; those that take it seconds are slow."""
     marked = []
-    for name in (*names(), *SMALL):
+    for name in (*sliding_names(), *SMALL):
         states = arrangement_space(load(name)).arrangements
         if states < 1_000_000:
             marked.append(pytest.param(name, marks=[pytest.mark.slow] if states > QUICK_STATES else []))

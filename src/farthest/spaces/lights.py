@@ -1,0 +1,108 @@
+"""The lights family: a press adds one, modulo the number of colours, to some lamps.
+
+press: one press is one move. multi: any number of presses of one lamp, less than the number of colours, is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.lights import lights
+from farthest.spaces.digits import DigitSpace
+
+if TYPE_CHECKING:
+    from farthest.spaces.digits import Keys, Step
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> LightsSpace:
+    """See ``spaces.compile_space``."""
+    return LightsSpace(puzzle, origin, layout)
+
+
+class LightsSpace(DigitSpace):
+    """Digit i is the colour of lamp i."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:
+        self.body = lights(puzzle)
+        self.multi = puzzle.metric == "multi"
+        undirected = self.body.colours == 2 or self.multi
+        super().__init__(puzzle, origin, self.body.radices, layout, undirected=undirected)
+
+    def steps(self, keys: Keys, *, forward: bool) -> Iterator[Step]:
+        """See DigitSpace."""
+        import numpy as np
+
+        rows = np.arange(keys.size)
+        if self.body.colours == 2:
+            for lamp, press in enumerate(self.body.presses):
+                if press:
+                    yield f"press {lamp}", rows, keys ^ np.uint64(sum(self.weights[other] for other in press))
+            return
+        colours = self.body.colours
+        colour = [self.digit(keys, lamp) for lamp in range(self.cells)]
+        for times in range(1, colours if self.multi else 2):
+            added = times if forward else colours - times
+            change = [
+                (added - colours * (colour[lamp] + added >= colours)) * self.weights[lamp]
+                for lamp in range(self.cells)
+            ]
+            for lamp, press in enumerate(self.body.presses):
+                if press:
+                    reached = keys.view(np.int64)
+                    for other in press:
+                        reached = reached + change[other]
+                    yield f"press {lamp}{f' ×{times}' if times > 1 else ''}", rows, reached.view(np.uint64)
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space: lamps whose sum, each taken some times, no press changes."""
+        colours = self.body.colours
+        for taken in self._invariants:
+            sums = {self._sum(taken, origin) for origin in self.origins}
+            if self._sum(taken, board) in sums:
+                continue
+            lamps = " ".join(
+                f"{lamp}" if times == 1 else f"{times}×{lamp}" for lamp, times in enumerate(taken) if times
+            )
+            return (
+                f"no press changes the sum of the colours of the lamps {lamps} (modulo {colours}): it is "
+                f"{self._sum(taken, board)} here and {' or '.join(map(str, sorted(sums)))} at the origin"
+            )
+        return None
+
+    def _sum(self, taken: Sequence[int], board: Sequence[int]) -> int:
+        return sum(times * colour for times, colour in zip(taken, board, strict=True)) % self.body.colours
+
+    @cached_property
+    def _invariants(self) -> list[list[int]]:
+        """A basis of the vectors y with y · press = 0 (mod colours) for each press; none where division fails."""
+        modulus, lamps = self.body.colours, self.cells
+        if any(modulus % factor == 0 for factor in range(2, modulus)):
+            return []
+        rows = [[int(lamp in press) for lamp in range(lamps)] for press in self.body.presses]
+        pivots: list[int] = []
+        for column in range(lamps):
+            rank = len(pivots)
+            found = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+            if found is None:
+                continue
+            rows[rank], rows[found] = rows[found], rows[rank]
+            inverse = pow(rows[rank][column], -1, modulus)
+            rows[rank] = [value * inverse % modulus for value in rows[rank]]
+            for i, row in enumerate(rows):
+                if i != rank and row[column]:
+                    factor = row[column]
+                    rows[i] = [(a - factor * b) % modulus for a, b in zip(row, rows[rank], strict=True)]
+            pivots.append(column)
+        basis = []
+        for free in (column for column in range(lamps) if column not in pivots):
+            vector = [0] * lamps
+            vector[free] = 1
+            for i, pivot in enumerate(pivots):
+                vector[pivot] = -rows[i][free] % modulus
+            basis.append(vector)
+        return basis
