@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from farthest import _kernel
 from farthest.coordinator.layers import LayerSearch
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
 from farthest.puzzles.definition import Puzzle
@@ -148,10 +147,7 @@ class _InTurn:
         seconds, times = self._counter.layer.seconds, [time.thread_time()]
         views = store.open(depth, store.blocks.shards(block))
         times.append(time.thread_time())
-        store.kernel.prepare(views.shards, 1)
-        counts = _kernel.step(
-            store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate, 1
-        )
+        counts = views.run()
         times.append(time.thread_time())
         store.commit(depth, views, counts)
         times.append(time.thread_time())

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from farthest import _kernel
 from farthest.worker.blocks import Cut
 from farthest.worker.cache import BlobCache
 from farthest.worker.connections import RedisNodes
-from farthest.worker.redis_store import RedisStore
+from farthest.worker.redis_store import BlockViews, RedisStore
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import new_run
 from farthest.worker.step import step
-from farthest.worker.store import Base, LayerViews
+from farthest.worker.store import Base
 from store_cases import Case
 
 NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
@@ -62,14 +61,10 @@ def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = No
         run.counts(depth)
 
 
-def stepped(store: RedisStore, depth: int, block: int) -> tuple[LayerViews, list[int]]:
+def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockViews, list[int]]:
     """A step that is not committed: its views and counts."""
     views = store.open(depth, store.blocks.shards(block))
-    store.kernel.prepare(views.shards)
-    counts = _kernel.step(
-        store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate
-    )
-    return views, counts
+    return views, views.run()
 
 
 def keys(nodes: RedisNodes) -> set[str]:

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from farthest import _kernel
 from farthest.errors import FarthestError
 from farthest.worker.blocks import Cut
 from farthest.worker.connections import RedisNodes
@@ -14,7 +13,7 @@ from farthest.worker.memory import MemoryStore
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import new_run
 from farthest.worker.step import step
-from farthest.worker.store import LayerViews, ShardStore
+from farthest.worker.store import ShardStore
 from store_cases import NAMES, Case, case
 
 StoreFactory = Callable[[Case], ShardStore]
@@ -100,7 +99,7 @@ def layers_of(
 def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: Case) -> None:
     store = make_store(one_case)
     assert store.counts(0) == one_case.counts(0)
-    assert store.kernel is one_case.kernel
+    assert store.shards == one_case.kernel.shards
 
 
 def test_whole_layers(make_store: StoreFactory, one_case: Case) -> None:
@@ -121,11 +120,9 @@ def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: Case) -
 def test_only_shards_that_moves_lead_to_need_to_be_asked_for(
     make_store: StoreFactory, one_case: Case
 ) -> None:
-    store, kernel = make_store(one_case), one_case.kernel
+    store = make_store(one_case)
     for depth in range(1, len(one_case.layers) + 1):
-        before = set(store.counts(depth - 1))
-        near = [shard for shard in all_shards(one_case) if before & set(kernel.sources(shard))]
-        step(store, depth, store.begin(depth, near))
+        step(store, depth, store.begin(depth, store.reachable(depth)))
         assert store.counts(depth) == one_case.counts(depth)
 
 
@@ -157,17 +154,10 @@ def test_steps_that_come_late_change_nothing(make_store: StoreFactory, one_case:
 def test_two_workers_with_the_same_shards_at_once_change_nothing(
     make_store: StoreFactory, one_case: Case
 ) -> None:
-    def finish(store: ShardStore, depth: int, views: LayerViews) -> None:
-        store.kernel.prepare(views.shards)
-        counts = _kernel.step(
-            store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate
-        )
-        store.commit(depth, views, counts)
-
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
         one, other = store.open(depth, shards), store.open(depth, shards)
-        finish(store, depth, one)
-        finish(store, depth, other)
+        store.commit(depth, one, one.run())
+        store.commit(depth, other, other.run())
 
     assert list(layers_of(one_case, make_store(one_case), take))
 

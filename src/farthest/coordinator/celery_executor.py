@@ -158,7 +158,7 @@ class _Layer:
 
     def __init__(
         self,
-        store: RunLayers,
+        store: RunLayers[Any],
         depth: int,
         shards: Sequence[int],
         publisher: StepPublisher,

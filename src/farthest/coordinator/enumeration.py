@@ -164,7 +164,7 @@ class _Run:
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
         self._resume(store)
-        complete = self._search(store, stop)
+        complete = self._search(space, store, stop)
         # Before the job is finished: what is lost after that cannot be found again.
         farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
         if self._recorder is None:
@@ -184,20 +184,20 @@ class _Run:
             self._resumed_from = self._stored
         self._reporter.resumed(self._recorder.job, self._stored)
 
-    def _search(self, store: JobStore, stop: StopRequest) -> bool:
+    def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
         """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
         executor = self._site.executor(self._layer_progress, self._look_around(stop))
         try:
-            return self._search_with(executor, store, stop)
+            return self._search_with(executor, space, store, stop)
         except LayerGivenUp:
             self._checkpoint(store)
             raise KeyboardInterrupt from None
         finally:
             executor.close()
 
-    def _search_with(self, executor: Executor, store: JobStore, stop: StopRequest) -> bool:
+    def _search_with(self, executor: Executor, space: Space, store: JobStore, stop: StopRequest) -> bool:
         search = LayerSearch(store, executor)
         limit = self._settings.max_depth
         stored, cost = monotonic(), 0.0
@@ -218,7 +218,7 @@ class _Run:
                 raise KeyboardInterrupt
             if self._recorder is not None:
                 self._recorder.check()
-        return sum(self._layers) == store.kernel.keys  # no key is left: the depth limit has ended nothing
+        return sum(self._layers) == space.keys  # no key is left: the depth limit has ended nothing
 
     def _give_up(self, stop: StopRequest) -> Callable[[], None]:
         """What is done again and again while a server is away: then nothing can be stored before stopping."""

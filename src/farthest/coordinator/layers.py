@@ -13,12 +13,9 @@ class LayerSearch:
     def __init__(self, store: ShardStore, executor: Executor) -> None:
         self._store = store
         self._executor = executor
-        kernel = store.kernel
-        self._sources = [frozenset(kernel.sources(shard)) for shard in range(kernel.shards)]
 
     def next_layer(self, depth: int) -> int:
         """Finds the layer ``depth`` from the one before, and returns its number of states."""
-        before = frozenset(self._store.counts(depth - 1))
-        candidates = [shard for shard, sources in enumerate(self._sources) if not sources.isdisjoint(before)]
-        self._executor.run_layer(self._store, depth, self._store.begin(depth, candidates))
+        shards = self._store.begin(depth, self._store.reachable(depth))
+        self._executor.run_layer(self._store, depth, shards)
         return sum(self._store.counts(depth).values())

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farthest.worker.runs import prefix
 
@@ -45,7 +45,7 @@ def offer(nodes: RedisNodes, run: str, depth: int, blocks: Iterable[int]) -> Non
 class Choice:
     """The choices of one process, for one run."""
 
-    def __init__(self, store: RunSteps) -> None:
+    def __init__(self, store: RunSteps[Any]) -> None:
         self._store = store
         self._take = store.nodes.main.register_script(_TAKE)
         self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped

@@ -18,6 +18,7 @@ from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import WIDTHS, Unit
 from farthest.worker.bitmaps import zeros
 from farthest.worker.distances import check_depth, reached, typed, unit_for
+from farthest.worker.sources import Sources
 from farthest.worker.store import Base, LayerViews
 
 
@@ -43,7 +44,8 @@ class MemoryStore:
         memory: int | None = None,
     ) -> None:
         self.kernel = kernel
-        self._shards = kernel.shards
+        self.shards = kernel.shards
+        self._sources = Sources(kernel)
         self._memory = memory
         self._distances = distances
         self._keys_per_shard = kernel.keys // kernel.shards
@@ -53,11 +55,11 @@ class MemoryStore:
         self._shift = 1 if self._in_place else 0
         arrays = 1 if self._in_place else 2
         self._arrays = [self._array_pair() for _ in range(arrays)]
-        self._layers = [self._view(words, flags, 0, self._shards) for words, flags in self._arrays]
+        self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
         self._found = None if kernel.reversible else self._layer()
         self._planes: list[_kernel.Layer] = []
-        self._population = [[0] * self._shards for _ in range(arrays)]  # of each layer array, by shard
-        self._stamp = [0] * self._shards
+        self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
+        self._stamp = [0] * self.shards
         self._depth = 0
         self._begun: list[int] = []  # the shards of the layer being stepped
         self._taken: set[int] = set()  # those that open() has given out
@@ -91,7 +93,7 @@ class MemoryStore:
         )
 
     def _layer(self) -> _kernel.Layer:
-        return self._view(*self._array_pair(), 0, self._shards)
+        return self._view(*self._array_pair(), 0, self.shards)
 
     def _grow_planes(self, depth: int) -> None:
         # Without asking for the memory: it is not used unless the layer turns out to have states, see commit().
@@ -123,6 +125,10 @@ class MemoryStore:
 
     # ShardStore
 
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore."""
+        return self._sources.reached_from(self._counts[depth - 1])
+
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """See ShardStore: shards whose array still holds an older layer are stepped too, which clears them."""
         if depth == self._depth:
@@ -134,7 +140,7 @@ class MemoryStore:
                 f"shards are not committed"
             )
         stale = self._population[self._array(depth)]
-        wanted = set(shards) | {shard for shard in range(self._shards) if stale[shard]}
+        wanted = set(shards) | {shard for shard in range(self.shards) if stale[shard]}
         if self._in_place:
             wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
         self._depth = depth
@@ -155,7 +161,12 @@ class MemoryStore:
         free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
         self._taken.update(free)
         return LayerViews(
-            free, [frontier], [fresh], [[layer] for layer in exclude], [[layer] for layer in accumulate]
+            self.kernel,
+            free,
+            [frontier],
+            [fresh],
+            [[layer] for layer in exclude],
+            [[layer] for layer in accumulate],
         )
 
     def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
@@ -252,5 +263,5 @@ class MemoryStore:
         counts = self._nonzero(depth)
         if self._in_place:
             counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
-        self._stamp = [depth] * self._shards
+        self._stamp = [depth] * self.shards
         self._counts = {depth: counts}

@@ -51,23 +51,32 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A blob of states that were found up to ``depth``: its nonce, and how many they are."""
+
+    depth: int
+    nonce: str
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """Where all found states of a block are: the depth of the layer that they were last added at, and the blobs that
-    hold them together, each by the depth at which it was written and its nonce."""
+    hold them together."""
 
     depth: int = 0
-    blobs: tuple[tuple[int, str], ...] = ()
+    blobs: tuple[Found, ...] = ()
 
     def text(self, block: int) -> str:
         """As stored."""
-        said = json.dumps([self.depth, self.blobs], separators=(",", ":"))
-        return _with_checksum(f"v:{block}", said)
+        blobs = [(found.depth, found.nonce, found.states) for found in self.blobs]
+        return _with_checksum(f"v:{block}", json.dumps([self.depth, blobs], separators=(",", ":")))
 
     @classmethod
     def of(cls, text: bytes, block: int) -> Pointer:
         """Inverse of ``text``. Raises LostStateError."""
         depth, blobs = json.loads(_checked(text, f"v:{block}", f"what block {block} has visited"))
-        return cls(depth, tuple((written, nonce) for written, nonce in blobs))
+        return cls(depth, tuple(Found(*found) for found in blobs))
 
 
 def new_nonce() -> str:

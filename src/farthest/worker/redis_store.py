@@ -19,7 +19,7 @@ from farthest.spaces.contract import gather
 from farthest.worker.bitmaps import Bitmap
 from farthest.worker.blobs import FOUND, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import Blocks
-from farthest.worker.records import Pointer, Record
+from farthest.worker.records import Found, Pointer, Record
 from farthest.worker.run_steps import Commit, Look, RunSteps
 from farthest.worker.runs import RunFacts
 from farthest.worker.store import LayerViews
@@ -38,7 +38,7 @@ class BlockViews(LayerViews):
     visited_of: dict[int, tuple[Bitmap, str]]
 
 
-class RedisStore(RunSteps):
+class RedisStore(RunSteps[BlockViews]):
     """``StepStore`` of one run: opens and commits whole blocks. The coordinator's store (worker/run_store.py) begins
     layers and reads results.
     """
@@ -67,7 +67,7 @@ class RedisStore(RunSteps):
 
     def _open(self, depth: int, shards: Sequence[int]) -> BlockViews:
         if not shards:
-            return BlockViews([], [], [], [], [], {}, {})
+            return BlockViews(self.kernel, [], [], [], [], [], {}, {})
         wanted = self.blocks.of(shards)
         sources = sorted({source for block in wanted for source in self.sources_of(block)} | set(wanted))
         look = self._look(depth, wanted, sources)
@@ -84,6 +84,7 @@ class RedisStore(RunSteps):
         blocks = list(visited) if self.facts.exclude == "all" else look.blocks
         fresh = {block: Bitmap(self.kernel, self.blocks.shards(block)) for block in blocks}
         return BlockViews(
+            kernel=self.kernel,
             shards=[shard for block in blocks for shard in self.blocks.shards(block)],
             frontier=frontier,
             fresh=[bitmap.layer for bitmap in fresh.values()],
@@ -93,8 +94,7 @@ class RedisStore(RunSteps):
             visited_of=visited,
         )
 
-    def _commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
-        assert isinstance(views, BlockViews), "these views are not this store's"
+    def _commit(self, depth: int, views: BlockViews, counts: Sequence[int]) -> None:
         states = {shard: count for shard, count in zip(views.shards, counts, strict=True) if count}
         commits: dict[int, Commit] = {}
         for block, bitmap in views.fresh_of.items():
@@ -107,8 +107,9 @@ class RedisStore(RunSteps):
             commit.blobs[self.blob_key(depth, block, nonce)] = blob
             if block in views.visited_of:
                 visited, old = views.visited_of[block]
-                commit.pointer = Pointer(depth, ((depth, nonce),))
-                commit.blobs[self.visited_blob_key(block, nonce)] = self.visited_blob(depth, block, visited)
+                found, blob = self.visited_blob(depth, block, visited, nonce)
+                commit.pointer = Pointer(depth, (found,))
+                commit.blobs[self.visited_blob_key(block, nonce)] = blob
                 commit.replaced += [old] if old else []
         for block in self._commit_blocks(depth, commits):
             if nonce := commits[block].record.nonce:
@@ -166,17 +167,17 @@ class RedisStore(RunSteps):
         visited = {}
         for block in look.blocks:
             bitmap, name = Bitmap(self.kernel, self.blocks.shards(block)), ""
-            for written, nonce in self._pointer(depth, block, look).blobs:
-                name = self.visited_blob_key(block, nonce)
+            for found in self._pointer(depth, block, look).blobs:
+                name = self.visited_blob_key(block, found.nonce)
                 blob = self.fetch([(name, block)])[0]
                 if blob is None and block not in self._look(depth, [block], [block]).blocks:
                     break
-                self._decode(depth, written, block, blob, [bitmap], VISITED)
+                self._decode(depth, found.depth, block, blob, [bitmap], VISITED)
             else:
                 visited[block] = bitmap, name
         return visited
 
-    def visited_blob(self, depth: int, block: int, bitmap: Bitmap) -> bytes:
-        """The blob of all states of a block found up to a depth."""
+    def visited_blob(self, depth: int, block: int, bitmap: Bitmap, nonce: str) -> tuple[Found, bytes]:
+        """The blob of all states of a block found up to a depth, and what a pointer says of it."""
         states = sum(_kernel.population(self.kernel, bitmap.layer))
-        return encode_blob(self.kernel, depth, block, states, bitmap, VISITED)
+        return Found(depth, nonce, states), encode_blob(self.kernel, depth, block, states, bitmap, VISITED)

@@ -16,7 +16,7 @@ from farthest.worker import runs
 from farthest.worker.distances import check_depth
 from farthest.worker.older_layers import OlderLayers
 from farthest.worker.records import Pointer, Record
-from farthest.worker.run_steps import RunSteps
+from farthest.worker.run_steps import Opened, RunSteps
 from farthest.worker.spool import Spool
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ return 1
 depth, its number of records. Gives 0 where Redis does not have what it should."""
 
 
-class RunLayers(RunSteps):
+class RunLayers(RunSteps[Opened]):
     """A coordinator's store; a class that derives from it is a worker's store too. ``_prepare`` is to be called
     first."""
 
@@ -85,16 +85,22 @@ class RunLayers(RunSteps):
             for name in self._names(0, block, record)
         ]
         for block, pointer in self._pointers.items():
-            names += [(self.visited_blob_key(block, nonce), block) for _, nonce in pointer.blobs]
+            names += [(self.visited_blob_key(block, found.nonce), block) for found in pointer.blobs]
         self._pointers.clear()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(0), self.visited_key))
         self.discard(names)
 
     def _names(self, depth: int, block: int, record: Record) -> list[str]:
         """The blobs that a record names."""
-        return [self.blob_key(depth, block, record.nonce)] if record.nonce else []
+        names = [self.blob_key(depth, block, record.nonce)] if record.nonce else []
+        return [*names, self.outbox_key(depth, block, record.nonce)] if record.outbox else names
 
     # ShardStore
+
+    @property
+    def shards(self) -> int:
+        """See ShardStore."""
+        return self.facts.shards
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """See ShardStore. Raises LostStateError when Redis does not have what it should."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.worker.records import Pointer, Record
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from farthest.worker.blocks import Blocks
     from farthest.worker.cache import BlobCache
     from farthest.worker.connections import RedisNodes
-    from farthest.worker.store import LayerViews
+    from farthest.worker.store import Views
 
 COMMIT = """
 local under_way = redis.call('HGET', KEYS[1], 'depth') == ARGV[1]
@@ -59,20 +59,25 @@ class Commit:
 @dataclass(frozen=True, slots=True)
 class Look:
     """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
-    that they read, and at d-2 of the blocks themselves; pointers to what was visited."""
+    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
+    d-1."""
 
     blocks: list[int]
     before: dict[int, Record]
     two_before: dict[int, Record]
     visited: dict[int, bytes | None]
+    records: int
 
 
 NOTHING = Record("", {})
 
 
-class RunSteps(RunBlobs, ABC):
+Opened = TypeVar("Opened", bound="Views")
+
+
+class RunSteps(RunBlobs, ABC, Generic[Opened]):
     """A run's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the done-list
-    alone."""
+    alone. ``Opened``: its views."""
 
     def __init__(
         self,
@@ -103,7 +108,7 @@ class RunSteps(RunBlobs, ABC):
 
     # StepStore
 
-    def open(self, depth: int, shards: Sequence[int]) -> LayerViews:
+    def open(self, depth: int, shards: Sequence[int]) -> Opened:
         """See StepStore: whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
         missing or damaged, UnavailableError."""
         try:
@@ -111,7 +116,7 @@ class RunSteps(RunBlobs, ABC):
         except LateStepError as error:
             raise self._late(depth, error) from error
 
-    def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, views: Opened, counts: Sequence[int]) -> None:
         """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis is
         full)."""
         try:
@@ -120,10 +125,10 @@ class RunSteps(RunBlobs, ABC):
             raise self._late(depth, error) from error
 
     @abstractmethod
-    def _open(self, depth: int, shards: Sequence[int]) -> LayerViews: ...
+    def _open(self, depth: int, shards: Sequence[int]) -> Opened: ...
 
     @abstractmethod
-    def _commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None: ...
+    def _commit(self, depth: int, views: Opened, counts: Sequence[int]) -> None: ...
 
     def _late(self, depth: int, error: LateStepError) -> StorageError:
         """What to raise where a step's layer is not under way."""
@@ -182,10 +187,10 @@ class RunSteps(RunBlobs, ABC):
         frontier = self._records(depth - 1, sources, before)
         if all_found:
             texts = dict(zip(wanted, two_before, strict=True))
-            return Look(blocks, frontier, {}, {block: texts[block] for block in blocks})
+            return Look(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
         if depth >= 2:
             self._check_sealed(depth - 2, sealed_before, others)
-        return Look(blocks, frontier, self._records(depth - 2, wanted, two_before), {})
+        return Look(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
 
     def _check_sealed(self, depth: int, sealed: bytes | None, records: int) -> None:
         expected = "an unknown number" if sealed is None else sealed.decode(errors="replace")

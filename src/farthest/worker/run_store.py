@@ -16,10 +16,11 @@ from farthest.worker.blobs import decode_blob, encode_blob
 from farthest.worker.cache import BlobCache
 from farthest.worker.memory import searches_in_place
 from farthest.worker.records import Pointer, Record, new_nonce
-from farthest.worker.redis_store import RedisStore
+from farthest.worker.redis_store import BlockViews, RedisStore
 from farthest.worker.restoring import read_blocks
 from farthest.worker.run_layers import RunLayers
 from farthest.worker.runs import RunFacts
+from farthest.worker.sources import Sources
 from farthest.worker.spool import Spool
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
 
 
-class RunStore(RunLayers, RedisStore):
+class RunStore(RunLayers[BlockViews], RedisStore):
     """``RedisStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
@@ -76,6 +77,7 @@ class RunStore(RunLayers, RedisStore):
         colours = self.kernel.colours if in_place else []
         self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
         self._shift = 1 if in_place else 0
+        self._reach = Sources(self.kernel)
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
@@ -103,9 +105,13 @@ class RunStore(RunLayers, RedisStore):
         self._layers.setdefault(depth, {})[block] = record
 
     def _write_visited(self, depth: int, block: int, bitmap: Bitmap) -> None:
-        nonce = new_nonce()
-        self.send({self.visited_blob_key(block, nonce): (block, self.visited_blob(depth, block, bitmap))})
-        self._pointers[block] = Pointer(depth, ((depth, nonce),))
+        found, blob = self.visited_blob(depth, block, bitmap, new_nonce())
+        self.send({self.visited_blob_key(block, found.nonce): (block, blob)})
+        self._pointers[block] = Pointer(depth, (found,))
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore."""
+        return self._reach.reached_from(self.counts(depth - 1))
 
     # Results
 

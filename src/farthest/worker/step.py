@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from farthest import _kernel
 from farthest.worker.store import StepStore
 
 
@@ -16,8 +15,4 @@ def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) 
     views = store.open(depth, shards)
     if not views.shards:
         return
-    store.kernel.prepare(views.shards, threads)
-    counts = _kernel.step(
-        store.kernel, views.shards, views.frontier, views.fresh, views.exclude, views.accumulate, threads
-    )
-    store.commit(depth, views, counts)
+    store.commit(depth, views, views.run(threads))

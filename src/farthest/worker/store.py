@@ -18,42 +18,64 @@ if TYPE_CHECKING:
     from farthest.models.pieces import Piece
 
 
+class Views(Protocol):
+    """What a step reads and writes. ``shards``: those still to be stepped. A store's own, found again at ``commit``."""
+
+    @property
+    def shards(self) -> list[int]: ...
+
+    def run(self, threads: int = 1) -> list[int]:
+        """Takes the step of all ``shards``; returns the number of fresh states of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class LayerViews:
-    """The layers that one call of the kernel's step reads and writes, as its arguments of the same names.
+    """``Views`` of bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
+    same names.
 
     Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store
     may derive from this class to find again at ``commit`` what it gave out.
     """
 
+    kernel: _kernel.Space
     shards: list[int]
     frontier: list[_kernel.Layer]
     fresh: list[_kernel.Layer]
     exclude: list[list[_kernel.Layer]]
     accumulate: list[list[_kernel.Layer]]
 
+    def run(self, threads: int = 1) -> list[int]:
+        """See Views."""
+        self.kernel.prepare(self.shards, threads)
+        return _kernel.step(
+            self.kernel, self.shards, self.frontier, self.fresh, self.exclude, self.accumulate, threads
+        )
+
 
 class StepStore(Protocol):
     """What a step needs: the frontier, and what has been found, of the shards of one job."""
 
-    @property
-    def kernel(self) -> _kernel.Space:
-        """The space that the shards belong to."""
-
-    def open(self, depth: int, shards: Sequence[int]) -> LayerViews:
+    def open(self, depth: int, shards: Sequence[int]) -> Views:
         """What is needed to step ``shards`` to ``depth``; shards that have been stepped are left out.
 
         A store that keeps several shards in one piece adds the rest of their pieces. Raises when the layer before is
         not complete.
         """
 
-    def commit(self, depth: int, views: LayerViews, counts: Sequence[int]) -> None:
+    def commit(self, depth: int, views: Any, counts: Sequence[int]) -> None:
         """Makes the step of ``views.shards``, with the number of fresh states of each, part of the store, at once and
         once: where another's step of the same shards was first, nothing changes."""
 
 
 class ShardStore(StepStore, Protocol):
     """Holds every shard of one job, for the one who takes it from layer to layer."""
+
+    @property
+    def shards(self) -> int:
+        """The number of shards; it never shows in results."""
+
+    def reachable(self, depth: int) -> list[int]:
+        """The shards that can have states at ``depth``, found from the layer before, which is complete."""
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """Prepares the layer ``depth``, for which ``shards`` can have new states; returns the shards to step."""
