@@ -19,9 +19,10 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.sliding import sliding
 from farthest.verify import verifier
+from farthest.verify.checks import map_digest
 from farthest.verify.ranking import LayoutError, Ranking
 from farthest.verify.report import Report
-from farthest.verify.verifier import map_digest, verify_map
+from farthest.verify.verifier import verify_map
 from strategies import grid_rows, layouts, make_puzzle, parity_bits, puzzles
 
 Map = NDArray[Any]

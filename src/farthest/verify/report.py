@@ -26,6 +26,18 @@ class BadState:
 
 
 @dataclass(frozen=True, slots=True)
+class ForwardState(BadState):
+    """The same, its ``neighbours`` being those that follow it: one move away from the origin."""
+
+    def __str__(self) -> str:
+        after = ", ".join(f"{board} at {_words(distance)}" for board, distance in self.neighbours)
+        return (
+            f"key {self.key}, board {self.board}: stored distance {_words(self.distance)}; "
+            f"one move farther from the origin: {after or 'none'}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Check:
     """One property of the map: how many states or values were looked at, and how many are wrong.
 
@@ -49,7 +61,8 @@ class Check:
 class Report:
     """The outcome of verifying one map.
 
-    ``keys`` is the size of the key range, ``arrangements`` the number of all arrangements of the pieces,
+    ``keys`` is the size of the key range, or a sparse map's number of states; ``arrangements`` the number of all
+    arrangements of the pieces, or what else bounds the states,
     ``states`` how many of them the map reaches, ``layers`` how many at each distance; ``total`` compares
     states with arrangements in words. Where a check of the layout or the length failed, the states were not
     looked at: ``layers`` is empty and ``digest`` is "".

@@ -27,6 +27,9 @@ Row = tuple[int, int, str]
 
 Rows = Iterable[Row]
 
+Texts = Callable[[NDArray[np.int64]], list[str]]
+"""Keys to the canonical texts of their boards."""
+
 _BLOCK_ROWS = 1 << 14
 _SEGMENT_KEYS = 1 << 20
 
@@ -66,14 +69,25 @@ def compare_facts(facts: Facts, counts: Sequence[int], unit: str, complete: bool
     ]
 
 
-def compare_rows(
-    rows: Rows, body: Sliding, ranking: Ranking, distances: Distances, counts: Sequence[int]
-) -> RowsFinding:
+def board_texts(body: Sliding, ranking: Ranking) -> Texts:
+    """The canonical texts of a sliding puzzle's boards, written again."""
+    tokens = np.array(body.tokens, dtype=object)
+    # The text of a board that is all wildcards: cells between walls and marks.
+    form = format_board(body, [WILDCARD] * body.cells).replace(WILDCARD_TOKEN, "%s")
+
+    def texts(keys: NDArray[np.int64]) -> list[str]:
+        return [form % (*row,) for row in tokens[ranking.boards(keys)].tolist()]
+
+    return texts
+
+
+def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequence[int]) -> RowsFinding:
     """Compare all rows, which come in key order, with the map. ``counts``: its states at each distance.
 
+    ``texts``: the canonical texts of the boards of keys, which are places in ``distances``.
     The values of a row may be of any type, as an SQLite file may hold them. A block of rows is held at a time.
     """
-    comparison = _Comparison(body, ranking, distances, counts)
+    comparison = _Comparison(texts, distances, counts)
     stream = iter(rows)
     while block := list(islice(stream, _BLOCK_ROWS)):
         comparison.look(block)
@@ -105,15 +119,12 @@ class _Missing:
 class _Comparison:
     """The rows looked at so far against the map."""
 
-    def __init__(self, body: Sliding, ranking: Ranking, distances: Distances, counts: Sequence[int]) -> None:
-        self._ranking = ranking
+    def __init__(self, texts: Texts, distances: Distances, counts: Sequence[int]) -> None:
+        self._texts = texts
         self._distances = distances
         self._unreachable = int(np.iinfo(distances.dtype).max)
         self._counts = counts
         self._last_layer = len(counts) - 1
-        self._tokens = np.array(body.tokens, dtype=object)
-        # The text of a board that is all wildcards: cells between walls and marks.
-        self._form = format_board(body, [WILDCARD] * body.cells).replace(WILDCARD_TOKEN, "%s")
         self._rows = self._wrong = 0
         self._problem = ""
         self._problem_key: int | None = None
@@ -127,7 +138,7 @@ class _Comparison:
         """Compare the next rows."""
         raw_keys, raw_distances, texts = zip(*block, strict=True)
         keys = _numbers(raw_keys)
-        valid = (keys >= 0) & (keys < self._ranking.keys)
+        valid = (keys >= 0) & (keys < len(self._distances))
         before = np.maximum.accumulate(np.concatenate(([self._end - 1], np.where(valid, keys, -1))))[:-1]
         ascending = valid & (keys > before)
         keys[~valid] = 0
@@ -188,15 +199,10 @@ class _Comparison:
             key, problem = self._problem_key, self._problem
         return RowsFinding(self._rows, self._wrong + incomplete, problem, key)
 
-    def _texts(self, keys: NDArray[np.int64]) -> list[str]:
-        """The canonical texts of the boards of keys."""
-        tokens = self._tokens[self._ranking.boards(keys)].tolist()
-        return [self._form % (*row,) for row in tokens]
-
     def _explain(self, row: Row, valid: bool, ascending: bool, expected: str, found: int) -> str:
         key, distance, text = row
         if not valid:
-            return f"the row of key {key!r}: keys are 0 to {self._ranking.keys - 1}"
+            return f"the row of key {key!r}: keys are 0 to {len(self._distances) - 1}"
         if not ascending:
             return f"a second row of key {key}, or one out of order"
         if text != expected:

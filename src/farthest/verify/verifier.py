@@ -5,12 +5,10 @@ are worked out again from the definition, keys from the stored key layout. A map
 Report.
 """
 
-import hashlib
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
 from itertools import islice, permutations
 from math import factorial, prod
 from typing import Any
@@ -21,32 +19,24 @@ from numpy.typing import NDArray
 from farthest.puzzles.body import WILDCARD, Board
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.sliding import sliding
-from farthest.verify.blocks import BlockResult, Distances, Finding, Proof
+from farthest.verify.blocks import BlockResult, Finding, Proof
+from farthest.verify.checks import (
+    Progress,
+    check_facts,
+    compare_digest,
+    compare_known,
+    compare_layers,
+    make_check,
+    map_digest,
+)
 from farthest.verify.gather import Chunks, gather
 from farthest.verify.moves import paths_toward_origin
 from farthest.verify.ranking import LayoutError, Ranking
 from farthest.verify.report import BadState, Check, Report
-from farthest.verify.rows import Facts, Rows, compare_facts, compare_rows
-
-Progress = Callable[[int, int], None]
+from farthest.verify.rows import Facts, Rows, board_texts, compare_rows
 
 BLOCK_KEYS = 1 << 16
 """Keys to a block: the slots of a block stay in the cache of a processor."""
-
-_PROVES = {
-    "layout": "the key layout is one of the puzzle's, and moves and origins stay within its keys",
-    "length": "every key has a stored distance",
-    "origin": "the distance is 0 exactly at the origin",
-    "nearer": "every other reached state has a neighbour nearer to the origin",
-    "jump": "no neighbour is nearer by more than one",
-    "closed": "no reached state has an unreached successor",
-    "depth": "no distance exceeds the depth that the map includes",
-    "layers": "the stored number of states of each layer is that of the map",
-    "digest": "the stored digest is that of the map",
-    "job": "the job's states, eccentricity, depth and unit are those of the map",
-    "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
-    "known": "states, eccentricity, layers and farthest boards equal the known answers",
-}
 
 
 def verify_map(
@@ -103,13 +93,13 @@ def verify_map(
         ranking = Ranking(layout, body.counts)
         _require_closed(ranking, origins, paths)
     except LayoutError as error:
-        checks.append(_check("layout", 1, 1, str(error)))
+        checks.append(make_check("layout", 1, 1, str(error)))
         return report("not counted: the key layout is wrong")
     keys = ranking.keys
-    checks.append(_check("layout", 1, 0, f"{keys:,} keys"))
+    checks.append(make_check("layout", 1, 0, f"{keys:,} keys"))
 
     array, problem = gather(distances, keys, unit)
-    checks.append(_check("length", keys, 1 if problem else 0, problem))
+    checks.append(make_check("length", keys, 1 if problem else 0, problem))
     if array is None:
         return report("not counted: the map is not whole")
 
@@ -118,27 +108,16 @@ def verify_map(
     checks.extend(local)
     found_digest = map_digest(counts, array)
     if layers is not None:
-        checks.append(_compare_layers(counts, tuple(layers)))
+        checks.append(compare_layers(counts, tuple(layers)))
     if digest is not None:
-        same = digest == found_digest
-        detail = "" if same else f"stored {digest}, found {found_digest}"
-        checks.append(_check("digest", 1, int(not same), detail))
+        checks.append(compare_digest(found_digest, digest))
     if facts is not None:
-        differing = compare_facts(facts, counts, array.dtype.name, complete=depth is None)
-        checks.append(_check("job", len(fields(Facts)), len(differing), "; ".join(differing)))
+        checks.append(check_facts(facts, counts, array.dtype.name, complete=depth is None))
     if rows is not None:
         checks.append(_compare_rows(rows, puzzle, proof, counts))
     if depth is None and origin == puzzle.origin and puzzle.known:
-        checks.append(_compare_known(puzzle, proof, counts))
+        checks.append(compare_known(puzzle, counts, lambda most: _last_boards(proof, puzzle, counts, most)))
     return report(_total(sum(counts), arrangements))
-
-
-def map_digest(layers: Sequence[int], distances: Distances) -> str:
-    """SHA-256 (hex) over a map's layer counts, unit and distances in key order, little endian."""
-    counts = " ".join(map(str, layers))
-    digest = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
-    digest.update(np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B"))
-    return digest.hexdigest()
 
 
 def _origins(puzzle: Puzzle, origin: Origin) -> list[Board]:
@@ -200,7 +179,7 @@ def _prove(
     checks = []
     for name, found in findings.items():
         bad = None if found.first is None else _explain(proof, puzzle, found.first)
-        checks.append(Check(name, _PROVES[name], found.checked, found.failed, first=bad))
+        checks.append(make_check(name, found.checked, found.failed, first=bad))
     return tuple(map(int, layers)), checks
 
 
@@ -222,42 +201,16 @@ def _explain(proof: Proof, puzzle: Puzzle, key: int) -> BadState:
     return BadState(key, puzzle.body.format_board(board), stored(key), tuple(neighbours))
 
 
-def _compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
-    length = max(len(counts), len(stored))
-    found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
-    wrong = [d for d in range(length) if found[d] != expected[d]]
-    detail = f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
-    return _check("layers", length, len(wrong), detail)
-
-
 def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
-    found = compare_rows(rows, sliding(puzzle), proof.ranking, proof.distances, counts)
+    texts = board_texts(sliding(puzzle), proof.ranking)
+    found = compare_rows(rows, texts, proof.distances, counts)
     bad = None if found.key is None else _explain(proof, puzzle, found.key)
-    return Check("rows", _PROVES["rows"], found.checked, found.failed, found.detail, bad)
+    return make_check("rows", found.checked, found.failed, found.detail, bad)
 
 
-def _compare_known(puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
-    """Compare with every known answer; each names the source that it disagrees with."""
-    wrong: list[str] = []
-    compared = 0
-    for known in puzzle.known:
-        farthest = known.farthest and sorted(known.farthest)
-        last: list[str] = []
-        if farthest and counts:
-            keys = np.flatnonzero(proof.distances == len(counts) - 1)[: len(farthest) + 1]
-            last = sorted(puzzle.body.format_board(proof.ranking.board(int(key))) for key in keys)
-        for what, expected, found in (
-            ("states", known.states, sum(counts)),
-            ("eccentricity", known.eccentricity, len(counts) - 1),
-            ("layers", known.layers, counts),
-            ("farthest boards", farthest, last),
-        ):
-            if expected is None or expected == ():
-                continue
-            compared += 1
-            if expected != found:
-                wrong.append(f"{what}: found {found}, but {known.source} has {expected}")
-    return _check("known", compared, len(wrong), "; ".join(wrong))
+def _last_boards(proof: Proof, puzzle: Puzzle, counts: Sequence[int], most: int) -> list[str]:
+    keys = np.flatnonzero(proof.distances == len(counts) - 1)[:most]
+    return [puzzle.body.format_board(proof.ranking.board(int(key))) for key in keys]
 
 
 def _total(states: int, arrangements: int) -> str:
@@ -269,7 +222,3 @@ def _total(states: int, arrangements: int) -> str:
         name = "half" if part == 2 else f"1/{part:,}"
         return f"{states:,} states: {name} of the {arrangements:,} arrangements of the pieces"
     return f"{states:,} of the {arrangements:,} arrangements of the pieces"
-
-
-def _check(name: str, checked: int, failed: int, detail: str) -> Check:
-    return Check(name, _PROVES[name], checked, failed, detail)

@@ -5,8 +5,8 @@ so that a mistake there cannot hide here. It is meant to be simple, not fast.
 
 The module ``farthest.verify.models.<family>`` has
 
-    model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not one
-                                                of the puzzle's, BoardError where the origin's text is no board
+    model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not
+                                                one of the puzzle's, BoardError where the origin's text is no board
 """
 
 from __future__ import annotations

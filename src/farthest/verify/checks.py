@@ -1,0 +1,93 @@
+"""Checks that every proof makes: layers, digest, job, known answers; and what each check proves."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from farthest.puzzles.definition import Puzzle
+from farthest.verify.blocks import Distances
+from farthest.verify.report import BadState, Check
+from farthest.verify.rows import Facts, compare_facts
+
+Progress = Callable[[int, int], None]
+"""Told (keys checked, all keys)."""
+
+PROVES = {
+    "layout": "the key layout is one of the puzzle's, and moves and origins stay within its keys",
+    "length": "every key has a stored distance",
+    "codes": "every state's code is that of its board",
+    "origin": "the distance is 0 exactly at the origin",
+    "nearer": "every other reached state has a neighbour nearer to the origin",
+    "jump": "no neighbour is nearer by more than one",
+    "closed": "no reached state has an unreached successor",
+    "depth": "no distance exceeds the depth that the map includes",
+    "layers": "the stored number of states of each layer is that of the map",
+    "digest": "the stored digest is that of the map",
+    "job": "the job's states, eccentricity, depth and unit are those of the map",
+    "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
+    "known": "states, eccentricity, layers and farthest boards equal the known answers",
+}
+
+
+def make_check(
+    name: str, checked: int, failed: int, detail: str = "", first: BadState | None = None
+) -> Check:
+    """A check with the words for what it proves."""
+    return Check(name, PROVES[name], checked, failed, detail, first)
+
+
+def map_digest(layers: Sequence[int], distances: Distances) -> str:
+    """SHA-256 (hex) over a map's layer counts, unit and distances in key order, little endian."""
+    counts = " ".join(map(str, layers))
+    digest = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
+    digest.update(np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B"))
+    return digest.hexdigest()
+
+
+def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
+    """The layers that are stored beside those that were found."""
+    length = max(len(counts), len(stored))
+    found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
+    wrong = [d for d in range(length) if found[d] != expected[d]]
+    detail = f"depth {wrong[0]}: stored {expected[wrong[0]]:,}, found {found[wrong[0]]:,}" if wrong else ""
+    return make_check("layers", length, len(wrong), detail)
+
+
+def compare_digest(found: str, stored: str) -> Check:
+    """The digest that is stored beside the one that was found."""
+    same = stored == found
+    return make_check("digest", 1, int(not same), "" if same else f"stored {stored}, found {found}")
+
+
+def check_facts(facts: Facts, counts: Sequence[int], unit: str, *, complete: bool) -> Check:
+    """What is stored of the job beside what was found."""
+    differing = compare_facts(facts, counts, unit, complete)
+    return make_check("job", len(fields(Facts)), len(differing), "; ".join(differing))
+
+
+def compare_known(puzzle: Puzzle, counts: tuple[int, ...], last_boards: Callable[[int], list[str]]) -> Check:
+    """Compare with every known answer; each names the source that it disagrees with.
+
+    ``last_boards``: that many boards of the last layer, or all that there are.
+    """
+    wrong: list[str] = []
+    compared = 0
+    for known in puzzle.known:
+        farthest = known.farthest and sorted(known.farthest)
+        last: list[str] = []
+        if farthest and counts:
+            last = sorted(last_boards(len(farthest) + 1))
+        for what, expected, found in (
+            ("states", known.states, sum(counts)),
+            ("eccentricity", known.eccentricity, len(counts) - 1),
+            ("layers", known.layers, counts),
+            ("farthest boards", farthest, last),
+        ):
+            if expected is None or expected == ():
+                continue
+            compared += 1
+            if expected != found:
+                wrong.append(f"{what}: found {found}, but {known.source} has {expected}")
+    return make_check("known", compared, len(wrong), "; ".join(wrong))
