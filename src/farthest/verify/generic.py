@@ -101,10 +101,7 @@ def verify_generic(
     known = Known(codes, distances, depth)
     counts, local = _prove(puzzle, model, known, threads, progress)
     checks.extend(local)
-    if codes is None:
-        found_digest = map_digest(counts, distances)
-    else:
-        found_digest = sparse_digest(counts, codes, distances)
+    found_digest = map_digest(counts, distances) if codes is None else sparse_digest(counts, codes, distances)
     if layers is not None:
         checks.append(compare_layers(counts, tuple(layers)))
     if digest is not None:

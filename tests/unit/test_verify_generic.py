@@ -1,0 +1,295 @@
+"""The proof of any family's map accepts what the naive model makes, and finds every kind of damage."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import toy
+from farthest.errors import ResourceError
+from farthest.models.chunks import Unit
+from farthest.models.pieces import digest_of
+from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.verify import generic
+from farthest.verify.generic import verify_generic
+from farthest.verify.report import Report
+from farthest.verify.rows import Facts, Row
+
+CODES = ["dense", "numbers", "strings"]
+
+
+@pytest.fixture(autouse=True)
+def family(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy.install(monkeypatch)
+
+
+class Stored:
+    """A map as it would be stored, open to damage."""
+
+    def __init__(
+        self, codes: str, size: int = 40, depth: int | None = None, direction: str = "from", **more: Any
+    ) -> None:
+        self.puzzle: Puzzle = toy.toy(codes, size=size, **more)
+        self.origin = Origin(direction, "start")  # type: ignore[arg-type]
+        self.depth = depth
+        space: Any = toy.ToySpace(self.puzzle, self.origin, None)
+        found = toy.distances(self.puzzle, self.origin, depth)
+        unit: Unit = "uint8"
+        store = toy.ToyStore(space, found, size, unit)
+        self.layers = np.bincount(list(found.values())).tolist()
+        self.digest = digest_of(self.layers, store.chunks(0, 0))
+        self.codes: NDArray[Any] | None = store.codes
+        self.distances = store.distances
+        if codes == "dense":
+            self.distances = np.full(size, 255, dtype=np.uint8)
+            self.distances[store.codes] = store.distances
+            self.codes = None
+        last = len(self.layers) - 1
+        self.facts = Facts(len(found), None if depth is not None else last, last, unit)
+        places = np.flatnonzero(self.distances != 255)
+        at = places.astype(np.uint64) if self.codes is None else self.codes[places]
+        texts = self.puzzle.body.texts(space.decode(at))
+        self.rows: list[Row] = list(zip(places.tolist(), self.distances[places].tolist(), texts, strict=True))
+        self.layout: dict[str, Any] = {"version": 1}
+
+    def place(self, state: int) -> int:
+        """The key or number of a state."""
+        return next(key for key, _, text in self.rows if text == str(state))
+
+    def renew(self) -> None:
+        """Makes layers, digest, facts and rows those of the damaged map: what only the proof itself can find."""
+        if self.codes is None:
+            pieces: list[Any] = [(0, len(self.distances) - 1, "uint8", self.distances.tobytes())]
+        else:
+            width = self.codes.dtype.itemsize
+            pieces = [
+                toy.SparsePiece(
+                    0, len(self.codes) - 1, width, self.codes.tobytes(), "uint8", self.distances.tobytes()
+                )
+            ]
+        reached = self.distances[self.distances != 255]
+        self.layers = np.trim_zeros(np.bincount(reached), "b").tolist()
+        self.digest = digest_of(self.layers, pieces)
+        last = len(self.layers) - 1
+        self.facts = Facts(len(reached), None if self.depth is not None else last, last, "uint8")
+        self.rows = []
+
+    def verify(self, **more: Any) -> Report:
+        cut = max(1, len(self.distances) // 3)
+        pieces = [
+            (
+                None if self.codes is None else self.codes[first : first + cut],
+                self.distances[first : first + cut],
+            )
+            for first in range(0, len(self.distances), cut)
+        ]
+        options: dict[str, Any] = {
+            "unit": "uint8",
+            "length": len(self.distances),
+            "layers": self.layers,
+            "digest": self.digest,
+            "depth": self.depth,
+            "facts": self.facts,
+            "rows": self.rows or None,
+            "threads": 2,
+        }
+        return verify_generic(self.puzzle, self.layout, self.origin, pieces, **{**options, **more})
+
+
+def failed(report: Report) -> set[str]:
+    return {check.name for check in report.failures}
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("direction", ["to", "from"])
+@pytest.mark.parametrize("depth", [None, 3])
+def test_right_maps_are_proved(
+    monkeypatch: pytest.MonkeyPatch, codes: str, direction: str, depth: int | None
+) -> None:
+    monkeypatch.setattr(generic, "BLOCK_STATES", 16)
+    told: list[tuple[int, int]] = []
+    stored = Stored(codes, 100, depth, direction)
+    report = stored.verify(progress=lambda done, of: told.append((done, of)))
+    assert report.ok, report.failures
+    assert [check.name for check in report.checks] == [
+        "length", "codes", "origin", "nearer", "jump", "closed",
+        *(["depth"] if depth else []), "layers", "digest", "job", "rows",
+    ]  # fmt: skip
+    assert (list(report.layers), report.digest) == (stored.layers, stored.digest)
+    assert told[-1] == (len(stored.distances), len(stored.distances))
+    assert "states; at most 100 are possible" in report.total
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_any_other_distance_of_any_state_is_found(codes: str) -> None:
+    right = Stored(codes, 24)
+    for key, distance, _ in right.rows:
+        for wrong in {0, distance - 1, distance + 1, distance + 2, 254} - {distance, -1}:
+            stored = Stored(codes, 24)
+            stored.distances[key] = wrong
+            stored.renew()
+            assert failed(stored.verify()) & {"origin", "nearer", "jump", "closed"}, (key, distance, wrong)
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_any_state_that_is_dropped_is_found(codes: str) -> None:
+    for key, _, _ in Stored(codes, 24).rows:
+        stored = Stored(codes, 24)
+        if stored.codes is None:
+            stored.distances[key] = 255
+        else:
+            stored.codes = np.delete(stored.codes, key)
+            stored.distances = np.delete(stored.distances, key)
+        stored.renew()
+        assert failed(stored.verify()) & {"closed", "origin"}
+
+
+@pytest.mark.parametrize("codes", CODES)
+def test_a_state_that_is_added_is_found(codes: str) -> None:
+    """Odd states cannot be reached by doubling and adding two."""
+    moves = (("double", 2, 0), ("two", 1, 2))
+    space: Any = toy.ToySpace(Stored(codes, moves=moves).puzzle, Origin("from", "start"), None)
+    code = space.encode(toy.boards_of([17]))
+    for distance in (0, 1, 4, 9):
+        stored = Stored(codes, moves=moves)
+        assert stored.verify().ok
+        if stored.codes is None:
+            stored.distances[17] = distance
+        else:
+            at = int(np.searchsorted(stored.codes, code)[0])
+            stored.codes = np.insert(stored.codes, at, code[0])
+            stored.distances = np.insert(stored.distances, at, distance).astype(np.uint8)
+        stored.renew()
+        assert failed(stored.verify()) & {"origin", "nearer"}
+
+
+def change_digest(stored: Stored) -> None:
+    stored.digest = "0" * 64
+
+
+def change_layers(stored: Stored) -> None:
+    stored.layers = [*stored.layers[:-1], stored.layers[-1] + 1]
+
+
+def change_states(stored: Stored) -> None:
+    stored.facts = replace(stored.facts, states=3)
+
+
+def change_row_distance(stored: Stored) -> None:
+    key, distance, text = stored.rows[5]
+    stored.rows[5] = (key, distance + 1, text)
+
+
+def change_row_board(stored: Stored) -> None:
+    key, distance, _ = stored.rows[5]
+    stored.rows[5] = (key, distance, stored.rows[6][2])
+
+
+def drop_row(stored: Stored) -> None:
+    del stored.rows[5]
+
+
+def add_row(stored: Stored) -> None:
+    stored.rows.append((10_000, 1, "1"))
+
+
+def change_layout(stored: Stored) -> None:
+    stored.layout = {"version": 2}
+
+
+def change_length(stored: Stored) -> None:
+    stored.distances = stored.distances[:-1]
+
+
+DAMAGES: dict[str, tuple[Callable[[Stored], None], str]] = {
+    "digest": (change_digest, "digest"),
+    "layers": (change_layers, "layers"),
+    "states": (change_states, "job"),
+    "row's distance": (change_row_distance, "rows"),
+    "row's board": (change_row_board, "rows"),
+    "row too few": (drop_row, "rows"),
+    "row too many": (add_row, "rows"),
+    "layout": (change_layout, "layout"),
+    "length": (change_length, "length"),
+}
+
+
+@pytest.mark.parametrize("codes", CODES)
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_is_stored_beside_the_map_is_compared(codes: str, name: str) -> None:
+    stored = Stored(codes)
+    damage, check = DAMAGES[name]
+    length = len(stored.distances)
+    damage(stored)
+    if name == "length" and stored.codes is not None:
+        stored.codes = stored.codes[:-1]
+    report = stored.verify(length=length)
+    assert failed(report) == {check}
+    assert not report.ok
+
+
+def test_a_bad_state_is_told_with_those_that_follow_it() -> None:
+    stored = Stored("numbers")
+    stored.distances[stored.place(7)] = 9
+    report = stored.verify()
+    nearer = next(check for check in report.failures if check.name == "nearer")
+    text = str(nearer.first)
+    assert (
+        f"key {stored.place(7)}, board 7: stored distance 9; one move farther from the origin: 14 at 2"
+        in text
+    )
+    assert "8 at 2" in text
+
+
+@pytest.mark.parametrize("codes", ["numbers", "strings"])
+def test_codes_out_of_order_or_of_no_board(codes: str) -> None:
+    stored = Stored(codes)
+    assert stored.codes is not None
+    stored.codes[[3, 4]] = stored.codes[[4, 3]]
+    report = stored.verify()
+    assert failed(report) == {"length"}
+    assert "the code of state 4 is not above the one before" in report.failures[0].detail
+    stored = Stored(codes)
+    assert stored.codes is not None
+    stored.codes[-1] = 2**64 - 2 if codes == "numbers" else b"\xff\xff\xff"
+    assert "codes" in failed(stored.verify())
+
+
+def test_a_map_of_another_kind() -> None:
+    stored = Stored("numbers")
+    stored.codes = None
+    assert "no codes" in stored.verify().failures[0].detail
+    stored = Stored("numbers")
+    assert stored.codes is not None
+    stored.codes = stored.codes.astype("S3")
+    assert "codes of 3 bytes; expected 8 bytes each" in stored.verify().failures[0].detail
+
+
+def test_states_beyond_the_depth_that_the_map_includes() -> None:
+    stored = Stored("numbers", depth=3)
+    stored.depth = 2
+    assert "depth" in failed(stored.verify())
+
+
+def test_known_answers_are_compared() -> None:
+    right = Stored("strings")
+    last = tuple(text for _, distance, text in right.rows if distance == len(right.layers) - 1)
+    known = KnownAnswer(len(right.rows), len(right.layers) - 1, tuple(right.layers), last, "a book")
+    assert Stored("strings", known=(known,)).verify().ok
+    for wrong in (
+        replace(known, states=1),
+        replace(known, layers=(1, 2)),
+        replace(known, farthest=("3",)),
+        replace(known, eccentricity=99),
+    ):
+        report = Stored("strings", known=(wrong,)).verify()
+        assert failed(report) == {"known"}
+        assert "but a book has" in report.failures[0].detail
+
+
+def test_a_map_that_does_not_fit_in_memory() -> None:
+    with pytest.raises(ResourceError, match="needs the whole map in memory"):
+        Stored("numbers").verify(length=2**60)
