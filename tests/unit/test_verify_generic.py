@@ -12,6 +12,7 @@ import toy
 from farthest.errors import ResourceError
 from farthest.models.chunks import Unit
 from farthest.models.pieces import digest_of
+from farthest.models.sparse import SparsePiece
 from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
 from farthest.verify import generic
 from farthest.verify.generic import verify_generic
@@ -66,7 +67,7 @@ class Stored:
         else:
             width = self.codes.dtype.itemsize
             pieces = [
-                toy.SparsePiece(
+                SparsePiece(
                     0, len(self.codes) - 1, width, self.codes.tobytes(), "uint8", self.distances.tobytes()
                 )
             ]
