@@ -112,12 +112,19 @@ def _breadth_first(edges: Sequence[tuple[int, int]], root: int, cells: int) -> l
     return order
 
 
+def word_labels(counts: Sequence[int], labels: Sequence[int], most: int) -> tuple[int, ...]:
+    """At most ``most`` of the labels, those whose arrangements fill a word's 64 bits best, in order of placing."""
+    words = [word for word in _words(counts, list(labels)) if len(word) <= most]
+    word = max(words, key=lambda chosen: (_word_bits(counts, chosen), chosen))
+    return tuple(sorted(word, key=lambda label: (-counts[label], label)))
+
+
 def _class_order(counts: Sequence[int]) -> tuple[int, ...]:
-    """The blank first; last the labels that share a word: those whose arrangements fill its 64 bits best."""
+    """The blank first; last the labels that share a word."""
     pieces = range(1, len(counts))
-    word = max(_words(counts, list(pieces)), key=lambda labels: (_word_bits(counts, labels), labels))
+    word = word_labels(counts, pieces, len(counts))
     rest = sorted(set(pieces) - set(word), key=lambda label: (-counts[label], label))
-    return (0, *rest, *sorted(word, key=lambda label: (-counts[label], label)))
+    return (0, *rest, *word)
 
 
 def _words(counts: Sequence[int], pieces: list[int]) -> Iterable[tuple[int, ...]]:

@@ -1,0 +1,174 @@
+"""Permutation puzzles whose equal pieces are turned: orientations are told by slot, states expanded one by one.
+
+A move turns what stands in a slot, so orientations kept by piece, as the kernel's words want them, need pieces that can
+be told apart. Here the key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest import _kernel
+from farthest.errors import ResourceError, StorageError
+from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.permutation import Permutation
+from farthest.spaces.contract import NO_KEY
+from farthest.spaces.permutation_boards import PermutationBoards
+from farthest.spaces.permutation_layout import Layout, twist_sum
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+MAX_KEYS = 2**62
+BATCH = 1 << 16
+"""States expanded at a time: what they need lies in the near caches."""
+
+
+class SlotwiseSpace(PermutationBoards):
+    """See ScatterSpace; dense. ``layout``: of the arrangement; ``turned``: the slots whose orientations have digits.
+
+    An orbit whose orientations have a sum that never changes has no digit for its last slot.
+    """
+
+    def __init__(
+        self, puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any] | None
+    ) -> None:
+        super().__init__(puzzle, origin, origins)
+        self.engine: Literal["gather", "scatter"] = "scatter"
+        self.undirected = self.body.symmetric
+        self.graded = False
+        if fields is None:
+            self.layout, self.turned = _chosen(self.body, origins)
+        else:
+            self.layout = Layout.from_dict(fields)
+            self.turned = _stored_slots(fields)
+        self._radix = [self.body.slot_moduli[slot] for slot in self.turned]
+        if self.keys > MAX_KEYS:
+            raise ResourceError(
+                f"puzzle {puzzle.name}: {self.keys:.2e} arrangements, more than the 4.6e18 that keys can number; "
+                "it is too large to enumerate, make more pieces equal or ignore orientations"
+            )
+        self._class_of = np.full(256, 255, dtype=np.uint8)
+        self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
+
+    @property
+    def keys(self) -> int:
+        """See Space."""
+        return self.layout.keys * prod(self._radix)
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space: as of a space that keeps orientations by piece, and ``turned``."""
+        return {**self.layout.to_dict(), "turned": list(self.turned)}
+
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """See Space."""
+        slots = self.body.slots
+        keys = self._ranks(np.ascontiguousarray(boards[:, :slots]))
+        none = keys == NO_KEY
+        for slot, radix in zip(self.turned, self._radix, strict=True):
+            digit = boards[:, slots + slot]
+            none |= digit >= radix
+            keys = keys * np.uint64(radix) + digit
+        for orbit, total in enumerate(self.layout.sums):
+            if total is not None:
+                turns = boards[:, slots + np.array(self.layout.orbits[orbit])].sum(axis=1)
+                none |= turns % self._modulus(orbit) != total
+        keys[none] = NO_KEY
+        return keys
+
+    def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """See Space."""
+        slots = self.body.slots
+        boards = np.zeros((codes.size, self.cells), dtype=np.uint8)
+        rest = codes.astype(np.uint64)
+        for slot, radix in zip(reversed(self.turned), reversed(self._radix), strict=True):
+            boards[:, slots + slot] = rest % np.uint64(radix)
+            rest //= np.uint64(radix)
+        boards[:, :slots] = self._arrangements(rest)
+        for orbit, total in enumerate(self.layout.sums):
+            if total is not None:
+                here = slots + np.array(self.layout.orbits[orbit])
+                modulus = self._modulus(orbit)
+                boards[:, here[-1]] = (total + modulus - boards[:, here[:-1]].sum(axis=1) % modulus) % modulus
+        return boards
+
+    def origin_codes(self) -> Buffer:
+        """See ScatterSpace."""
+        return self.encode(np.array(self.origins, dtype=np.uint8)).data
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace; one thread."""
+        del threads
+        states = np.frombuffer(memoryview(codes), dtype=np.uint64)
+        out = np.empty((len(self.moves_away), states.size), dtype=np.uint64)
+        for first in range(0, states.size, BATCH):
+            boards = self.decode(states[first : first + BATCH])
+            for row, move in zip(out, self.moves_away, strict=True):
+                row[first : first + len(boards)] = self.encode(self.moved(boards, move))
+        return out.reshape(-1).data
+
+    @cached_property
+    def _space(self) -> _kernel.ArrangementSpace | None:
+        """Ranks the arrangements of the labels; None where there is one label and one arrangement."""
+        if len(self.layout.classes) == 1:
+            return None
+        orbits = [(sum(1 << slot for slot in orbit), 1) for orbit in self.layout.orbits]
+        return _kernel.ArrangementSpace(self.layout.slots, self.layout.counts, (), [], orbits=orbits)
+
+    def _ranks(self, labels: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        slots = self.body.slots
+        keys = np.empty(len(labels), dtype=np.uint64)
+        if self._space is None:
+            keys[:] = np.where((labels == self.layout.classes[0]).all(axis=1), 0, NO_KEY)
+        else:
+            self._space.encode(labels.reshape(-1), slots, range(slots), self._class_of, keys)
+        return keys
+
+    def _arrangements(self, ranks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Labels (N, slots). Raises ValueError when a rank is out of range."""
+        slots = self.body.slots
+        labels = np.full((ranks.size, slots), self.layout.classes[0], dtype=np.uint8)
+        if self._space is not None:
+            self._space.decode(ranks, slots, range(slots), bytes(self.layout.classes), labels.reshape(-1))
+        elif ranks.any():
+            raise ValueError("no such key")
+        return labels
+
+    def _modulus(self, orbit: int) -> int:
+        return self.body.slot_moduli[self.layout.orbits[orbit][0]]
+
+
+def _chosen(body: Permutation, origins: Sequence[Board]) -> tuple[Layout, tuple[int, ...]]:
+    """The arrangement's layout, and the slots whose orientations have digits."""
+    order = sorted(range(len(body.tokens)), key=lambda label: (body.label_orbit[label], label))
+    sums = tuple(twist_sum(body, orbit, origins) for orbit in range(len(body.orbits)))
+    turned: list[int] = []
+    for orbit, slots in enumerate(body.orbits):
+        ignored = all(i for i, of in zip(body.ignore, body.label_orbit, strict=True) if of == orbit)
+        if body.moduli[orbit] > 1 and not ignored:
+            turned += slots if sums[orbit] is None else slots[:-1]
+    layout = Layout(
+        tuple(order),
+        tuple(body.counts[label] for label in order),
+        body.orbits,
+        (1,) * len(body.orbits),
+        (),
+        sums,
+        None,
+    )
+    return layout, tuple(turned)
+
+
+def _stored_slots(fields: dict[str, Any]) -> tuple[int, ...]:
+    """Raises StorageError when the stored layout has none."""
+    try:
+        return tuple(fields["turned"])
+    except (KeyError, TypeError) as error:
+        raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None

@@ -1,0 +1,140 @@
+"""Small permutation puzzles of every kind, and a plain model of them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.permutation import Permutation
+from farthest.puzzles.permutation_assembly import PieceSet, assemble
+from farthest.puzzles.permutation_moves import Move
+
+Board = tuple[int, ...]
+
+
+def pieces(text: str, modulus: int = 1, ignore: str = "") -> PieceSet:
+    """A set of pieces, a letter each, in the goal's order and unturned."""
+    return PieceSet("", modulus, tuple((token, 0) for token in text), frozenset(ignore))
+
+
+def puzzle_of(
+    sets: Sequence[PieceSet], moves: Iterable[tuple[Sequence[int], Sequence[int]]], direction: str = "to"
+) -> Puzzle:
+    """A puzzle with these moves only, each (to, delta), named a, b, c ..."""
+    named = [Move(chr(97 + i), tuple(to), tuple(delta)) for i, (to, delta) in enumerate(moves)]
+    origin = Origin("to" if direction == "to" else "from", "goal")
+    return Puzzle("sample", "", "", "permutation", "generator", origin, (), assemble(sets, named))
+
+
+def random_moves(sets: Sequence[PieceSet], count: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Moves that permute and turn each set at random; the first takes each piece round all slots of its set."""
+    chance = random.Random(seed)
+    for number in range(count):
+        to: list[int] = []
+        delta: list[int] = []
+        for each in sets:
+            slots = list(range(len(to), len(to) + len(each.pieces)))
+            if number:
+                chance.shuffle(slots)
+            else:
+                slots = [*slots[1:], slots[0]]
+            to += slots
+            delta += [chance.randrange(each.modulus) for _ in each.pieces]
+        yield to, delta
+
+
+def cycles(slots: int) -> Iterator[tuple[list[int], list[int]]]:
+    """Moves that each cycle three neighbouring slots."""
+    for a in range(slots - 2):
+        to = list(range(slots))
+        to[a : a + 3] = a + 1, a + 2, a
+        yield to, [0] * slots
+
+
+def moved(body: Permutation, move: Move, board: Board) -> Board:
+    """The board after the move, slot by slot."""
+    slots, out = body.slots, list(board)
+    for slot, to in enumerate(move.to):
+        label = board[slot]
+        out[to] = label
+        if body.oriented:
+            turn = board[slots + slot] + move.delta[slot]
+            ignored = body.ignore[label]
+            out[slots + to] = 0 if ignored else turn % body.moduli[body.label_orbit[label]]
+    return tuple(out)
+
+
+def unmoved(body: Permutation, move: Move, board: Board) -> Board:
+    """The board that the move leads from to this one."""
+    slots, out = body.slots, list(board)
+    for slot, to in enumerate(move.to):
+        label = board[to]
+        out[slot] = label
+        if body.oriented:
+            turn = board[slots + to] - move.delta[slot]
+            ignored = body.ignore[label]
+            out[slots + slot] = 0 if ignored else turn % body.moduli[body.label_orbit[label]]
+    return tuple(out)
+
+
+def distances(puzzle: Puzzle) -> dict[Board, int]:
+    """Of all boards that moves join to (or reach from) the goals."""
+    body = puzzle.body
+    assert isinstance(body, Permutation)
+    step = unmoved if puzzle.origin.direction == "to" else moved
+    found = dict.fromkeys(body.goals, 0)
+    queue = list(body.goals)
+    for board in queue:
+        for move in body.generators:
+            after = step(body, move, board)
+            if after not in found:
+                found[after] = found[board] + 1
+                queue.append(after)
+    return found
+
+
+def _turned(text: str, modulus: int) -> PieceSet:
+    """Pieces of which the goal turns the first."""
+    return PieceSet("", modulus, tuple((token, int(i == 0)) for i, token in enumerate(text)))
+
+
+def samples() -> dict[str, Puzzle]:
+    """Puzzles by what is special about them."""
+    out: dict[str, Puzzle] = {}
+
+    def add(
+        name: str, sets: Sequence[PieceSet], count: int = 2, seed: int = 1, *, even: bool = False
+    ) -> None:
+        for direction in ("to", "from"):
+            moves = random_moves(sets, count, seed)
+            out[f"{name}, {direction}"] = puzzle_of(sets, moves, direction)
+
+    add("distinct", [pieces("abcdef")])
+    add("few kinds", [pieces("aabbbcc")])
+    for direction in ("to", "from"):
+        out[f"even moves, {direction}"] = puzzle_of([pieces("abcdef")], cycles(6), direction)
+    add("two orbits", [pieces("abc"), pieces("wxyz")])
+    add("two orbits of equal pieces", [pieces("aabb"), pieces("xxy")])
+    add("turned", [pieces("abcd", 3)])
+    add("turned in the goal", [_turned("abc", 5)], seed=2)
+    add("moduli mixed", [pieces("abc", 2), pieces("xy", 3)])
+    add("turned and not", [pieces("abc", 2), pieces("xxyy")])
+    add("some ignored", [pieces("abcd", 3, ignore="bd")])
+    add("equal ones ignored", [pieces("abccc", 3, ignore="c")])
+    add("all ignored", [pieces("aabc", 3, ignore="abc"), pieces("xy", 2)])
+    add("equal pieces turned", [pieces("aab", 3), pieces("xyy", 2)])
+    add("equal pieces turned, some ignored", [pieces("aabb", 3, ignore="b")])
+    add("one kind turned", [pieces("aaaa", 2)])
+    # Sums of orientations that never change, with cycles that turn there and back.
+    wheel = [([1, 2, 0, 3], [1, 2, 0, 0]), ([0, 2, 3, 1], [0, 0, 1, 2])]
+    out["sums, by piece"] = puzzle_of([pieces("abcd", 3)], wheel)
+    out["sums, by slot"] = puzzle_of([pieces("abbb", 3)], wheel)
+    out["sums, even moves"] = puzzle_of(
+        [pieces("abcd", 3), pieces("xyz")], [([*to, 5, 6, 4], [*d, 0, 0, 0]) for to, d in wheel]
+    )
+    out["slots apart"] = puzzle_of(
+        [pieces("abcd", 3), pieces("x", 4)], [([*to, 4], [*d, 1]) for to, d in wheel]
+    )
+    out["one turning"] = puzzle_of([pieces("ab", 7)], [([0, 1], [1, 2])])
+    return out

@@ -1,0 +1,198 @@
+"""Permutation spaces against a plain model, every board of small puzzles."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+import pytest
+
+from farthest import _kernel
+from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.permutation import Permutation, permutation
+from farthest.spaces import compile_space
+from farthest.spaces.contract import NO_KEY, ScatterSpace, Space, gather, scatter
+from farthest.spaces.permutation import PermutationSpace
+from farthest.worker.memory import MemoryStore
+from farthest.worker.step import step
+from permutations import Board, distances, moved, pieces, puzzle_of, samples, unmoved
+
+SAMPLES = samples()
+
+
+def found_by_gathering(space: Space, isa: str = "") -> dict[int, int]:
+    """The distance of each key that is reached, by the kernel."""
+    own = gather(space)
+    kernel = own.compile_kernel(2, isa)
+    store = MemoryStore(kernel, own.keys_of(own.origins), distances=True)
+    depth = 0
+    while store.counts(depth):
+        depth += 1
+        step(store, depth, store.begin(depth, range(kernel.shards)), 2)
+    return {key: d for key, d in enumerate(store.distances(depth)) if d != 255}
+
+
+def found_by_scattering(space: ScatterSpace) -> dict[int, int]:
+    """The distance of each code that is reached, layer by layer."""
+    found = dict.fromkeys(np.frombuffer(memoryview(space.origin_codes()), dtype=np.uint64).tolist(), 0)
+    layer, depth = list(found), 0
+    while layer:
+        depth += 1
+        after = space.successors(np.array(layer, dtype=np.uint64).data, 1)
+        layer = sorted(set(np.frombuffer(memoryview(after), dtype=np.uint64).tolist()) - set(found))
+        found |= dict.fromkeys(layer, depth)
+    return found
+
+
+def check(puzzle: Puzzle) -> None:
+    space = compile_space(puzzle)
+    expected = distances(puzzle)
+    boards = np.array(sorted(expected), dtype=np.uint8)
+    keys = space.encode(boards)
+    assert space.keys is not None
+    assert keys.dtype == np.uint64
+    assert len(set(keys.tolist())) == len(boards)
+    assert keys.max() < space.keys
+    assert (space.decode(keys) == boards).all()
+    found = found_by_gathering(space) if space.engine == "gather" else found_by_scattering(scatter(space))
+    assert found == {
+        key: expected[tuple(board)] for key, board in zip(keys.tolist(), boards.tolist(), strict=True)
+    }
+    again = compile_space(puzzle, layout=space.layout_fields())
+    assert (again.encode(boards) == keys).all()
+    assert all(space.why_unreachable(board) is None for board in boards[::7].tolist())
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_distances_are_those_of_the_plain_model(name: str) -> None:
+    check(SAMPLES[name])
+
+
+@pytest.mark.parametrize("name", ["pancake-6", "burnt-pancake-4", "topspin-6-4", "lrx-6"])
+def test_puzzles_of_any_size(name: str) -> None:
+    check(load(name))
+
+
+@pytest.mark.parametrize(
+    "name", ["two orbits, to", "moduli mixed, from", "some ignored, to", "even moves, from"]
+)
+def test_every_instruction_set_finds_the_same(name: str) -> None:
+    space = compile_space(SAMPLES[name])
+    expected = found_by_gathering(space)
+    for isa in _kernel.available_isas():
+        assert found_by_gathering(space, isa) == expected
+
+
+def test_which_puzzles_are_scattered() -> None:
+    by_slot = {name for name, puzzle in SAMPLES.items() if compile_space(puzzle).engine == "scatter"}
+    assert {name.removesuffix(", to").removesuffix(", from") for name in by_slot} == {
+        "equal pieces turned",
+        "equal pieces turned, some ignored",
+        "one kind turned",
+        "sums, by slot",
+    }
+
+
+def test_what_never_changes_spares_keys() -> None:
+    def keys(name: str) -> int | None:
+        return compile_space(SAMPLES[name]).keys
+
+    assert keys("even moves, to") == 360
+    assert keys("sums, by piece") == 24 * 27
+    assert keys("sums, by slot") == 4 * 27
+    assert keys("some ignored, to") == 24 * 9
+    assert keys("all ignored, to") == 12 * 2 * 4
+    assert keys("equal ones ignored, to") == 20 * 9
+    assert keys("slots apart") == 24 * 27 * 4
+
+
+@pytest.mark.parametrize(
+    "name", ["moduli mixed, to", "some ignored, from", "two orbits, from", "one kind turned, to"]
+)
+def test_neighbours_are_named_as_the_player_moves(name: str) -> None:
+    puzzle = SAMPLES[name]
+    body, space = permutation(puzzle), compile_space(puzzle)
+    boards = sorted(distances(puzzle))[:50]
+    for toward in (True, False):
+        ahead = toward == (puzzle.origin.direction == "to")
+        found = list(space.neighbours(np.array(boards, dtype=np.uint8), toward=toward))
+        assert [move for move, _, _ in found] == [move.name for move in body.generators]
+        for move, (_, rows, after) in zip(body.generators, found, strict=True):
+            assert rows.tolist() == list(range(len(boards)))
+            assert [tuple(row) for row in after.tolist()] == [
+                (moved if ahead else unmoved)(body, move, board) for board in boards
+            ]
+
+
+def test_boards_out_of_reach_have_no_key_and_a_reason() -> None:
+    def reason(name: str, board: Board) -> tuple[int, str]:
+        space = compile_space(SAMPLES[name])
+        if space.engine == "gather":
+            assert gather(space).keys_of([board]) == space.encode(np.array([board], dtype=np.uint8)).tolist()
+        return int(space.encode(np.array([board], dtype=np.uint8))[0]), space.why_unreachable(board) or ""
+
+    key, why = reason("even moves, to", (1, 0, 2, 3, 4, 5))
+    assert key == NO_KEY
+    assert why.startswith("parity: every move permutes the pieces evenly")
+    key, why = reason("sums, by piece", (0, 1, 2, 3, 1, 1, 0, 0))
+    assert key == NO_KEY
+    assert "sum of those of the pieces modulo 3, which is 0" in why
+    key, why = reason("sums, by slot", (0, 1, 1, 1, 0, 0, 0, 2))
+    assert key == NO_KEY
+    assert "sum" in why
+    key, why = reason("sums, even moves", (1, 0, 2, 3, 4, 5, 6, *[0] * 7))
+    assert key != NO_KEY
+    assert "parity" in why
+    assert reason("turned, to", (0, 1, 2, 3, 0, 0, 3, 0))[0] == NO_KEY
+    assert reason("one kind turned, to", (0, 0, 0, 0, 0, 0, 2, 0))[0] == NO_KEY
+
+
+def test_several_goals_and_other_origins() -> None:
+    base = permutation(SAMPLES["turned, to"])
+    goals = (base.goals[0], (1, 0, 2, 3, 0, 0, 1, 0))
+    fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
+    body = Permutation(**(fields | {"goals": goals, "start": goals[1]}))
+    puzzle = Puzzle("sample", "", "", "permutation", "generator", Origin(), (), body)
+    check(puzzle)
+    assert compile_space(puzzle, Origin("from", "start")).origins == [goals[1]]
+    named = compile_space(puzzle, Origin("to", body.format_board(goals[1])))
+    assert named.origins == [goals[1]]
+    with pytest.raises(BoardError):
+        compile_space(puzzle, Origin("to", "a b c"))
+    with pytest.raises(PuzzleError, match="no start"):
+        compile_space(SAMPLES["turned, to"], Origin("from", "start"))
+
+
+def test_stored_layouts_that_are_damaged_are_refused() -> None:
+    for name in ("turned, to", "one kind turned, to"):
+        fields = compile_space(SAMPLES[name]).layout_fields()
+        for wrong in ({**fields, "version": 2}, {k: v for k, v in fields.items() if k != "twisted"}, {}):
+            with pytest.raises(StorageError):
+                compile_space(SAMPLES[name], layout=wrong)
+    fields.pop("turned")
+    with pytest.raises(StorageError, match="damaged"):
+        compile_space(SAMPLES["one kind turned, to"], layout=fields)
+
+
+def test_too_many_keys_are_refused() -> None:
+    with pytest.raises(ResourceError, match="too large"):
+        compile_space(load("pancake-21"))
+    forty = pieces("ab" * 20, 3)
+    with pytest.raises(ResourceError, match="too large"):
+        compile_space(puzzle_of([forty], [([*range(1, 40), 0], [1] * 40)]))
+
+
+def test_codes_out_of_range_are_refused() -> None:
+    for name in ("turned, to", "one kind turned, to", "equal pieces turned, to"):
+        space = compile_space(SAMPLES[name])
+        with pytest.raises(ValueError, match="no such key"):
+            space.decode(np.array([space.keys], dtype=np.uint64))
+
+
+def test_shards_are_the_places_of_the_first_labels() -> None:
+    space = cast(PermutationSpace, compile_space(SAMPLES["moduli mixed, to"]))
+    for classes in (1, 2, 3, 4, 9):
+        assert space.compile_kernel(classes).shards == space.shards_at(classes)
+    assert [space.shards_at(classes) for classes in (1, 2, 3, 4)] == [3, 6, 6, 12]
