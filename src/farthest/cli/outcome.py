@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 BOARDS_DRAWN = 24
 
+GOALS_LISTED = 4
+
+STATES_SEARCHED = 30_000_000
+"""In larger maps the goals are not looked for."""
+
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as the run that found it told it, but for where it was resumed."""
@@ -82,6 +87,7 @@ def show_outcome(
     click.echo(
         f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
     )
+    _tell_goals(puzzle, outcome, database, origin, has_map=has_map)
     if not outcome.complete:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
     if outcome.resumed_from is not None:
@@ -93,6 +99,33 @@ def show_outcome(
     click.echo(f"  farthest distance {outcome.job} '{shown[0]}'")
     click.echo(f"  farthest path {outcome.job} '{shown[0]}'")
     click.echo(f"  farthest states {outcome.job} --farthest")
+
+
+def _tell_goals(
+    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
+) -> None:
+    """Where the goals are met, of a puzzle that is counted from its start."""
+    counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
+    if not (counted_from_start and puzzle.body.origin_boards[0] and has_map):
+        return
+    if outcome.states > STATES_SEARCHED:
+        return
+    from farthest.cli.printing import counted
+    from farthest.models.jobs import Jobs
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.goals import first_goals
+
+    assert outcome.job is not None
+    found = first_goals(DistanceMap(database, Jobs(database).get(outcome.job)))
+    if found is None:
+        limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
+        click.echo(f"No goal is reached{limit}.")
+        return
+    click.echo(f"goal first reached at depth {found.depth}, in {counted(found.states, 'board')}:")
+    for board in found.boards[:GOALS_LISTED]:
+        click.echo(f"  {board}")
+    if found.states > GOALS_LISTED:
+        click.echo(f"  ... and {found.states - GOALS_LISTED:,} more")
 
 
 def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:

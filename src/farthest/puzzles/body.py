@@ -113,6 +113,16 @@ class Body(ABC):
         """The canonical texts of boards: uint8, shape (boards, cells)."""
         return [self.format_board(board) for board in boards.tolist()]
 
+    def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which of the boards (uint8, shape (boards, cells)) are goals, ``WILDCARD`` standing for anything."""
+        import numpy
+
+        found = numpy.zeros(len(boards), dtype=numpy.bool_)
+        for goal in self.origin_boards[0]:
+            cells = [cell for cell, content in enumerate(goal) if content != WILDCARD]
+            found |= (boards[:, cells] == numpy.array(goal, dtype=numpy.int16)[cells]).all(axis=1)
+        return found
+
     def example(self) -> str:
         """A board in canonical text, for messages."""
         goals, start = self.origin_boards

@@ -11,8 +11,10 @@ import pytest
 import toy
 from farthest.errors import BoardError, JobError, StorageError, UnreachableError
 from farthest.models.database import open_database
+from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.definition import Origin
 from farthest.queries.distance_map import DistanceMap
+from farthest.queries.goals import FirstGoals, first_goals
 
 CASES = [
     (codes, both_ways, direction)
@@ -160,3 +162,21 @@ def test_distances_of_two_bytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         assert opened.distance("299") == 299
         assert opened.count_solutions("299") == 1
         assert opened.verify().ok
+
+
+@pytest.mark.parametrize("codes", ["dense", "strings"])
+def test_where_goals_are_first_met(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, codes: str) -> None:
+    toy.install(monkeypatch)
+    goals = ((0, 40), (0, 41), (WILDCARD, 200), (0, 7))
+    puzzle = toy.toy(codes, goals=goals, moves=(("double", 2, 0), ("two", 1, 2)), size=250)
+    expected = toy.distances(puzzle)
+    assert 41 not in expected
+    assert 7 not in expected
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        opened = toy.store_map(database, puzzle, piece=40)
+        found = first_goals(opened)
+        depth = min(expected[40], expected[200])
+        boards = [str(state) for state in (40, 200) if expected[state] == depth]
+        assert found == FirstGoals(depth, len(boards), boards)
+        unmet = toy.toy(codes, goals=((0, 7),), moves=(("double", 2, 0), ("two", 1, 2)), size=250)
+        assert first_goals(toy.store_map(database, unmet)) is None

@@ -1,0 +1,41 @@
+"""Where a map that is counted from a start first meets the goals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from farthest.queries.states import state_blocks
+
+if TYPE_CHECKING:
+    from farthest.queries.distance_map import DistanceMap
+
+BOARDS_KEPT = 24
+
+
+@dataclass(frozen=True, slots=True)
+class FirstGoals:
+    """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""
+
+    depth: int
+    states: int
+    boards: list[str]
+
+
+def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
+    """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
+    body = distance_map.puzzle.body
+    depth, states, boards = -1, 0, list[str]()
+    for block in state_blocks(distance_map):
+        here = body.at_goal(block.labels)
+        if not here.any():
+            continue
+        nearest = int(block.distances[here].min())
+        if 0 <= depth < nearest:
+            continue
+        if nearest != depth:
+            depth, states, boards = nearest, 0, []
+        found = block.labels[here & (block.distances == nearest)]
+        states += len(found)
+        boards += body.texts(found[: BOARDS_KEPT - len(boards)])
+    return None if depth < 0 else FirstGoals(depth, states, boards)
