@@ -9,6 +9,7 @@ from farthest.puzzles.body import Board
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, scatter
+from farthest.verify.models import model_of
 
 Moves = Callable[[Board], Iterable[tuple[str, Board]]]
 """The player's moves from a board: each with its name and the board that it leads to."""
@@ -79,9 +80,31 @@ def check_dense(puzzle: Puzzle, moves: Moves, origin: Origin | None = None) -> l
         assert all((b, a) in pairs for a, b in pairs)
     expected = naive_layers(puzzle, origin, listed, moves)
     assert space_layers(puzzle, origin) == expected
+    check_model(puzzle, origin)
     restored = compile_space(puzzle, origin, space.layout_fields())
     assert np.array_equal(restored.encode(boards), codes)
     return [len(layer) for layer in expected]
+
+
+def check_model(puzzle: Puzzle, origin: Origin) -> None:
+    """Asserts that the model of ``farthest verify``, which is worked out apart, says the same as the space."""
+    space = scatter(compile_space(puzzle, origin))
+    model = model_of(puzzle, origin, space.layout_fields())
+    assert (model.keys, model.code_bytes) == (space.keys, space.code_bytes)
+    codes = np.arange(model.keys or 0, dtype=np.uint64)
+    boards = model.boards(codes)
+    assert np.array_equal(boards, space.decode(codes))
+    assert np.array_equal(model.codes(boards), codes)
+    assert int(model.codes(np.full((1, space.cells), 255, dtype=np.uint8))[0]) == NO_KEY
+    assert {tuple(board) for board in model.origins().tolist()} == set(space.origins)
+    rows, reached = model.successors(boards)
+    found = set(zip(rows.tolist(), model.codes(reached).tolist(), strict=True))
+    expected = {
+        (row, code)
+        for _, made, away in space.neighbours(boards, toward=False)
+        for row, code in zip(made.tolist(), space.encode(away).tolist(), strict=True)
+    }
+    assert {(a, b) for a, b in found if a != b} == {(a, b) for a, b in expected if a != b}
 
 
 def distance(layers: list[set[Board]], board: Board) -> int:

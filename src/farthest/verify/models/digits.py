@@ -1,0 +1,105 @@
+"""Codes that are numbers in mixed radix: digit i of a board counts the product of the radices before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.puzzles.body import Body
+from farthest.puzzles.definition import Origin
+from farthest.verify.models import Boards, Codes
+from farthest.verify.ranking import LayoutError
+
+_ANY = -1
+_NONE = 2**64 - 1
+
+
+class DigitModel:
+    """The codes of a Model; a family adds ``successors``. A digit is a cell, or ``cells_per_digit`` of them, the first
+    the highest."""
+
+    code_bytes = 8
+
+    def __init__(
+        self,
+        body: Body,
+        origin: Origin,
+        layout: Mapping[str, Any],
+        radices: Sequence[int],
+        cells_per_digit: int = 1,
+    ) -> None:
+        if layout != {"version": 1}:
+            raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 and nothing else")
+        self.body = body
+        self.origin = origin
+        self.radices = list(radices)
+        self.cells_per_digit = cells_per_digit
+        self.keys = 1
+        for radix in self.radices:
+            self.keys *= radix
+
+    def digits(self, boards: Boards) -> NDArray[np.int64]:
+        """The digits, shape (boards, digits)."""
+        parts = boards.reshape(len(boards), len(self.radices), self.cells_per_digit).astype(np.int64)
+        digits = parts[:, :, 0]
+        for k in range(1, self.cells_per_digit):
+            digits = digits * 256 + parts[:, :, k]
+        return digits
+
+    def board_rows(self, digits: NDArray[np.int64]) -> Boards:
+        """Inverse of ``digits``."""
+        powers = 256 ** np.arange(self.cells_per_digit - 1, -1, -1)
+        cells = digits[:, :, None] // powers % 256
+        return cells.reshape(len(digits), len(self.radices) * self.cells_per_digit).astype(np.uint8)
+
+    def codes(self, boards: Boards) -> Codes:
+        """See Model."""
+        digits = self.digits(boards)
+        codes = np.zeros(len(boards), dtype=np.uint64)
+        for i in reversed(range(len(self.radices))):
+            codes = codes * np.uint64(self.radices[i]) + digits[:, i].astype(np.uint64)
+        return np.where((digits < np.array(self.radices)).all(axis=1), codes, np.uint64(_NONE))
+
+    def boards(self, codes: Codes) -> Boards:
+        """See Model."""
+        digits = np.zeros((len(codes), len(self.radices)), dtype=np.int64)
+        rest = codes.astype(np.uint64)
+        for i, radix in enumerate(self.radices):
+            digits[:, i] = rest % np.uint64(radix)
+            rest = rest // np.uint64(radix)
+        return self.board_rows(digits)
+
+    def origins(self) -> Boards:
+        """See Model: any content of a cell is any digit."""
+        goals, start = self.body.origin_boards
+        where = self.origin.where
+        patterns = (
+            list(goals)
+            if where == "goal"
+            else [start]
+            if where == "start"
+            else [self.body.parse_board(where)]
+        )
+        found = []
+        for pattern in patterns:
+            if pattern is None:
+                continue
+            wild = [i for i in range(len(self.radices)) if pattern[i * self.cells_per_digit] == _ANY]
+            known = [0 if cell == _ANY else cell for cell in pattern]
+            digits = self.digits(np.array([known], dtype=np.uint8))[0]
+            for filling in product(*(range(self.radices[i]) for i in wild)):
+                filled = digits.copy()
+                filled[wild] = filling
+                found.append(filled)
+        return self.board_rows(np.array(found, dtype=np.int64).reshape(-1, len(self.radices)))
+
+
+def joined(parts: Sequence[tuple[NDArray[np.intp], Boards]], cells: int) -> tuple[NDArray[np.intp], Boards]:
+    """Rows and boards of several moves, one after another."""
+    if not parts:
+        return np.empty(0, dtype=np.intp), np.empty((0, cells), dtype=np.uint8)
+    return np.concatenate([rows for rows, _ in parts]), np.concatenate([boards for _, boards in parts])
