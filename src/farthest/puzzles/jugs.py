@@ -211,8 +211,10 @@ def _read_moves(table: dict[str, Any], fail: Any) -> tuple[str, ...]:
         raise fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
     for move in value:
         if move not in MOVES:
-            near = near_match(move, MOVES) if isinstance(move, str) else ""
-            raise fail("moves", f"move {shown(move)} is not known, expected {near or mend}")
+            near = (isinstance(move, str) and near_match(move, MOVES)) or mend
+            raise fail(
+                "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
+            )
     if len(set(value)) != len(value):
         raise fail("moves", "a move is there twice, expected each once; leave one out")
     return tuple(move for move in MOVES if move in value)
