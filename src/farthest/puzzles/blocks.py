@@ -7,7 +7,7 @@ cells of a kind are divided among its pieces in reading order, which there is on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, prod
@@ -138,6 +138,11 @@ class Blocks(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return blocks_boards.draw_board(self, board)
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: a colour for each way to write a piece."""
+        tokens = dict.fromkeys(token for kind in self.kinds for token in kind.tokens)
+        return {token: number for number, token in enumerate(tokens)}
 
 
 def blocks(puzzle: Puzzle) -> Blocks:

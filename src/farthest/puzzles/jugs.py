@@ -11,7 +11,7 @@ A board is two bytes for each jug, the higher one first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -107,6 +107,10 @@ class Jugs(Body):
             bar = "█" * full + "·" * (-(-capacity // scale) - full)
             lines.append(f"{'*' if amount == WILDCARD else amount:>{width}}/{capacity:<{width}} {bar}")
         return lines
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: water is blue."""
+        return {"█": 1}
 
 
 def jugs(puzzle: Puzzle) -> Jugs:

@@ -15,7 +15,7 @@ Lamps are numbered from 0 in reading order, walls skipped. A board is the colour
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,10 @@ class Lights(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return [" ".join(row).replace("0", "·") for row in self._lines(board)]
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: each colour but that of a dark lamp; the first that of lamplight."""
+        return {COLOURS[colour]: 2 + colour for colour in range(1, self.colours)}
 
     def _lines(self, board: Sequence[int]) -> list[str]:
         signs = ["*" if colour == WILDCARD else COLOURS[colour] for colour in board]

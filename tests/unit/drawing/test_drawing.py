@@ -11,7 +11,9 @@ from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.reader import parse_puzzle
 
+NAMES = [*catalogue.names(), "pancake-7", "burnt-pancake-4", "hanoi-4-5", "lights-3x4-c3"]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -20,7 +22,7 @@ def first_board(puzzle: Puzzle) -> tuple[int, ...]:
     return goals[0] if goals else start or ()
 
 
-@pytest.mark.parametrize("name", [*catalogue.names(), "pancake-7", "burnt-pancake-4"])
+@pytest.mark.parametrize("name", NAMES)
 def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
     puzzle = catalogue.load(name)
     board = first_board(puzzle)
@@ -70,3 +72,36 @@ def test_colours_of_a_terminal() -> None:
     puzzle = catalogue.load("eight-kinds")
     lines = coloured(puzzle.body, first_board(puzzle))
     assert "".join(lines).count("\x1b[38;5;") == 8  # all pieces, not the blank
+
+
+WILD = {
+    "sliding": ("15-puzzle", (-1,) * 15 + (0,)),
+    "hanoi": ("hanoi-3-3", (-1, 0, 2)),
+    "lights": ("lights-2x2", (-1, 0, 1, 1)),
+    "jugs": ("die-hard-jugs", (-1, -1, 0, 4)),
+}
+
+
+@pytest.mark.parametrize("family", WILD)
+def test_wildcards_are_drawn(family: str) -> None:
+    name, board = WILD[family]
+    body = catalogue.load(name).body
+    assert any("*" in shape.text for shape in picture(body, board).shapes)
+
+
+def test_a_block_is_one_patch_of_colour() -> None:
+    text = """
+name = "two"
+family = "blocks"
+[blocks]
+start = ["AAB", "A.B"]
+goal = ["B**", "B.*"]
+"""
+    body = parse_puzzle(text, "two.toml").body
+    start = body.origin_boards[1]
+    assert start is not None
+    shapes = picture(body, start).shapes
+    assert [shape.text for shape in shapes] == ["A", "", "B", "", "", ""]
+    # The first two cells of A touch: nothing is left free between them.
+    assert shapes[0].x + shapes[0].width == pytest.approx(shapes[1].x)
+    assert shapes[1].x + shapes[1].width < shapes[2].x

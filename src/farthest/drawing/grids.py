@@ -1,0 +1,99 @@
+"""Pictures of boards whose cells lie in a grid; of graphs, the cells in a row above their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from farthest.drawing.scene import Picture, Shape
+from farthest.puzzles.blocks import Blocks
+from farthest.puzzles.blocks_boards import anchors
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.lights import Lights
+from farthest.puzzles.sliding import Sliding
+
+Rows = tuple[tuple[int, ...], ...]
+_INSET = 0.06  # of a piece from the edge of its cells
+
+
+def sliding(body: Sliding, board: Sequence[int]) -> Picture:
+    """Tiles in their cells."""
+    tiles = [_tile(body, x, y, board[cell]) for x, y, cell in _places(body.rows, body.cells)]
+    return _picture(body.rows, body.cells, tiles)
+
+
+def _tile(body: Sliding, x: int, y: int, label: int) -> Shape:
+    if label == 0:
+        return Shape(x, y, colour=-1)
+    if label == WILDCARD:
+        return Shape(x, y, text="*")
+    return Shape(x, y, colour=body.palette()[body.tokens[label]], text=body.tokens[label])
+
+
+def lights(body: Lights, board: Sequence[int]) -> Picture:
+    """Lamps: dark, or in the colour that their number has."""
+    lamps = []
+    for x, y, lamp in _places(body.rows, body.cells):
+        shade = board[lamp]
+        number = (
+            None if shade == WILDCARD else -1 if shade == 0 else 2 + shade
+        )  # the first: that of lamplight
+        text = "*" if shade == WILDCARD else str(shade) if shade and body.colours > 2 else ""
+        lamps.append(Shape(x, y, colour=number, text=text))
+    return _picture(body.rows, body.cells, lamps)
+
+
+def blocks(body: Blocks, board: Sequence[int]) -> Picture:
+    """Pieces as wide as their cells, a little apart from each other."""
+    palette = body.palette()
+    covers = body.covers
+    piece_of: dict[int, str] = {}
+    first: dict[int, str] = {}
+    for kind, cells in enumerate(anchors(body, board) or ()):
+        for token, cell in zip(body.kinds[kind].tokens, cells, strict=False):
+            first[cell] = token
+            piece_of.update(dict.fromkeys(covers[kind][cell], f"{cell} {token}"))
+    shapes: list[Shape] = []
+    for x, y, cell in _places(body.rows, body.cells):
+        if cell not in piece_of:
+            text = "*" if board[cell] == WILDCARD else body.signs[cell]
+            shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
+            continue
+        left, right, above, below = (
+            0.0 if piece_of.get(other) == piece_of[cell] else _INSET for other in _around(body.rows, x, y)
+        )
+        shapes.append(
+            Shape(
+                x + left,
+                y + above,
+                1 - left - right,
+                1 - above - below,
+                palette[piece_of[cell].partition(" ")[2]],
+                first.get(cell, ""),
+                bare=True,
+            )
+        )
+    return _picture(body.rows, body.cells, shapes, numbered=False)
+
+
+def _around(rows: Rows, x: int, y: int) -> Iterator[int]:
+    """The cells to the left, the right, above and below; -1 where there is none."""
+    for column, row in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
+        inside = 0 <= row < len(rows) and 0 <= column < len(rows[row])
+        yield rows[row][column] if inside else -1
+
+
+def _places(rows: Rows, cells: int) -> list[tuple[int, int, int]]:
+    """Column, row and number of each cell."""
+    return [
+        (x, y, cell)
+        for y, row in enumerate(rows or (tuple(range(cells)),))
+        for x, cell in enumerate(row)
+        if cell >= 0
+    ]
+
+
+def _picture(rows: Rows, cells: int, shapes: list[Shape], *, numbered: bool = True) -> Picture:
+    if rows or not numbered:
+        return Picture(max(map(len, rows)), len(rows), tuple(shapes))
+    numbers = [Shape(cell, 1, 1, 0.6, None, str(cell), bare=True) for cell in range(cells)]
+    return Picture(cells, 1.6, (*shapes, *numbers))
