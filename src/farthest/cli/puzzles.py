@@ -86,6 +86,8 @@ def _draw(puzzle: Puzzle) -> None:
             click.echo(f"  states        {known.states:,}")
         if known.eccentricity is not None:
             click.echo(f"  eccentricity  {known.eccentricity}")
+        if known.goal is not None:
+            click.echo(f"  nearest goal  {known.goal} {puzzle.origin.direction} {puzzle.origin.where}")
         if known.layers is not None:
             click.echo(
                 click.wrap_text(

@@ -19,6 +19,7 @@ class KnownAnswer:
     """A published or independently computed result for the puzzle's default origin and metric.
 
     ``layers[d]`` is the number of states at distance d; ``farthest`` holds boards in canonical one-line text.
+    ``goal``, where moves are counted from the start: the depth of the nearest goal.
     """
 
     states: int | None
@@ -26,6 +27,7 @@ class KnownAnswer:
     layers: tuple[int, ...] | None
     farthest: tuple[str, ...] | None
     source: str
+    goal: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,4 +140,5 @@ def _known(fields: dict[str, Any]) -> KnownAnswer:
         layers=None if layers is None else integers(layers),
         farthest=None if farthest is None else tuple(text(board) for board in farthest),
         source=text(fields["source"]),
+        goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
     )

@@ -8,7 +8,7 @@ metric = "step"                     # or "slide"
 origin = "to goal"                  # or "from start", "from 1 2 3 / ..."
 [sliding]                           # the table of the family, see the module of that name
 [[known]]                           # any number of published results: source, and some of
-                                    # states, eccentricity, layers, farthest
+                                    # states, eccentricity, layers, farthest, goal (see KnownAnswer)
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _KEYS = ("name", "title", "source", "family", "metric", "origin", "known", *FAMILIES)
-_KNOWN_KEYS = ("states", "eccentricity", "layers", "farthest", "source")
+_KNOWN_KEYS = ("states", "eccentricity", "layers", "farthest", "goal", "source")
 _MAX_NAME = 64
 _MAX_BYTES = 1 << 20
 _NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
@@ -220,7 +220,7 @@ def _known(fields: dict[str, Any], index: int, source: Source, body: Body, name:
     if not isinstance(told, str) or not told.strip():
         raise fail("source" if told is not None else "", 'no source; expected who found it: source = "..."')
     if len(fields) == 1:
-        raise fail("", "no answer; expected some of states, eccentricity, layers, farthest")
+        raise fail("", "no answer; expected some of states, eccentricity, layers, farthest, goal")
     states, eccentricity, layers = count("states", 1), count("eccentricity", 0), fields.get("layers")
     if layers is not None:
         if not isinstance(layers, list) or not layers or any(type(n) is not int or n < 1 for n in layers):
@@ -259,4 +259,5 @@ def _known(fields: dict[str, Any], index: int, source: Source, body: Body, name:
         layers=None if layers is None else tuple(layers),
         farthest=None if farthest is None else tuple(farthest),
         source=told.strip(),
+        goal=count("goal", 0),
     )

@@ -15,7 +15,7 @@ from farthest import _kernel
 from farthest.errors import PuzzleError, ResourceError, StorageError
 from farthest.puzzles.blocks import COLUMNS, ROWS, Blocks, blocks
 from farthest.puzzles.blocks_boards import anchors
-from farthest.puzzles.body import WILDCARD, Board
+from farthest.puzzles.body import Board
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.grid import WALL
 
@@ -59,6 +59,7 @@ class BlockSpace:
         self.cells = self.body.cells
         self._kernel = _compiled(puzzle)
         self.code_bytes = self._kernel.code_bytes
+        self.expander = self._kernel if self.code_bytes == 8 else None
         self.code_dtype: np.dtype[Any] = np.dtype("<u8" if self.code_bytes == 8 else f"S{self.code_bytes}")
         self._origin_codes = _origin_codes(puzzle, origin, self._kernel, self.code_dtype)
         self.origins: list[Board] = [tuple(board) for board in self.decode(self._origin_codes).tolist()]
@@ -136,15 +137,6 @@ class BlockSpace:
     def _lines(self, board: Sequence[int], kind: int, axis: int) -> tuple[int, ...]:
         found = anchors(self.body, board) or [[] for _ in self.body.kinds]
         return tuple(sorted(_place(self.body, cell)[axis] for cell in found[kind]))
-
-    def goal_matches(self, boards: Boards) -> NDArray[np.bool_]:
-        """Which of the boards match a goal."""
-        matches = np.zeros(len(boards), dtype=bool)
-        for goal in self.body.goals:
-            pattern = np.array(goal)
-            named = pattern != WILDCARD
-            matches |= (boards[:, named] == pattern[named]).all(axis=1)
-        return matches
 
 
 def _place(body: Blocks, cell: int) -> tuple[int, int]:
