@@ -20,6 +20,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")
 _SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
 
 
 def names() -> list[str]:
@@ -46,6 +47,7 @@ def load(name_or_path: str | Path) -> Puzzle:
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):
             return _in_catalogue(path, name)
+    if _FORM.fullmatch(name):
         puzzle = _parametric(name)
         if puzzle is not None:
             return puzzle

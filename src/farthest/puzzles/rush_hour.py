@@ -18,7 +18,7 @@ from farthest.puzzles.grid import number_cells
 from farthest.puzzles.wording import shown
 
 _SIDE = 6
-_NAME = re.compile(r"rush-(.+)")
+_NAME = re.compile(r"rush-([^-]+)")
 _EXAMPLE = "BBoKMxDDDKMoIAALooIoJLEEooJFFNoGGoxN"
 
 
