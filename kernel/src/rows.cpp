@@ -72,13 +72,22 @@ class RowBuilder {
 
   void place(int cls, SlotMask places) {
     const auto level = static_cast<std::size_t>(cls);
+    const SlotMask home = layout_.home(cls);
+    const std::uint64_t radix = layout_.radix(cls), weight = turn_weight_[level];
+    const int slot = lowest(places);
     for (std::size_t m = 0; m < pulls_.size(); ++m) {
       const Source& before = state_[level][m];
-      const SlotMask source = pulls_[m].source(places);
-      const SlotMask open = before.free & layout_.home(cls);
-      const std::uint64_t weight = turn_weight_[level];
-      state_[level + 1][m] = {before.free ^ source, before.line * layout_.radix(cls) + rank_set(source, open),
-                              before.turn + (weight == 0 ? 0 : weight * pulls_[m].turn(lowest(places)))};
+      Source& after = state_[level + 1][m];
+      if (layout_.count(cls) == 1) {
+        const int source = pulls_[m].source(slot);
+        after.free = before.free ^ bit(source);
+        after.line = before.line * radix + static_cast<std::uint64_t>(below(before.free & home, source));
+        after.turn = before.turn + weight * pulls_[m].turn(slot);
+      } else {
+        const SlotMask source = pulls_[m].source(places);
+        after = {before.free ^ source, before.line * radix + rank_set(source, before.free & home),
+                 before.turn};
+      }
     }
   }
 

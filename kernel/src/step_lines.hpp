@@ -1,6 +1,7 @@
 // The inner loop, compiled once for each instruction set with its own Shuffler:
 //   Shuffler(const BitMap&)            prepares a map
-//   Word operator()(Word) const        bit b of the result = bit map[b] of the word
+//   auto loaded() const                the map in registers, as far as it fits:
+//     Word operator()(Word) const      bit b of the result = bit map[b] of the word
 #pragma once
 
 #include <cstring>
@@ -41,8 +42,13 @@ void apply(const Program& program, const Shuffler* shufflers, const Word* source
     return;
   }
   for (const auto& copy : program.copies) result[copy.to] |= source[copy.from];
-  for (const auto& shuffle : program.shuffles)
-    result[shuffle.to] |= shufflers[shuffle.map](source[shuffle.from]);
+  const WordShuffle* at = program.shuffles.data();
+  for (const WordShuffle* const end = at + program.shuffles.size(); at != end;) {
+    const auto map = at->map;
+    const auto shuffle = shufflers[map].loaded();
+    do result[at->to] |= shuffle(source[at->from]);
+    while (++at != end && at->map == map);
+  }
 }
 
 template <class Shuffler>

@@ -12,11 +12,16 @@ class NibbleShuffler {
       for (std::size_t value = 0; value < 16; ++value)
         if ((value >> (map[b] % 4) & 1) != 0) table_[map[b] / 4][value] |= Word{1} << b;
   }
-  Word operator()(Word word) const {
-    Word out = 0;
-    for (std::size_t i = 0; i < 16; ++i) out |= table_[i][word >> (4 * i) & 15];
-    return out;
-  }
+
+  struct Loaded {
+    const std::array<std::array<Word, 16>, 16>& table;
+    Word operator()(Word word) const {
+      Word out = 0;
+      for (std::size_t i = 0; i < 16; ++i) out |= table[i][word >> (4 * i) & 15];
+      return out;
+    }
+  };
+  Loaded loaded() const { return {table_}; }
 
  private:
   std::array<std::array<Word, 16>, 16> table_{};
