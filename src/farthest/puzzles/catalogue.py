@@ -20,6 +20,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")
 _SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_LISTED = 8
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
 
 
@@ -119,7 +120,8 @@ def _unknown(name: str) -> PuzzleError:
     elif name.lower().startswith("sliding"):
         mend = f"a board of any size is called {' or '.join(family('sliding').FORMS)}"
     else:
-        mend = near_match(name, names()) or f"the puzzles are {', '.join(names())}, and {', '.join(forms())}"
+        listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
+        mend = near_match(name, names()) or listed
     endings = ", ".join((_SUFFIX, *SUFFIXES))
     return PuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"
