@@ -356,7 +356,7 @@ void bind_runs(nb::module_& m) {
            "is "
            "damaged.")
       .def("filled", &PyOutboxes::filled, "The shards that have codes, ascending.")
-      .def_prop_ro("bytes", &PyOutboxes::bytes, "Bytes that the codes take now.")
+      .def_prop_ro("held_bytes", &PyOutboxes::bytes, "Bytes that the codes take now.")
       .def("take", &PyOutboxes::take,
            nb::sig("def take(self, shards: Sequence[int], exclude: Sequence[Sequence[" BUFFER
                    "]], threads: int = 1) -> list[tuple[int, bytes]]"),

@@ -14,7 +14,7 @@ from farthest.puzzles.definition import Puzzle
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
-    from farthest.spaces.contract import GatherSpace
+    from farthest.spaces.contract import GatherSpace, Space
     from farthest.worker.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
@@ -25,6 +25,13 @@ SHARD_BYTES = 2000
 
 ROW_BYTES = 64
 """Of a readable row of a state, about."""
+
+SCATTER_BYTES = 16
+"""For a state of a space given by its successors, about: its place in a run, and its share of the successors of the
+largest layer."""
+
+SPARSE_DISK_BYTES = 4
+"""Of a state in a sparse map, compressed, about."""
 
 REDIS_BYTES_PER_KEY = 0.14
 """Of the layers that Redis holds at once, compressed, about (docs/scaling.md)."""
@@ -84,6 +91,22 @@ def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_pl
     """Memory and disk for a run. ``in_place``: one layer array suffices."""
     memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
     return Estimate(kernel.keys, memory, _disk(kernel.keys, settings), memory_limit(settings))
+
+
+def estimate_scatter(space: Space, settings: Settings) -> Estimate:
+    """Memory and disk for a run on runs of codes, where it is known how many states there are; else no more than the
+    limit, at which such a run ends."""
+    limit = memory_limit(settings)
+    most = space.puzzle.body.arrangements() if space.keys is None else space.keys
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    if not known or settings.max_depth is not None:
+        return Estimate(most, limit, 0, limit)
+    states = max(known)
+    disk = 0
+    if not settings.histogram_only:
+        of_map = states * SPARSE_DISK_BYTES if space.keys is None else states // 2
+        disk = of_map + min(states, settings.state_rows) * ROW_BYTES
+    return Estimate(most, states * SCATTER_BYTES + PROCESS_BYTES, disk, limit)
 
 
 def estimate_workers(space: GatherSpace, settings: Settings, nodes: RedisNodes) -> Estimate:

@@ -5,18 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from farthest.coordinator.estimate import check_disk, check_memory, check_shards, cores, estimate
+from farthest.coordinator.estimate import (
+    check_disk,
+    check_memory,
+    check_shards,
+    cores,
+    estimate,
+    estimate_scatter,
+)
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
-from farthest.spaces.contract import gather
+from farthest.spaces.contract import gather, scatter
 from farthest.worker.memory import MemoryStore, searches_in_place
 
 if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.coordinator.celery_executor import LayerProgress
+    from farthest.coordinator.settings import Estimate
     from farthest.models.database import Database
     from farthest.spaces.contract import GatherSpace, Space
+    from farthest.worker.scatter_memory import ScatterMemoryStore
     from farthest.worker.store import JobStore
 
 Progress = Callable[[dict[str, Any]], None]
@@ -40,27 +49,43 @@ class Site(Protocol):
 
 
 class ThisProcess:
-    """Bitmaps in memory, stepped by threads."""
+    """Bitmaps or runs in memory, stepped by threads."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         self._settings = settings
         self._reporter = reporter
         self._memory = 0
+        self._scatter: ScatterMemoryStore | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
-        """See Site."""
-        check_shards(gather(space), self._settings)
-        kernel = self._kernel(gather(space))
-        in_place = searches_in_place(kernel, gather(space).keys_of(space.origins))
-        needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
-        self._reporter.estimate(needs)
-        check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
+        """See Site. How many states a space has that is given by its successors is found out as it is enumerated."""
+        if space.engine == "scatter":
+            needs = estimate_scatter(space, self._settings)
+            self._reporter.estimate(needs)
+        else:
+            needs = self._gathering(gather(space))
         if database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
         self._memory = needs.memory_limit
 
-    def store(self, space: Space, name: str) -> MemoryStore:
+    def _gathering(self, space: GatherSpace) -> Estimate:
+        check_shards(space, self._settings)
+        kernel = self._kernel(space)
+        in_place = searches_in_place(kernel, space.keys_of(space.origins))
+        needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
+        self._reporter.estimate(needs)
+        check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
+        return needs
+
+    def store(self, space: Space, name: str) -> JobStore:
         """See Site."""
+        if space.engine == "scatter":
+            from farthest.worker.scatter_memory import ScatterMemoryStore
+
+            self._scatter = ScatterMemoryStore(
+                scatter(space), distances=not self._settings.histogram_only, memory=self._memory
+            )
+            return self._scatter
         return MemoryStore(
             self._kernel(gather(space)),
             gather(space).keys_of(space.origins),
@@ -72,7 +97,9 @@ class ThisProcess:
         """See Site: there is no server."""
 
     def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
-        """See Site: a layer is one call of the kernel, which ends soon."""
+        """See Site: a layer of bitmaps is one call of the kernel, which ends soon."""
+        if self._scatter is not None:
+            self._scatter.look_around = should_stop
         return ThreadsExecutor(self._settings.threads or cores())
 
     def _kernel(self, space: GatherSpace) -> _kernel.Space:

@@ -59,7 +59,7 @@ class ScatterViews:
     shards: list[int]
     runs: list[bytes] = field(default_factory=list)
 
-    def run(self, threads: int) -> list[int]:
+    def run(self, threads: int = 1) -> list[int]:
         """Steps the shards; returns the number of fresh states of each."""
         found = self.store.fresh(self.depth, self.shards, threads)
         self.runs = [run for _, run in found]
@@ -111,7 +111,7 @@ class ScatterMemoryStore:
     @property
     def held_bytes(self) -> int:
         """Bytes that runs and successors take now."""
-        return self._bytes + self._boxes.bytes
+        return self._bytes + self._boxes.held_bytes
 
     def _check_memory(self, depth: int) -> None:
         if self._memory is not None and self.held_bytes > self._memory:
@@ -142,9 +142,9 @@ class ScatterMemoryStore:
 
     # ShardStore
 
-    def reachable(self, depth: int) -> Sequence[int]:
+    def reachable(self, depth: int) -> list[int]:
         """See ShardStore: any shard may have successors of any other."""
-        return range(self.shards) if self._counts[depth - 1] else ()
+        return list(range(self.shards)) if self._counts[depth - 1] else []
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
         """See ShardStore."""

@@ -159,10 +159,10 @@ def test_outboxes_give_each_shard_its_run(kind: Kind, threads: int, room: int) -
             for code in run:
                 assert shards_of.setdefault(code, shard) == shard
         assert boxes.filled() == []
-        seen.append(boxes.bytes)
+        seen.append(boxes.held_bytes)
     assert len(set(shards_of.values())) == 5 or kind.width < 7  # of the shortest there are too few
     boxes.trim()
-    assert boxes.bytes == 0 < seen[-1]
+    assert boxes.held_bytes == 0 < seen[-1]
 
 
 def test_shards_of_dense_spaces_are_equal_ranges() -> None:
