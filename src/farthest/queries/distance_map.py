@@ -65,7 +65,7 @@ class DistanceMap:
         """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept."""
         self.database = database
         self.record = record
-        self._reader = MapReader(database, record.id, record.keys or 0, cache_bytes)
+        self._cache_bytes = cache_bytes
 
     # --- what the map is ---------------------------------------------------------------------------------
 
@@ -340,6 +340,11 @@ class DistanceMap:
 
     def _in_order_of_moves(self, way: Way) -> Way:
         return way if self.origin.direction == "to" else way.reversed()
+
+    @cached_property
+    def _reader(self) -> MapReader:
+        keys = None if self.space.keys is None else self._length
+        return MapReader(self.database, self.record.id, keys, self._cache_bytes)
 
     @property
     def _length(self) -> int:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class MapReader:
     """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept."""
 
-    def __init__(self, database: Database, job: int, keys: int, cache_bytes: int) -> None:
-        """``keys``: the length of the map."""
+    def __init__(self, database: Database, job: int, keys: int | None, cache_bytes: int) -> None:
+        """``keys``: those of a dense map; None: the map is sparse."""
         self._maps = Maps(database)
         self._job = job
         self._keys = keys
@@ -46,15 +46,17 @@ class MapReader:
             return found
         order = numpy.argsort(codes)
         ascending = codes[order]
-        if self.chunk_of(0).codes is None:
-            self._read_dense(ascending, order, found)
-        else:
+        if self._keys is None:
             self._read_sparse(ascending, order, found)
+        else:
+            self._read_dense(self._keys, ascending, order, found)
         return found
 
-    def _read_dense(self, ascending: Codes, order: NDArray[numpy.intp], found: NDArray[numpy.int32]) -> None:
+    def _read_dense(
+        self, keys: int, ascending: Codes, order: NDArray[numpy.intp], found: NDArray[numpy.int32]
+    ) -> None:
         at = 0
-        end = int(numpy.searchsorted(ascending, numpy.uint64(self._keys)))
+        end = int(numpy.searchsorted(ascending, numpy.uint64(keys)))
         while at < end:
             chunk = self.chunk_of(int(ascending[at]))
             last = numpy.uint64(chunk.last_key)
