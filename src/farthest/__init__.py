@@ -34,11 +34,13 @@ if TYPE_CHECKING:
         UnreachableError,
     )
     from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.user_class import NO_STATE
     from farthest.queries.distance_map import DistanceMap, open_map
 
     __version__: str
 
 __all__ = [
+    "NO_STATE",
     "BoardError",
     "DistanceMap",
     "FarthestError",
@@ -84,6 +86,7 @@ _HOMES = {
         "UnreachableError",
     ),
     "farthest.puzzles.definition": ("Origin", "Puzzle"),
+    "farthest.puzzles.user_class": ("NO_STATE",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -40,6 +40,11 @@ class Body(ABC):
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
         """The goals, perhaps with ``WILDCARD``, and the start or None."""
 
+    def has_origin(self, where: str) -> bool:
+        """Whether there is a ``goal``, or a ``start``."""
+        goals, start = self.origin_boards
+        return bool(goals) if where == "goal" else start is not None
+
     def metric_problem(self, metric: str) -> str | None:
         """Why this body cannot be played in one of its family's metrics, or None when it can."""
         del metric

@@ -67,12 +67,11 @@ class Puzzle:
         problem = self.body.metric_problem(self.metric)
         if problem:
             raise PuzzleError(f"puzzle {self.name}: {problem}")
-        goals, start = self.body.origin_boards
         if self.origin.direction not in ("to", "from"):
             raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")
-        if self.origin.where == "goal" and not goals:
+        if self.origin.where == "goal" and not self.body.has_origin("goal"):
             raise PuzzleError(f"puzzle {self.name}: the origin is the goal, but there is none; add one")
-        if self.origin.where == "start" and start is None:
+        if self.origin.where == "start" and not self.body.has_origin("start"):
             raise PuzzleError(f"puzzle {self.name}: the origin is the start, but there is none; add one")
 
     @property

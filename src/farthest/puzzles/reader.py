@@ -170,12 +170,11 @@ def _origin(fields: dict[str, Any], source: Source, body: Body, name: str, defau
             f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
             "write one of these",
         )
-    goals, start = body.origin_boards
-    if where == "goal" and not goals:
+    if where == "goal" and not body.has_origin("goal"):
         raise source.error(
             "", "origin", f'the origin is the goal, but there is none; write origin = "{direction} start"'
         )
-    if where == "start" and start is None:
+    if where == "start" and not body.has_origin("start"):
         raise source.error(
             "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
         )

@@ -1,0 +1,232 @@
+"""The family ``python``: a space written as a class in Python (docs/python-spaces.md).
+
+class   = "module:Name"     # installed wherever farthest and its workers run; never sent to them
+options = { n = 5 }         # optional: keyword arguments of the class
+
+A board is the bytes of the state's key, the highest first: 8 of a number of at most 64 bits.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.puzzles.body import Board, Body
+from farthest.puzzles.goal_keys import check_keys
+from farthest.puzzles.json_fields import text as text_field
+from farthest.puzzles.wording import shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.source import Source
+    from farthest.puzzles.user_class import UserClass
+
+METRICS = ("move",)
+DEFAULT_ORIGIN = "from start"
+EXAMPLE = 'class = "module:Name"'
+FORMS: tuple[str, ...] = ()
+
+_KEYS = ("class", "options")
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Python(Body):
+    """The class's name, ``module:Name``, and its keyword arguments as JSON.
+
+    The class is looked for when it is first needed: stored puzzles can be listed where it is not installed.
+    """
+
+    reference: str
+    options: str
+
+    def __post_init__(self) -> None:
+        if not _REFERENCE.fullmatch(self.reference):
+            raise PuzzleError(f"python puzzle: class {shown(self.reference)}, expected module:Name")
+        try:
+            valid = isinstance(json.loads(self.options), dict)
+        except ValueError:
+            valid = False
+        if not valid:
+            raise PuzzleError("python puzzle: the options are not a JSON object")
+
+    @property
+    def user(self) -> UserClass:
+        """The class. Raises PuzzleError where it is missing or wrong."""
+        from farthest.puzzles.user_class import user_class
+
+        return user_class(self.reference, self.options)
+
+    @property
+    def cells(self) -> int:
+        """See Body: the bytes of a key."""
+        return self.user.width
+
+    @property
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """See Body: the least of the initial states; ``initial`` has all of them."""
+        return (), self.user.board(self.user.initial[0])
+
+    def has_origin(self, where: str) -> bool:
+        """See Body."""
+        return where == "start"
+
+    @property
+    def initial(self) -> list[Board]:
+        """The boards at depth 0, where the origin is the start."""
+        return [self.user.board(code) for code in self.user.initial]
+
+    def arrangements(self) -> int:
+        """See Body."""
+        return int(self.user.size or 256**self.user.width - 1)
+
+    def size(self) -> str:
+        """See Body."""
+        return self.reference
+
+    def facts(self) -> list[tuple[str, str]]:
+        """See Body."""
+        user = self.user
+        if user.size is not None:
+            keys = f"{user.size:,}, all numbered"
+        else:
+            keys = f"{8 * user.width} bits" if user.width == 8 or user.wide else f"{user.width} bytes"
+        ways = "can be taken back" if user.undirected else "both known" if user.backward else "one way"
+        options = [] if self.options == "{}" else [("options", self.options)]
+        return [("class", self.reference), *options, ("keys", keys), ("moves", ways)]
+
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """See Body: by the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
+        if not isinstance(text, str):
+            raise BoardError(f"board: expected a text such as {self.example()!r}, got {type(text).__name__}")
+        user, place = self.user, f"board {shown(text)}{f' for {name}' if name else ''}"
+        if user.has("parse"):
+            try:
+                state = user.instance.parse(text)
+            except (ValueError, LookupError, TypeError) as error:
+                raise BoardError(
+                    f"{place}: {str(error) or type(error).__name__}; write it like {self.example()!r}"
+                ) from None
+            except Exception:
+                with user.mended("parse"):
+                    raise
+            return user.board(user.code(state, "parse"))
+        digits = text.strip()
+        if user.width == 8 or user.wide:
+            limit = user.size or (1 << 8 * user.width) - 1
+            valid = digits.isascii() and digits.isdigit() and len(digits) <= 39 and int(digits) < limit
+            if not valid:
+                raise BoardError(
+                    f"{place}: expected a key, a number from 0 to {limit - 1}, such as {self.example()!r}"
+                )
+            return tuple(int(digits).to_bytes(user.width, "big"))
+        try:
+            data = bytes.fromhex(digits)
+        except ValueError:
+            data = b""
+        if len(data) != user.width:
+            raise BoardError(
+                f"{place}: expected the {user.width} bytes of a key in hexadecimal digits, such as {self.example()!r}"
+            )
+        return tuple(data)
+
+    def format_board(self, board: Sequence[int]) -> str:
+        """See Body."""
+        user = self.user
+        if user.has("format"):
+            return self._told("format", board)
+        return (
+            str(int.from_bytes(bytes(board), "big")) if user.width == 8 or user.wide else bytes(board).hex()
+        )
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """See Body."""
+        user, place = self.user, f"board{f' for {name}' if name else ''}"
+        if not hasattr(board, "__len__") or len(board) != user.width:
+            raise BoardError(f"{place}: expected the {user.width} bytes of a key")
+        if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
+            raise BoardError(f"{place}: expected bytes, numbers from 0 to 255")
+        key = int.from_bytes(bytes(board), "big")
+        if user.size is not None and key >= user.size:
+            raise BoardError(f"{place}: key {key}, expected one from 0 to {user.size - 1}")
+        return tuple(int(byte) for byte in board)
+
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """See Body: by the class's ``draw``, else one line."""
+        if self.user.has("draw"):
+            return self._told("draw", board).expandtabs().splitlines() or [""]
+        return [self.format_board(board)]
+
+    def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """See Body: there are no goals."""
+        import numpy
+
+        return numpy.zeros(len(boards), dtype=numpy.bool_)
+
+    def _told(self, method: str, board: Sequence[int]) -> str:
+        user = self.user
+        state = user.state(user.code_of_board(board))
+        with user.mended(method):
+            answer = getattr(user.instance, method)(state)
+        if not isinstance(answer, str):
+            raise user.error(f"{method} answered {shown(answer)}, expected a text")
+        if method == "format" and not (answer.isprintable() and answer.strip()):
+            raise user.error(
+                f"format answered {shown(answer)}, expected a text of one line; lines are for draw"
+            )
+        return answer
+
+
+def python(puzzle: Puzzle) -> Python:
+    """The body of a puzzle of this family."""
+    assert isinstance(puzzle.body, Python), f"puzzle {puzzle.name} is of the family {puzzle.family}"
+    return puzzle.body
+
+
+def read(table: dict[str, Any], source: Source, metric: str) -> Python:
+    """See families: the class is made, and asked for its initial states."""
+    del metric
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("python", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    mend = 'write class = "module:Name"'
+    if "class" not in table:
+        raise fail("", f"no class; {mend}")
+    reference, options = table["class"], table.get("options", {})
+    if not isinstance(reference, str) or not _REFERENCE.fullmatch(reference):
+        raise fail(
+            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
+        )
+    if not isinstance(options, dict):
+        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
+    try:
+        body = Python(reference, json.dumps(options, sort_keys=True))
+    except TypeError:
+        raise fail(
+            "options", "expected numbers, texts, truth values, arrays and tables; write dates as texts"
+        ) from None
+    try:
+        _ = body.user.initial
+    except PuzzleError as error:
+        raise fail("class", str(error)) from None
+    return body
+
+
+def from_fields(fields: dict[str, Any]) -> Python:
+    """See families: the class is not looked for."""
+    return Python(text_field(fields["reference"]), text_field(fields["options"]))
+
+
+def parametric(name: str) -> Puzzle | None:
+    """See families: there is none."""
+    del name
+    return None

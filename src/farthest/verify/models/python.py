@@ -1,0 +1,100 @@
+"""Spaces of users' classes: the class is the definition, so it is asked again, and its answers are taken plainly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.python import python
+from farthest.verify.models import Boards, Codes
+from farthest.verify.ranking import LayoutError
+
+
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonModel:
+    """See models."""
+    return PythonModel(puzzle, origin, layout)
+
+
+class PythonModel:
+    """A board is the bytes of a key."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        self.body = python(puzzle)
+        self.user = self.body.user
+        self.origin = origin
+        self.keys = self.user.size
+        self.code_bytes = self.user.width
+        expected = {"version": 1, "size": self.user.size, "bytes": self.user.width}
+        if dict(layout) != expected:
+            raise LayoutError(f"the key layout is {dict(layout)!r}, expected {expected!r}")
+
+    def origins(self) -> Boards:
+        """See Model."""
+        where = self.origin.where
+        found = self.body.initial if where == "start" else [self.body.parse_board(where)]
+        return np.array(found, dtype=np.uint8).reshape(-1, self.code_bytes)
+
+    def codes(self, boards: Boards) -> Codes:
+        """See Model."""
+        if self.code_bytes != 8:
+            return np.frombuffer(boards.tobytes(), dtype=f"S{self.code_bytes}")
+        codes = np.zeros(len(boards), dtype=np.uint64)
+        for k in range(8):
+            codes = codes * np.uint64(256) + boards[:, k]
+        return codes if self.keys is None else np.where(codes < self.keys, codes, np.uint64(2**64 - 1))
+
+    def boards(self, codes: Codes) -> Boards:
+        """See Model."""
+        if self.code_bytes != 8:
+            return np.frombuffer(codes.tobytes(), dtype=np.uint8).reshape(-1, self.code_bytes)
+        shifts = np.arange(56, -8, -8, dtype=np.uint64)
+        return (codes.astype(np.uint64)[:, None] >> shifts & np.uint64(255)).astype(np.uint8)
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
+        backward = self.origin.direction == "to" and not self.user.undirected
+        method = ("predecessors" if backward else "successors") + ("" if self.user.batch else "_of")
+        rows, found = self._batch(method, boards) if self.user.batch else self._single(method, boards)
+        return np.array(rows, dtype=np.intp), np.array(found, dtype=np.uint8).reshape(-1, self.code_bytes)
+
+    def _single(self, method: str, boards: Boards) -> tuple[list[int], list[tuple[int, ...]]]:
+        rows, found = [], []
+        for row, board in enumerate(boards.tolist()):
+            state = self.user.state(self.user.code_of_board(board))
+            with self.user.mended(method):
+                answer = list(getattr(self.user.instance, method)(state))
+            for item in answer:
+                named = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
+                rows.append(row)
+                found.append(self.user.board(self.user.code(item[1] if named else item, method)))
+        return rows, found
+
+    def _batch(self, method: str, boards: Boards) -> tuple[NDArray[Any], NDArray[Any]]:
+        if self.code_bytes == 8:
+            keys: NDArray[Any] = self.codes(boards)
+        else:
+            keys = (
+                boards.reshape(-1, 2, 8).view(">u8").astype(np.uint64)[:, :, 0]
+                if self.user.wide
+                else boards.copy()
+            )
+        with self.user.mended(method):
+            answer = getattr(self.user.instance, method)(keys)
+        if isinstance(answer, np.ndarray):
+            parts = [(np.arange(len(boards)), answer[:, k]) for k in range(answer.shape[1])]
+        else:
+            parts = [(np.asarray(rows), np.asarray(found)) for rows, found in answer]
+        rows, found = [np.empty(0, dtype=np.intp)], [np.empty((0, self.code_bytes), dtype=np.uint8)]
+        for at, after in parts:
+            if self.code_bytes == 8:
+                cells = self.boards(after.astype(np.uint64))
+            else:
+                cells = after.astype(">u8").view(np.uint8).reshape(-1, 16) if self.user.wide else after
+            there = (cells != 255).any(axis=1)
+            rows.append(at[there])
+            found.append(cells[there])
+        return np.concatenate(rows), np.concatenate(found)

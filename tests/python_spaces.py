@@ -1,0 +1,180 @@
+"""Spaces written as users write them, in each of the forms that docs/python-spaces.md names."""
+
+from collections.abc import Iterator
+from itertools import permutations
+from math import factorial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest import NO_STATE
+
+Keys = NDArray[np.uint64]
+
+
+class Ring:
+    """Numbers modulo n, one more or one less: dense, batches, moves taken back."""
+
+    moves = ("up", "down")
+    undirected = True
+
+    def __init__(self, n: int = 12) -> None:
+        self.size = n
+
+    def initial(self) -> list[int]:
+        return [0]
+
+    def successors(self, keys: Keys) -> Keys:
+        n = np.uint64(self.size)
+        return np.stack([(keys + np.uint64(1)) % n, (keys + n - np.uint64(1)) % n], axis=1)
+
+
+class Doubling:
+    """Numbers below n: twice it where that is below n, or one less: dense, one way, both ways known, pairs."""
+
+    moves = ("double", "less")
+
+    def __init__(self, n: int = 40) -> None:
+        self.size = n
+
+    def initial(self) -> Keys:
+        return np.array([1, 3], dtype=np.uint64)
+
+    def successors(self, keys: Keys) -> list[tuple[NDArray[Any], Keys]]:
+        small, above = np.flatnonzero(keys * 2 < self.size), np.flatnonzero(keys > 0)
+        return [(small, keys[small] * np.uint64(2)), (above, keys[above] - np.uint64(1))]
+
+    def predecessors(self, keys: Keys) -> NDArray[np.int64]:
+        numbers = keys.astype(np.int64)
+        half = np.where(numbers % 2 == 0, numbers // 2, -1)
+        return np.stack([half, np.where(numbers + 1 < self.size, numbers + 1, -1)], axis=1)
+
+
+class OneWay(Doubling):
+    """The same, and the states before a state are not known."""
+
+    predecessors = None  # type: ignore[assignment]
+
+
+class Sorting:
+    """Neighbours exchanged in a list of n: dense by rank, one state at a time, moves with names."""
+
+    undirected = True
+
+    def __init__(self, n: int = 4) -> None:
+        self.lists = list(permutations(range(n)))
+        self.size = factorial(n)
+
+    def initial(self) -> list[tuple[int, ...]]:
+        return [self.lists[0]]
+
+    def rank(self, state: tuple[int, ...]) -> int:
+        return self.lists.index(state)
+
+    def unrank(self, number: int) -> tuple[int, ...]:
+        return self.lists[number]
+
+    def successors_of(self, state: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+        for i in range(len(state) - 1):
+            yield f"swap {i}", (*state[:i], state[i + 1], state[i], *state[i + 2 :])
+
+    def format(self, state: tuple[int, ...]) -> str:
+        return "".join(map(str, state))
+
+    def parse(self, text: str) -> tuple[int, ...]:
+        state = tuple(int(sign) for sign in text.strip())
+        if sorted(state) != list(range(len(self.lists[0]))):
+            raise ValueError(f"expected each of 0 to {len(self.lists[0]) - 1} once")
+        return state
+
+    def draw(self, state: tuple[int, ...]) -> str:
+        return "\n".join("#" * (n + 1) for n in state)
+
+
+class Frogs:
+    """Toads and frogs on a row: byte strings, one state at a time, one way."""
+
+    def __init__(self, each: int = 3) -> None:
+        self.key_bytes = 2 * each + 1
+
+    def initial(self) -> list[bytes]:
+        each = self.key_bytes // 2
+        return [b"T" * each + b"." + b"F" * each]
+
+    def successors_of(self, state: bytes) -> Iterator[bytes]:
+        hole = state.index(b".")
+        for start, frog in ((hole - 1, b"T"), (hole - 2, b"T"), (hole + 1, b"F"), (hole + 2, b"F")):
+            if 0 <= start < len(state) and state[start : start + 1] == frog:
+                after = bytearray(state)
+                after[hole], after[start] = after[start], after[hole]
+                yield bytes(after)
+
+
+class Words:
+    """Three letters a to e, one changed to the next or the one before: byte strings in batches."""
+
+    key_bytes = 3
+    undirected = True
+
+    def initial(self) -> list[bytes]:
+        return [b"aaa"]
+
+    def successors(self, keys: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        found = np.repeat(keys[:, None, :], 6, axis=1)
+        for place in range(3):
+            for k, step in enumerate((1, -1)):
+                letters = keys[:, place].astype(int) + step
+                found[:, 2 * place + k, place] = letters
+                found[(letters < ord("a")) | (letters > ord("e")), 2 * place + k] = 255
+        return found
+
+
+class Wide:
+    """Numbers of 128 bits, one of which is moved left or right: batches."""
+
+    key_bits = 128
+    undirected = True
+    moves = ("left", "right")
+
+    def initial(self) -> list[int]:
+        return [1 << 70, 1]
+
+    def successors(self, keys: Keys) -> Keys:
+        one, top = np.uint64(1), np.uint64(63)
+        high, low = keys[:, 0], keys[:, 1]
+        left = np.stack([high << one | low >> top, low << one], axis=1)
+        right = np.stack([high >> one, low >> one | high << top], axis=1)
+        left[high >> np.uint64(62) > 0] = NO_STATE
+        right[(low & one) > 0] = NO_STATE
+        return np.stack([left, right], axis=1)
+
+
+class WideOne:
+    """The same, one state at a time."""
+
+    key_bits = 128
+    undirected = True
+    moves = ("left", "right")
+
+    def initial(self) -> list[int]:
+        return [1 << 70, 1]
+
+    def successors_of(self, state: int) -> Iterator[tuple[str, int]]:
+        if state >> 126 == 0:
+            yield "left", state << 1
+        if state & 1 == 0:
+            yield "right", state >> 1
+
+
+class Sparse:
+    """Numbers of 64 bits: three times and one more below a million, one way."""
+
+    def initial(self) -> list[int]:
+        return [1]
+
+    def successors_of(self, state: int) -> list[int]:
+        return [after for after in (3 * state, state + 7) if after < 1000]
+
+    def predecessors_of(self, state: int) -> list[int]:
+        return [*([state // 3] if state % 3 == 0 else []), *([state - 7] if state >= 7 else [])]
