@@ -278,13 +278,15 @@ def test_states_beyond_the_depth_that_the_map_includes() -> None:
 def test_known_answers_are_compared() -> None:
     right = Stored("strings")
     last = tuple(text for _, distance, text in right.rows if distance == len(right.layers) - 1)
-    known = KnownAnswer(len(right.rows), len(right.layers) - 1, tuple(right.layers), last, "a book")
+    goal = next(distance for _, distance, text in right.rows if text == "9")
+    known = KnownAnswer(len(right.rows), len(right.layers) - 1, tuple(right.layers), last, "a book", goal)
     assert Stored("strings", known=(known,)).verify().ok
     for wrong in (
         replace(known, states=1),
         replace(known, layers=(1, 2)),
         replace(known, farthest=("3",)),
         replace(known, eccentricity=99),
+        replace(known, goal=goal + 1),
     ):
         report = Stored("strings", known=(wrong,)).verify()
         assert failed(report) == {"known"}

@@ -117,6 +117,13 @@ def _tell_goals(
 
     assert outcome.job is not None
     found = first_goals(DistanceMap(database, Jobs(database).get(outcome.job)))
+    for known in puzzle.known:
+        if known.goal is not None and outcome.complete and known.goal != (found and found.depth):
+            click.echo(
+                f"Warning: {puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the "
+                "puzzle's file, or its source",
+                err=True,
+            )
     if found is None:
         limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
         click.echo(f"No goal is reached{limit}.")

@@ -27,7 +27,7 @@ PROVES = {
     "digest": "the stored digest is that of the map",
     "job": "the job's states, eccentricity, depth and unit are those of the map",
     "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
-    "known": "states, eccentricity, layers and farthest boards equal the known answers",
+    "known": "states, eccentricity, layers, farthest boards and the nearest goal equal the known answers",
 }
 
 
@@ -67,10 +67,16 @@ def check_facts(facts: Facts, counts: Sequence[int], unit: str, *, complete: boo
     return make_check("job", len(fields(Facts)), len(differing), "; ".join(differing))
 
 
-def compare_known(puzzle: Puzzle, counts: tuple[int, ...], last_boards: Callable[[int], list[str]]) -> Check:
+def compare_known(
+    puzzle: Puzzle,
+    counts: tuple[int, ...],
+    last_boards: Callable[[int], list[str]],
+    nearest_goal: Callable[[], int | None],
+) -> Check:
     """Compare with every known answer; each names the source that it disagrees with.
 
-    ``last_boards``: that many boards of the last layer, or all that there are.
+    ``last_boards``: that many boards of the last layer, or all that there are. ``nearest_goal``: the least distance of
+    a goal.
     """
     wrong: list[str] = []
     compared = 0
@@ -84,6 +90,7 @@ def compare_known(puzzle: Puzzle, counts: tuple[int, ...], last_boards: Callable
             ("eccentricity", known.eccentricity, len(counts) - 1),
             ("layers", known.layers, counts),
             ("farthest boards", farthest, last),
+            ("nearest goal", known.goal, None if known.goal is None else nearest_goal()),
         ):
             if expected is None or expected == ():
                 continue

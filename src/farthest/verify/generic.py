@@ -115,7 +115,10 @@ def verify_generic(
         def last_boards(most: int) -> list[str]:
             return _texts(puzzle, model, known, np.flatnonzero(distances == len(counts) - 1)[:most])
 
-        checks.append(compare_known(puzzle, counts, last_boards))
+        def nearest_goal() -> int | None:
+            return _nearest_goal(puzzle, model, known)
+
+        checks.append(compare_known(puzzle, counts, last_boards, nearest_goal))
     return report(f"{sum(counts):,} states; at most {puzzle.body.arrangements():,} are possible")
 
 
@@ -247,6 +250,15 @@ def _explain(puzzle: Puzzle, model: Model, known: Known, place: int) -> BadState
 
 def _texts(puzzle: Puzzle, model: Model, known: Known, places: NDArray[np.int64]) -> list[str]:
     return puzzle.body.texts(model.boards(known.codes_at(places)))
+
+
+def _nearest_goal(puzzle: Puzzle, model: Model, known: Known) -> int | None:
+    nearest = known.unreachable
+    for first in range(0, len(known.distances), BLOCK_STATES):
+        places = np.flatnonzero(known.distances[first : first + BLOCK_STATES] < nearest) + first
+        goals = puzzle.body.at_goal(model.boards(known.codes_at(places)))
+        nearest = int(known.distances[places[goals]].min(initial=nearest))
+    return None if nearest == known.unreachable else nearest
 
 
 def _compare_rows(rows: Rows, puzzle: Puzzle, model: Model, known: Known, counts: tuple[int, ...]) -> Check:

@@ -116,7 +116,14 @@ def verify_map(
     if rows is not None:
         checks.append(_compare_rows(rows, puzzle, proof, counts))
     if depth is None and origin == puzzle.origin and puzzle.known:
-        checks.append(compare_known(puzzle, counts, lambda most: _last_boards(proof, puzzle, counts, most)))
+        checks.append(
+            compare_known(
+                puzzle,
+                counts,
+                lambda most: _last_boards(proof, puzzle, counts, most),
+                lambda: _nearest_goal(proof, puzzle),
+            )
+        )
     return report(_total(sum(counts), arrangements))
 
 
@@ -211,6 +218,16 @@ def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, .
 def _last_boards(proof: Proof, puzzle: Puzzle, counts: Sequence[int], most: int) -> list[str]:
     keys = np.flatnonzero(proof.distances == len(counts) - 1)[:most]
     return [puzzle.body.format_board(proof.ranking.board(int(key))) for key in keys]
+
+
+def _nearest_goal(proof: Proof, puzzle: Puzzle) -> int | None:
+    for depth in range(proof.unreachable):
+        keys = np.flatnonzero(proof.distances == depth)
+        if not keys.size:
+            return None
+        if puzzle.body.at_goal(proof.ranking.boards(keys)).any():
+            return depth
+    return None
 
 
 def _total(states: int, arrangements: int) -> str:
