@@ -25,8 +25,9 @@ class Case:
     origins: tuple[int, ...]
     layers: tuple[tuple[int, ...], ...]
 
-    def counts(self, depth: int) -> dict[int, int]:
-        """The states of a layer in each shard that has some."""
+    def counts(self, depth: int, shards: int = 0) -> dict[int, int]:
+        """The states of a layer in each shard that has some; there are so many ``shards`` as the kernel has."""
+        assert shards in (0, self.kernel.shards)
         per_shard = self.kernel.keys // self.kernel.shards
         counts: dict[int, int] = {}
         for key in self.layers[depth] if depth < len(self.layers) else ():

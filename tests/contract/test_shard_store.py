@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,16 @@ from farthest.worker.connections import RedisNodes
 from farthest.worker.memory import MemoryStore
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import new_run
+from farthest.worker.scatter_memory import ScatterMemoryStore
+from farthest.worker.scatter_run import ScatterRun
 from farthest.worker.step import step
 from farthest.worker.store import ShardStore
+from scatter_cases import NAMES as SCATTER_NAMES
+from scatter_cases import ScatterCase, scatter_case
 from store_cases import NAMES, Case, case
 
-StoreFactory = Callable[[Case], ShardStore]
+AnyCase = Case | ScatterCase
+StoreFactory = Callable[[Any], ShardStore]
 
 
 def memory_store(request: pytest.FixtureRequest) -> StoreFactory:
@@ -47,10 +53,34 @@ def redis_store(per_block: int, databases: int) -> Callable[[pytest.FixtureReque
     return factory
 
 
+def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
+    return lambda of: ScatterMemoryStore(of.space, distances=True)
+
+
+def scatter_redis(request: pytest.FixtureRequest) -> StoreFactory:
+    url = request.getfixturevalue("redis_url").removesuffix("/0")
+    nodes = RedisNodes([f"{url}/{database}" for database in range(2)])
+    made: list[ScatterRun] = []
+
+    def make(of: ScatterCase) -> ScatterRun:
+        made.append(ScatterRun.create(nodes, new_run("1"), of.space, 5, distances=True))
+        return made[-1]
+
+    def drop() -> None:
+        for store in made:
+            store.drop()
+        nodes.close()
+
+    request.addfinalizer(drop)
+    return make
+
+
 STORES = {
     "memory": memory_store,
     "redis": redis_store(1, 1),
     "redis blocks": redis_store(3, 2),
+    "scatter memory": scatter_memory,
+    "scatter redis": scatter_redis,
 }
 
 
@@ -61,53 +91,55 @@ def make_store(request: pytest.FixtureRequest) -> StoreFactory:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every store with every kind of graph, shards cut by one to three labels: those in Redis by one number each."""
+    """Every store with every kind of graph. Shards that gather are cut by one to three labels: those in Redis by one
+    number each."""
     every = [(name, cut) for name in NAMES for cut in (1, 2, 3)]
     kinds = ("two colours", "origins of both colours", "not bipartite", "one-way", "two blanks")
-    cases = {
+    cases: dict[str, list[tuple[Any, ...]]] = {
         "memory": every,
         "redis": [(name, 2) for name in kinds],
         "redis blocks": [(name, 3) for name in kinds],
+        "scatter memory": [(name,) for name in SCATTER_NAMES],
+        "scatter redis": [(name,) for name in SCATTER_NAMES],
     }
     if "one_case" in metafunc.fixturenames:
         pairs = [(store, one) for store, ones in cases.items() for one in ones]
-        ids = [f"{store}-{name}-{cut}" for store, (name, cut) in pairs]
+        ids = ["-".join(map(str, (store, *one))) for store, one in pairs]
         metafunc.parametrize(("make_store", "one_case"), pairs, indirect=True, ids=ids)
     elif "make_store" in metafunc.fixturenames:
         metafunc.parametrize("make_store", list(cases), indirect=True)
 
 
 @pytest.fixture
-def one_case(request: pytest.FixtureRequest) -> Case:
-    return case(*request.param)
+def one_case(request: pytest.FixtureRequest) -> AnyCase:
+    return scatter_case(*request.param) if request.param[0] in SCATTER_NAMES else case(*request.param)
 
 
-def all_shards(of: Case) -> range:
-    return range(of.kernel.shards)
+def all_shards(store: ShardStore) -> range:
+    return range(store.shards)
 
 
 def layers_of(
-    of: Case, store: ShardStore, take: Callable[[ShardStore, int, list[int]], None]
+    of: AnyCase, store: ShardStore, take: Callable[[ShardStore, int, list[int]], None]
 ) -> Iterator[int]:
     """Steps layer after layer with ``take`` and checks each; yields the depths."""
     for depth in range(1, len(of.layers) + 1):
-        take(store, depth, store.begin(depth, all_shards(of)))
-        assert store.counts(depth) == of.counts(depth)
+        take(store, depth, store.begin(depth, all_shards(store)))
+        assert store.counts(depth) == of.counts(depth, store.shards)
         yield depth
 
 
-def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: Case) -> None:
+def test_a_new_store_has_the_origins(make_store: StoreFactory, one_case: AnyCase) -> None:
     store = make_store(one_case)
-    assert store.counts(0) == one_case.counts(0)
-    assert store.shards == one_case.kernel.shards
+    assert store.counts(0) == one_case.counts(0, store.shards)
 
 
-def test_whole_layers(make_store: StoreFactory, one_case: Case) -> None:
+def test_whole_layers(make_store: StoreFactory, one_case: AnyCase) -> None:
     depths = list(layers_of(one_case, make_store(one_case), step))
     assert len(depths) == len(one_case.layers)
 
 
-def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: Case) -> None:
+def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: AnyCase) -> None:
     order = random.Random(1)
 
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
@@ -118,15 +150,15 @@ def test_shard_by_shard_in_any_order(make_store: StoreFactory, one_case: Case) -
 
 
 def test_only_shards_that_moves_lead_to_need_to_be_asked_for(
-    make_store: StoreFactory, one_case: Case
+    make_store: StoreFactory, one_case: AnyCase
 ) -> None:
     store = make_store(one_case)
     for depth in range(1, len(one_case.layers) + 1):
         step(store, depth, store.begin(depth, store.reachable(depth)))
-        assert store.counts(depth) == one_case.counts(depth)
+        assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
-def test_running_steps_again_changes_nothing(make_store: StoreFactory, one_case: Case) -> None:
+def test_running_steps_again_changes_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
     order = random.Random(2)
 
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
@@ -139,20 +171,20 @@ def test_running_steps_again_changes_nothing(make_store: StoreFactory, one_case:
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
-def test_steps_that_come_late_change_nothing(make_store: StoreFactory, one_case: Case) -> None:
+def test_steps_that_come_late_change_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
     store = make_store(one_case)
     for depth in layers_of(one_case, store, step):
-        store.begin(depth + 1, all_shards(one_case))
+        store.begin(depth + 1, all_shards(store))
         for late in range(1, depth + 1):
             try:
-                step(store, late, all_shards(one_case))
+                step(store, late, all_shards(store))
             except FarthestError:
                 continue
-        assert store.counts(depth) == one_case.counts(depth)
+        assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
 def test_two_workers_with_the_same_shards_at_once_change_nothing(
-    make_store: StoreFactory, one_case: Case
+    make_store: StoreFactory, one_case: AnyCase
 ) -> None:
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
         one, other = store.open(depth, shards), store.open(depth, shards)
@@ -162,7 +194,7 @@ def test_two_workers_with_the_same_shards_at_once_change_nothing(
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
-def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_case: Case) -> None:
+def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_case: AnyCase) -> None:
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
         with ThreadPoolExecutor(4) as pool:
             list(pool.map(lambda shard: step(store, depth, [shard]), shards))
@@ -170,43 +202,43 @@ def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_cas
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
-def test_beginning_a_layer_again_changes_nothing(make_store: StoreFactory, one_case: Case) -> None:
+def test_beginning_a_layer_again_changes_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
-        assert store.begin(depth, all_shards(one_case)) == shards
+        assert store.begin(depth, all_shards(store)) == shards
         step(store, depth, shards[: len(shards) // 2])
-        step(store, depth, sorted({*store.begin(depth, all_shards(one_case)), *shards}))
-        store.begin(depth, all_shards(one_case))
+        step(store, depth, sorted({*store.begin(depth, all_shards(store)), *shards}))
+        store.begin(depth, all_shards(store))
 
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
-@pytest.mark.parametrize("name", ["two colours", "not bipartite", "one-way"])
 def test_a_layer_is_not_begun_or_opened_before_the_last_is_complete(
-    make_store: StoreFactory, name: str
+    make_store: StoreFactory, one_case: AnyCase
 ) -> None:
-    of = case(name)
-    store = make_store(of)
+    store = make_store(one_case)
+    fresh = one_case.counts(1, store.shards) if len(one_case.layers) > 1 else {}
     if isinstance(store, RunStore) and store.blocks.per_block > 1:
         pytest.skip("blocks of several shards are complete or not as one")
-    shards = store.begin(1, all_shards(of))
-    fresh = set(of.counts(1))
+    shards = store.begin(1, all_shards(store))
     step(store, 1, [shard for shard in shards if shard not in fresh])  # those with states are missing
-    with pytest.raises(FarthestError):
-        step(store, 2, store.begin(2, all_shards(of)))
+    if fresh:
+        with pytest.raises(FarthestError):
+            step(store, 2, store.begin(2, all_shards(store)))
 
 
-@pytest.mark.parametrize("depth", [-1, 0, 2, 5])
-def test_steps_of_layers_that_are_not_under_way_are_refused(make_store: StoreFactory, depth: int) -> None:
-    of = case("two colours")
-    store = make_store(of)
-    store.begin(1, all_shards(of))
-    with pytest.raises(FarthestError):
-        store.open(depth, [0])
+def test_steps_of_layers_that_are_not_under_way_are_refused(
+    make_store: StoreFactory, one_case: AnyCase
+) -> None:
+    store = make_store(one_case)
+    store.begin(1, all_shards(store))
+    for depth in (-1, 0, 2, 5):
+        with pytest.raises(FarthestError):
+            store.open(depth, [0])
 
 
-def test_after_the_last_layer_there_is_nothing(make_store: StoreFactory, one_case: Case) -> None:
+def test_after_the_last_layer_there_is_nothing(make_store: StoreFactory, one_case: AnyCase) -> None:
     store = make_store(one_case)
     last = max(layers_of(one_case, store, step))
     for depth in (last + 1, last + 2):
-        step(store, depth, store.begin(depth, all_shards(one_case)))
+        step(store, depth, store.begin(depth, all_shards(store)))
         assert store.counts(depth) == {}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 
 from farthest.errors import LostStateError
 from farthest.worker.records import Record
@@ -12,6 +13,7 @@ from farthest.worker.spool import Spool
 
 MOVED_AT_ONCE = 8
 """Blobs that are fetched in one command."""
+REMOVED_AT_ONCE = 1000
 
 
 class OlderLayers:
@@ -26,12 +28,17 @@ class OlderLayers:
         self._spool = spool
         self._mover = ThreadPoolExecutor(1, "farthest-spool")
         self._moves: list[Future[None]] = []
+        self._never_in_redis: set[int] = set()
 
     def move(self, depth: int, records: Mapping[int, Record], *, keep: bool) -> None:
         """Begins to take a layer out of Redis, into the spool if it is to be kept."""
+        if depth not in self._never_in_redis:
+            self._submit(partial(self._take, depth, records, keep))
+
+    def _submit(self, action: Callable[[], None]) -> None:
         while self._moves and self._moves[0].done():
             self._moves.pop(0).result()
-        self._moves.append(self._mover.submit(self._take, depth, records, keep))
+        self._moves.append(self._mover.submit(action))
 
     def _take(self, depth: int, records: Mapping[int, Record], keep: bool) -> None:
         store = self._store
@@ -49,6 +56,20 @@ class OlderLayers:
                 )
             store.discard(part)
         store.nodes.call(lambda: store.nodes.main.delete(store.records_key(depth)))
+
+    def put(self, depth: int, blobs: Mapping[int, bytes]) -> None:
+        """Keeps a layer that Redis never had: its blobs by block."""
+        self._never_in_redis.add(depth)
+        if self._spool is not None:
+            self._spool.put(((depth, block), blob) for block, blob in blobs.items())
+
+    def remove(self, names: Sequence[tuple[str, int]]) -> None:
+        """Begins to remove blobs from Redis: name and block each."""
+        self._submit(partial(self._remove, names))
+
+    def _remove(self, names: Sequence[tuple[str, int]]) -> None:
+        for start in range(0, len(names), REMOVED_AT_ONCE):
+            self._store.discard(names[start : start + REMOVED_AT_ONCE])
 
     def settle(self) -> None:
         """Waits until the moves that have begun are done."""

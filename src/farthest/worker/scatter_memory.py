@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.chunks import WIDTHS, Unit
-from farthest.models.sparse import SparsePiece, chunk_states
-from farthest.worker.bitmaps import zeros
-from farthest.worker.distances import check_depth, typed, unit_for
+from farthest.errors import ResourceError, StorageError
+from farthest.models.chunks import Unit
+from farthest.models.sparse import SparsePiece
+from farthest.worker.distances import check_depth
+from farthest.worker.scattering import MapPieces, least_codes, put_successors, read_map
 from farthest.worker.store import Base
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ SLICE = 2**20
 
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two such looks."""
-
-BATCH = 2**16
-"""States whose successors a space is asked for at once."""
 
 RUN_BYTES = 120
 """What a run takes besides its bytes: an object and its place in two dictionaries."""
@@ -221,7 +218,7 @@ class ScatterMemoryStore:
         """Puts the successors of the layer before into the boxes."""
         try:
             for runs in self._slices(depth - 1):
-                self._put_successors(runs, threads)
+                put_successors(self._boxes, self.space, runs, threads, self.look_around)
                 self._check_memory(depth)
                 self.look_around()
         except BaseException:
@@ -241,72 +238,24 @@ class ScatterMemoryStore:
         if runs:
             yield runs
 
-    def _put_successors(self, runs: list[bytes], threads: int) -> None:
-        expander: _kernel.Expander | None = getattr(self.space, "expander", None)
-        if expander is not None:
-            self._boxes.expand(expander, runs, threads)
-            return
-        codes = memoryview(b"".join(_kernel.run_codes(self._width, run) for run in runs))
-        size = BATCH * self._width
-        for first in range(0, len(codes), size):
-            self._boxes.add(self.space.successors(codes[first : first + size], threads), threads)
-            self.look_around()
-
     # Results
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """See JobStore: of byte strings a list of bytes."""
-        layer = self._runs[depth]
-        if self._keys:
-            codes = b""
-            for shard in sorted(layer):  # the shards of dense spaces follow each other
-                codes += _kernel.run_codes(self._width, layer[shard], limit - len(codes) // self._width)
-        else:
-            least = b"".join(_kernel.run_codes(self._width, run, limit) for run in layer.values())
-            codes = _kernel.run_codes(self._width, _kernel.run_of(self._width, least)[1], limit)
-        if self._width == 8:
-            return memoryview(codes).cast("Q").tolist()
-        return [codes[at : at + self._width] for at in range(0, len(codes), self._width)]
+        return least_codes(self.space, self._runs[depth], limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
         """See JobStore: ``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
             raise StorageError("this store keeps no distances: it only counts")
         self._boxes.trim()
-        return self._dense(depth, size) if self._keys else self._sparse(depth, size, threads)
 
-    def _dense(self, depth: int, size: int) -> Iterator[Piece]:
-        unit, per_shard = unit_for(depth), -(-self._keys // self.shards)
-        readers: dict[int, _kernel.MapReader] = {}
-        for first in range(0, self._keys, size):
-            end = min(first + size, self._keys)
-            out = zeros((end - first) * WIDTHS[unit])
-            distances = typed(out, unit)
-            for shard in range(first // per_shard, (end - 1) // per_shard + 1):
-                if shard not in readers:
-                    readers = {shard: self._reader(depth, [shard])}
-                begin = max(first, shard * per_shard)
-                stop = min(end, (shard + 1) * per_shard)
-                readers[shard].fill(begin, distances[begin - first : stop - first])
-            yield first, end - 1, unit, out
+        def runs_of(shard: int) -> Iterator[tuple[int, bytes]]:
+            return (
+                (known, self._runs[known][shard]) for known in range(depth + 1) if shard in self._runs[known]
+            )
 
-    def _sparse(self, depth: int, size: int, threads: int) -> Iterator[Piece]:
-        unit = unit_for(depth)
-        reader = self._reader(depth, range(self.shards))
-        states, first = min(size, chunk_states(self._width)), 0
-        while True:
-            codes, distances = reader.next(states, WIDTHS[unit], threads)
-            if not codes:
-                return
-            last = first + len(codes) // self._width - 1
-            yield SparsePiece(first, last, self._width, codes, unit, distances)
-            first = last + 1
-
-    def _reader(self, depth: int, shards: Iterable[int]) -> _kernel.MapReader:
-        layers = [
-            (self._runs[d][shard], d) for shard in shards for d in range(depth + 1) if shard in self._runs[d]
-        ]
-        return _kernel.MapReader(self._width, [run for run, _ in layers], [d for _, d in layers])
+        return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
     def stored(self, depth: int, base: Base) -> None:
         """See JobStore: the runs hold all distances, none need be read again."""
@@ -324,34 +273,11 @@ class ScatterMemoryStore:
         """See JobStore."""
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
-        writer = _kernel.MapWriter(self._width, self.shards, self._keys, depth)
-        for chunk in chunks:
-            sparse = isinstance(chunk, SparsePiece)
-            first = chunk.first if isinstance(chunk, SparsePiece) else chunk[0]
-            try:
-                if isinstance(chunk, SparsePiece):
-                    if chunk.width != self._width:
-                        raise ValueError(
-                            f"its codes have {chunk.width} bytes, those of the space {self._width}"
-                        )
-                    writer.add(chunk.codes, chunk.distances, WIDTHS[chunk.unit])
-                else:
-                    writer.add_keys(chunk[0], chunk[2], WIDTHS[chunk[1]])
-            except ValueError as error:
-                raise DamagedMapError(
-                    f"the chunk from {'state' if sparse else 'key'} {first} does not fit a map up to depth {depth}: "
-                    f"{error}"
-                ) from None
         self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
-        for d in range(depth + 1):
-            self._runs[d], self._counts[d] = {}, {}
-            for shard, number, run in writer.runs(d):
-                self._keep(d, shard, number, run)
-            self._check_memory(d)
-        found = sum(sum(layer.values()) for layer in self._counts.values())
-        if found != states:
-            raise DamagedMapError(
-                f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
-            )
+        for known, runs in read_map(self.space, self.shards, depth, chunks, states):
+            self._runs[known], self._counts[known] = {}, {}
+            for shard, (number, run) in runs.items():
+                self._keep(known, shard, number, run)
+            self._check_memory(known)
         self._depth = self._expanded = depth
         self._stamp = [depth] * self.shards

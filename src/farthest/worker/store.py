@@ -74,7 +74,7 @@ class ShardStore(StepStore, Protocol):
     def shards(self) -> int:
         """The number of shards; it never shows in results."""
 
-    def reachable(self, depth: int) -> list[int]:
+    def reachable(self, depth: int) -> Sequence[int]:
         """The shards that can have states at ``depth``, found from the layer before, which is complete."""
 
     def begin(self, depth: int, shards: Sequence[int]) -> list[int]:

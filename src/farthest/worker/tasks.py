@@ -10,19 +10,23 @@ import logging
 import os
 from collections import OrderedDict
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
+from farthest.worker.attach import attach
 from farthest.worker.cache import BlobCache
 from farthest.worker.choice import Choice
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases, renewed
-from farthest.worker.redis_store import RedisStore
 from farthest.worker.registry import holder_name
 from farthest.worker.reports import Report
 from farthest.worker.run_blobs import RunBlobs
 from farthest.worker.step import step
+
+if TYPE_CHECKING:
+    from farthest.worker.redis_store import RedisStore
+    from farthest.worker.scatter_redis import ScatterStore
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +48,7 @@ class StepProcess:
         self.nodes = RedisNodes.from_environment(wait=WAIT_SECONDS)
         self._lease_seconds = LEASE_SECONDS.number()
         self._cache = BlobCache(WORKER_MEMORY.size())
-        self._stores: OrderedDict[str, tuple[RedisStore, Choice]] = OrderedDict()
+        self._stores: OrderedDict[str, tuple[RedisStore | ScatterStore, Choice]] = OrderedDict()
         self._report = self.nodes.main.register_script(_REPORT)
 
     def run(self, run: str, depth: int, block: int, again: bool = False) -> None:
@@ -75,9 +79,9 @@ class StepProcess:
             step(store, depth, store.blocks.shards(chosen))
             choice.stepped(depth, chosen)
 
-    def _store(self, run: str) -> tuple[RedisStore, Choice]:
+    def _store(self, run: str) -> tuple[RedisStore | ScatterStore, Choice]:
         if run not in self._stores:
-            store = RedisStore.attach(self.nodes, run, self._cache, self.holder)
+            store = attach(self.nodes, run, self._cache, self.holder)
             self._stores[run] = store, Choice(store)
             while len(self._stores) > RUNS_KEPT:
                 self._stores.popitem(last=False)
