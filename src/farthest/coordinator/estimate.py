@@ -12,6 +12,7 @@ from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import ResourceError
 from farthest.puzzles.definition import Puzzle
 from farthest.sizes import bytes_text
+from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace, Space
@@ -35,6 +36,9 @@ SPARSE_DISK_BYTES = 4
 
 REDIS_BYTES_PER_KEY = 0.14
 """Of the layers that Redis holds at once, compressed, about (docs/scaling.md)."""
+
+REDIS_BYTES_SCATTERED = 4
+"""For a state of a space given by its successors, about: its share of the largest layers and of what they lead to."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -109,7 +113,7 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
     return Estimate(most, states * SCATTER_BYTES + PROCESS_BYTES, disk, limit)
 
 
-def estimate_workers(space: GatherSpace, settings: Settings, nodes: RedisNodes) -> Estimate:
+def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
 
     Raises ResourceError when that is certainly too little.
@@ -119,15 +123,26 @@ def estimate_workers(space: GatherSpace, settings: Settings, nodes: RedisNodes) 
         memory: Any = nodes.call(partial(client.info, "memory"))
         limit += int(memory["maxmemory"] or memory["total_system_memory"])
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    redis = int(max(known, default=space.keys) * REDIS_BYTES_PER_KEY)
+    if space.engine == "scatter":
+        needs = estimate_scatter(space, settings)
+        redis = max(known) * REDIS_BYTES_SCATTERED if known and settings.max_depth is None else limit
+        if redis > limit:
+            raise _redis_too_small(space, max(known), redis, limit)
+        return Estimate(needs.states_at_most, redis, needs.disk, limit)
+    keys = gather(space).keys
+    redis = int(max(known, default=keys) * REDIS_BYTES_PER_KEY)
     # Where nothing is known, half of the keys may stand for no state.
     if settings.max_depth is None and redis > limit * (1 if known else 2):
-        raise ResourceError(
-            f"puzzle {space.puzzle.name}: up to {space.keys:,} states need about {bytes_text(redis)} of Redis, more "
-            f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
-            "take a smaller board"
-        )
-    return Estimate(space.keys, redis, _disk(space.keys, settings), limit)
+        raise _redis_too_small(space, keys, redis, limit)
+    return Estimate(keys, redis, _disk(keys, settings), limit)
+
+
+def _redis_too_small(space: Space, states: int, redis: int, limit: int) -> ResourceError:
+    return ResourceError(
+        f"puzzle {space.puzzle.name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
+        f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
+        "take a smaller board"
+    )
 
 
 def _disk(keys: int, settings: Settings) -> int:

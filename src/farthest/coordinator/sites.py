@@ -109,8 +109,8 @@ class ThisProcess:
 
 
 class Workers:
-    """Bitmaps in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at once when
-    Redis cannot be used."""
+    """Bitmaps or runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at
+    once when Redis cannot be used."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         from farthest.environment import REDIS_WAIT_SECONDS
@@ -125,8 +125,9 @@ class Workers:
         """See Site."""
         from farthest.coordinator.estimate import estimate_workers
 
-        check_shards(gather(space), self._settings)
-        needs = estimate_workers(gather(space), self._settings, self._nodes)
+        if space.engine == "gather":
+            check_shards(gather(space), self._settings)
+        needs = estimate_workers(space, self._settings, self._nodes)
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
@@ -135,17 +136,25 @@ class Workers:
         """See Site: Redis is rid of what earlier attempts have left."""
         from farthest.environment import BLOCK_SIZE
         from farthest.worker import runs
+
+        self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
+        run, distances = runs.new_run(name), not self._settings.histogram_only
+        if space.engine == "scatter":
+            from farthest.worker.scatter_run import ScatterRun, shards_for
+
+            return ScatterRun.create(
+                self._nodes,
+                run,
+                scatter(space),
+                shards_for(scatter(space), BLOCK_SIZE.size()),
+                distances=distances,
+                max_depth=self._settings.max_depth,
+            )
         from farthest.worker.blocks import cut
         from farthest.worker.run_store import RunStore
 
-        self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
-        return RunStore.create(
-            self._nodes,
-            runs.new_run(name),
-            gather(space),
-            cut(gather(space), BLOCK_SIZE.size()),
-            distances=not self._settings.histogram_only,
-        )
+        blocks = cut(gather(space), BLOCK_SIZE.size())
+        return RunStore.create(self._nodes, run, gather(space), blocks, distances=distances)
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Site."""

@@ -1,0 +1,386 @@
+"""Runs in Redis whose states are scattered: steps of workers, every kind of loss, what Redis holds, checkpoints."""
+
+import random
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
+from farthest.models.pieces import digest_of
+from farthest.worker import runs
+from farthest.worker.attach import attach
+from farthest.worker.cache import BlobCache
+from farthest.worker.records import Pointer
+from farthest.worker.runs import new_run
+from farthest.worker.scatter_memory import ScatterMemoryStore
+from farthest.worker.scatter_redis import ScatterStore
+from farthest.worker.scatter_run import ScatterRun, shards_for
+from farthest.worker.step import step
+from run_cases import Nodes, keys, names_of
+from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
+
+Begin = Callable[..., ScatterRun]
+
+RULES = {"none": "byte strings, graded", "two": "sparse", "all": "byte strings"}
+"""A case for each way to tell what is new in a shard."""
+
+rules = pytest.mark.parametrize("rule", RULES)
+names = pytest.mark.parametrize("name", NAMES)
+
+
+@pytest.fixture(autouse=True)
+def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "compile_space", compiled)
+
+
+@pytest.fixture
+def begin(nodes: Nodes) -> Iterator[Begin]:
+    """Begins runs of five shards, or others, and drops them at the end."""
+    made: list[ScatterRun] = []
+
+    def begin_one(of: ScatterCase, over: Nodes | None = None, shards: int = 5, **options: Any) -> ScatterRun:
+        options = {"distances": True, **options}
+        made.append(ScatterRun.create(over or nodes, new_run("1"), of.space, shards, **options))
+        return made[-1]
+
+    yield begin_one
+    for run in made:
+        run.drop()
+
+
+def worker_store(run: ScatterRun, nodes: Nodes | None = None, cache: int = 0) -> ScatterStore:
+    """What a worker makes of the run."""
+    store = attach(nodes or run.nodes, run.run, BlobCache(cache), "worker")
+    assert isinstance(store, ScatterStore)
+    return store
+
+
+def advance(run: ScatterRun, first: int, last: int, worker: ScatterStore | None = None) -> None:
+    """Steps the layers ``first`` to ``last``, shard by shard."""
+    for depth in range(first, last + 1):
+        for shard in run.begin(depth, run.reachable(depth)):
+            step(worker or run, depth, [shard])
+        run.counts(depth)
+
+
+def check_to_the_end(run: ScatterRun, of: ScatterCase, first: int) -> None:
+    """Goes on from layer ``first``; what comes out is right."""
+    last = len(of.layers) - 1
+    for depth in range(first, last + 2):
+        advance(run, depth, depth)
+        assert run.counts(depth) == of.counts(depth, run.shards)
+    assert run.keys(last, 10**6) == of.least(last, 10**6)
+    assert digest(run, of, last) == expected(of, last)
+
+
+def digest(run: ScatterRun, of: ScatterCase, depth: int, size: int = 50) -> str:
+    return digest_of([len(layer) for layer in of.layers[: depth + 1]], run.chunks(depth, size))
+
+
+def in_memory(of: ScatterCase, depth: int) -> ScatterMemoryStore:
+    store = ScatterMemoryStore(of.space, distances=True)
+    for known in range(1, depth + 1):
+        step(store, known, store.begin(known, store.reachable(known)))
+    return store
+
+
+def expected(of: ScatterCase, depth: int) -> str:
+    return digest_of([len(layer) for layer in of.layers[: depth + 1]], in_memory(of, depth).chunks(depth, 64))
+
+
+def as_stored(of: ScatterCase, depth: int, size: int = 23) -> list[Any]:
+    """A checkpoint as a store is given it."""
+    pieces = in_memory(of, depth).chunks(depth, size)
+    return [(piece[0], piece[2], piece[3]) if isinstance(piece, tuple) else piece for piece in pieces]
+
+
+def states(of: ScatterCase, depth: int) -> int:
+    return sum(map(len, of.layers[: depth + 1]))
+
+
+# Steps
+
+
+@names
+def test_two_workers_step_every_kind_of_space(begin: Begin, connect: Callable[..., Nodes], name: str) -> None:
+    """In turn; one of them keeps nothing in its cache. The map of any depth is right."""
+    of = scatter_case(name)
+    run = begin(of)
+    workers = [worker_store(run, connect(), cache) for cache in (0, 2**20)]
+    for depth in range(1, len(of.layers) + 1):
+        for shard in run.begin(depth, run.reachable(depth)):
+            step(workers[shard % 2], depth, [shard])
+        assert run.counts(depth) == of.counts(depth, run.shards)
+        if depth in (2, len(of.layers) - 1):
+            assert run.keys(depth, 10**6) == of.least(depth, 10**6)
+            assert run.keys(depth, 2) == of.least(depth, 2)
+            assert digest(run, of, depth) == expected(of, depth)
+
+
+@rules
+def test_every_command_may_be_executed_twice(begin: Begin, connect: Callable[..., Nodes], rule: str) -> None:
+    of, nodes = scatter_case(RULES[rule]), connect(times=2)
+    run = begin(of, nodes)
+    worker = worker_store(run)
+    for depth in range(1, len(of.layers) + 1):
+        advance(run, depth, depth, worker)
+        assert run.counts(depth) == of.counts(depth, run.shards)
+    run.drop()
+    assert keys(nodes) == set()
+
+
+@rules
+@pytest.mark.parametrize("shards", [1, 2, 17])
+def test_the_number_of_shards_does_not_show(begin: Begin, rule: str, shards: int) -> None:
+    of = scatter_case(RULES[rule])
+    check_to_the_end(begin(of, shards=shards), of, 1)
+
+
+@rules
+def test_a_commit_that_comes_late_changes_nothing(begin: Begin, rule: str) -> None:
+    of = scatter_case(RULES[rule])
+    run = begin(of)
+    worker = worker_store(run)
+    advance(run, 1, 1)
+    shards = run.begin(2, run.reachable(2))
+    late = {shard: worker.open(2, [shard]) for shard in shards}
+    counts = {shard: views.run() for shard, views in late.items()}
+    for shard in shards:
+        step(run, 2, [shard])
+    before = keys(run.nodes)
+    worker.commit(2, late[shards[0]], counts[shards[0]])
+    assert keys(run.nodes) == before
+    advance(run, 3, 3)
+    before = keys(run.nodes)
+    with pytest.raises(LateStepError):
+        worker.commit(2, late[shards[0]], counts[shards[0]])
+    with pytest.raises(LateStepError):
+        worker.open(2, shards)
+    assert keys(run.nodes) == before
+    check_to_the_end(run, of, 4)
+
+
+def test_a_step_whose_layer_ends_while_it_reads_is_late(begin: Begin, connect: Callable[..., Nodes]) -> None:
+    """The outboxes have left Redis: that is no loss."""
+    of, slow = scatter_case("byte strings"), connect()
+    run = begin(of)
+    worker = worker_store(run, slow)
+    advance(run, 1, 1)
+    shards = run.begin(2, run.reachable(2))
+    asked: list[int] = []
+
+    def finish() -> None:
+        asked.append(1)
+        if len(asked) == 3:  # what is committed, what was found, and the parts of outboxes
+            for shard in shards:
+                step(run, 2, [shard])
+            advance(run, 3, 4)
+            run.keys(4, 1)
+
+    slow.before = finish
+    with pytest.raises(LateStepError):
+        worker.open(2, shards)
+
+
+# Loss
+
+Damage = Callable[[bytes, bytes], bytes | None]
+
+DAMAGE: dict[str, Damage] = {
+    "cut off": lambda blob, other: blob[:-3],
+    "empty": lambda blob, other: b"",
+    "a bit flipped": lambda blob, other: _flipped(blob),
+    "another's": lambda blob, other: other,
+    "deleted": lambda blob, other: None,
+}
+
+
+def _flipped(blob: bytes) -> bytes:
+    place = random.Random(len(blob)).randrange(len(blob))
+    return blob[:place] + bytes([blob[place] ^ 4]) + blob[place + 1 :]
+
+
+def begun(begin: Begin, rule: str) -> tuple[ScatterCase, ScatterRun]:
+    """A run whose layer 2 is complete and whose layer 3 is under way."""
+    of = scatter_case(RULES[rule])
+    run = begin(of)
+    advance(run, 1, 2)
+    run.begin(3, run.reachable(3))
+    return of, run
+
+
+def open_all(run: ScatterRun) -> None:
+    """Reads what the steps of layer 3 need, as a worker with nothing in its cache."""
+    worker_store(run).open(3, run.begin(3, []))
+
+
+@rules
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damaged_blobs_are_noticed(begin: Begin, rule: str, damage: str) -> None:
+    """Each one in turn is damaged, tried, and made whole again; in the end all is right."""
+    of, run = begun(begin, rule)
+    kinds = {"none": [":o:2:"], "two": [":o:2:", ":b:2:", ":b:1:"], "all": [":o:2:", ":v:"]}[rule]
+    for kind in kinds:
+        places = [(client, name) for client in run.nodes.clients for name in names_of(client, f"*{kind}*:*")]
+        assert len(places) > 1
+        for (client, name), (owner, other) in zip(places, places[1:] + places[:1], strict=True):
+            shard = int(name.split(":")[4 if kind == ":v:" else 5])
+            if ":b:" in kind and shard not in run.begin(3, []):
+                continue
+            blob, another = client.get(name), owner.get(other)
+            assert isinstance(blob, bytes)
+            assert isinstance(another, bytes)
+            broken = DAMAGE[damage](blob, another)
+            if broken is None:
+                client.delete(name)
+            else:
+                client.set(name, broken)
+            with pytest.raises(LostStateError):
+                open_all(run)
+            client.set(name, blob)
+    check_to_the_end(run, of, 3)
+
+
+@rules
+def test_damaged_records_are_noticed(begin: Begin, rule: str) -> None:
+    of, run = begun(begin, rule)
+    main = run.nodes.main
+    for name in (run.records_key(2), run.visited_key if rule == "all" else run.records_key(1)):
+        fields: dict[Any, Any] = main.hgetall(name)
+        for field, text in fields.items():
+            if name == run.visited_key and int(field) not in run.begin(3, []):
+                continue
+            for broken in (None, text[:-1], text[:-2] + bytes([text[-2] ^ 1]) + text[-1:], b""):
+                if broken is None:
+                    main.hdel(name, field)
+                elif name == run.records_key(1) and int(field) not in run.begin(3, []):
+                    continue
+                else:
+                    main.hset(name, field, broken)
+                with pytest.raises(LostStateError):
+                    open_all(run)
+                main.hset(name, field, text)
+    check_to_the_end(run, of, 3)
+
+
+@rules
+def test_a_run_that_redis_has_lost_is_noticed(begin: Begin, rule: str) -> None:
+    _, run = begun(begin, rule)
+    shards = run.begin(3, [])
+    views = run.open(3, shards)
+    counts = views.run()
+    run.nodes.main.flushall()
+    with pytest.raises(LostStateError):
+        run.open(3, shards)
+    with pytest.raises(LostStateError):
+        run.commit(3, views, counts)
+    with pytest.raises(LostStateError):
+        run.counts(3)
+
+
+# What Redis holds
+
+
+@names
+def test_redis_holds_what_steps_read(begin: Begin, nodes: Nodes, name: str) -> None:
+    of = scatter_case(name)
+    run = begin(of)
+    for depth in range(1, len(of.layers) + 1):
+        advance(run, depth, depth)
+        run.keys(depth, 1)  # waits for what is being moved
+        parts = [key.removeprefix(runs.prefix(run.run)).split(":") for key in keys(nodes)]
+        assert {int(part[1]) for part in parts if part[0] in ("b", "c")} <= {depth - 2, depth - 1, depth}
+        assert {int(part[1]) for part in parts if part[0] == "o"} <= {depth - 1, depth}
+    run.drop()
+    assert keys(nodes) == set()
+
+
+def test_all_states_found_are_few_runs(begin: Begin, nodes: Nodes) -> None:
+    """Each at least twice as long as the next; none but those that are named is left."""
+    of = scatter_case("byte strings")
+    run = begin(of, shards=1)
+    for depth in range(1, len(of.layers)):
+        advance(run, depth, depth)
+        text = nodes.main.hget(run.visited_key, "0")
+        assert isinstance(text, bytes)
+        found = Pointer.of(text, 0).blobs
+        sizes = [one.states for one in found]
+        assert sum(sizes) == states(of, depth)
+        assert all(one >= 2 * other for one, other in pairwise(sizes))
+        assert names_of(nodes.node(0), f"{run.visited_key}:*") == sorted(
+            run.visited_blob_key(0, one.nonce) for one in found
+        )
+
+
+# Depth limits, checkpoints
+
+
+@rules
+def test_the_last_layer_of_a_limited_run_is_not_expanded(begin: Begin, nodes: Nodes, rule: str) -> None:
+    of = scatter_case(RULES[rule])
+    run = begin(of, max_depth=2)
+    advance(run, 1, 2, worker_store(run))
+    assert run.counts(2) == of.counts(2, run.shards)
+    assert digest(run, of, 2) == expected(of, 2)
+    assert not [name for name in keys(nodes) if ":o:2:" in name]
+    with pytest.raises(StorageError, match="beyond depth 2"):
+        run.reachable(3)
+
+
+@names
+def test_a_restored_run_goes_on_with_other_shards(begin: Begin, nodes: Nodes, name: str) -> None:
+    of = scatter_case(name)
+    last = len(of.layers) - 1
+    for depth in sorted({0, 1, 2, last // 2, last}):
+        run = begin(of, shards=3 + depth % 3)
+        run.restore(depth, as_stored(of, depth), states(of, depth))
+        run.stored(depth, lambda key: pytest.fail("the spool has all"))
+        assert run.counts(depth) == of.counts(depth, run.shards)
+        assert run.keys(depth, 10**6) == of.least(depth, 10**6)
+        assert digest(run, of, depth) == expected(of, depth)
+        mine = [key for key in keys(nodes) if run.run in key]
+        assert {key.split(":")[4] for key in mine if ":b:" in key} == {str(max(depth - 1, 0)), str(depth)}
+        check_to_the_end(run, of, depth + 1)
+
+
+def test_a_map_of_another_space_is_refused(begin: Begin) -> None:
+    of = scatter_case("dense")
+    with pytest.raises(DamagedMapError, match=r"hold \d+ distances, the layers"):
+        begin(of).restore(3, as_stored(of, 3), 7)
+    with pytest.raises(DamagedMapError, match="the chunk from key 0 does not fit a map up to depth 2"):
+        begin(of).restore(2, as_stored(of, 3), states(of, 3))
+    with pytest.raises(DamagedMapError, match="of the other kind"):
+        begin(of).restore(2, as_stored(scatter_case("sparse"), 2), 9)
+    with pytest.raises(DamagedMapError, match="its codes have 8 bytes, those of the space 3"):
+        begin(scatter_case("byte strings")).restore(2, as_stored(scatter_case("sparse"), 2), 9)
+    run = begin(of)
+    advance(run, 1, 1)
+    with pytest.raises(StorageError, match="before its first step"):
+        run.restore(2, [], 0)
+
+
+def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
+    of = scatter_case("sparse")
+    run = begin(of, distances=False)
+    advance(run, 1, len(of.layers) - 1)
+    assert run.keys(len(of.layers) - 1, 5) == of.least(len(of.layers) - 1, 5)
+    with pytest.raises(StorageError, match="only counts"):
+        run.chunks(1, 10)
+
+
+def test_distances_cannot_be_greater_than_their_type(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("farthest.worker.distances.MAX_DEPTH", 3)
+    run = begin(scatter_case("dense"))
+    advance(run, 1, 3)
+    with pytest.raises(ResourceError, match="deeper than 3 moves"):
+        advance(run, 4, 4)
+
+
+def test_shards_are_as_many_as_their_states_need() -> None:
+    dense, sparse = scatter_case("dense").space, scatter_case("sparse").space
+    assert shards_for(dense, 2**22) == 1
+    assert shards_for(dense, 27) == 8
+    assert shards_for(dense, 1) == 27
+    assert 1 <= shards_for(sparse, 1) <= 64
