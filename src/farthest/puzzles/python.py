@@ -211,9 +211,7 @@ def read(table: dict[str, Any], source: Source, metric: str) -> Python:
     try:
         body = Python(reference, json.dumps(options, sort_keys=True))
     except TypeError:
-        raise fail(
-            "options", "expected numbers, texts, truth values, arrays and tables; write dates as texts"
-        ) from None
+        raise fail("options", "expected numbers, texts, arrays and tables; write dates as texts") from None
     try:
         _ = body.user.initial
     except PuzzleError as error:
