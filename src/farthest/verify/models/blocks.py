@@ -76,6 +76,8 @@ class BlockModel:
         while left:
             first = min(left)
             kind = left[first] - 1
+            if kind >= len(self.places):
+                return None
             for square in self.piece(kind, first):
                 if left.pop(square, 0) != kind + 1:
                     return None
