@@ -78,7 +78,13 @@ class _Reader:
         pieces = self.pieces(drawn)
         kinds = self.kinds(pieces, exits)
         labels = {token: label for label, kind in enumerate(kinds, 1) for token in kind.tokens}
-        whole = Blocks(self.rows, self.signs, self.empty(), kinds, (), self.labelled(drawn, labels))
+        try:
+            whole = Blocks(self.rows, self.signs, self.empty(), kinds, (), self.labelled(drawn, labels))
+        except PuzzleError as error:
+            problem = str(error).removeprefix("block puzzle: start: ")
+            raise self.fail(
+                drawn.key, f"{drawn.name}: {problem}; move the piece, or let it into the exit"
+            ) from None
         patterns = self.patterns(goals, labels, whole)
         return Blocks(
             whole.rows, whole.signs, whole.empty, whole.kinds, patterns, whole.start if start else None
