@@ -44,11 +44,12 @@ if "FARTHEST_KERNEL_PATH" in os.environ:
     import conftest
 if delay:
     from farthest import _kernel
-    step = _kernel.step
-    def slow(*arguments):
-        time.sleep(delay)
-        return step(*arguments)
-    _kernel.step = slow
+    def slowly(step):
+        def slow(*arguments):
+            time.sleep(delay)
+            return step(*arguments)
+        return slow
+    _kernel.step, _kernel.merge_runs = slowly(_kernel.step), slowly(_kernel.merge_runs)
 from farthest.cli import main
 main()
 """

@@ -107,7 +107,7 @@ class Arena:
 
         def newest() -> list[bytes] | None:
             depth = self.cluster.depth()
-            return list(self.cluster.redis.scan_iter(f"farthest:run:*:b:{depth - 1}:*", 1000)) or None
+            return list(self.cluster.redis.scan_iter(f"farthest:run:*:[bo]:{depth - 1}:*", 1000)) or None
 
         return until(newest, 30, "there are blobs", 0.001)
 

@@ -28,6 +28,9 @@ CATALOGUE = (
     "mississippi",
     "lozenge",
     "sliding-2x5",
+    "red-donkey",
+    "hanoi-4-8",
+    "hanoi-cyclic-3-7",
 )
 
 TWO_BLANKS = """
@@ -111,6 +114,11 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
     own = [str(tmp_path / name) for name in files]
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
+
+
+def test_same_digests_where_states_are_scattered(workers: Cluster) -> None:
+    """Dense, where moves go both ways and one way, and sparse."""
+    compare(workers, "hanoi-4-5", "jugs-8-5-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo")
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from servers import PostgresServer, RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)
 PUZZLE = "sliding-2x5"
+SCATTERED = "red-donkey"
 STEP_SECONDS = 0.01
 
 QUICK: list[Strike] = [
@@ -94,6 +95,23 @@ def test_several_faults_in_one_run(standing: Arena, expected: Outcome) -> None:
 @pytest.mark.parametrize("strike", [*QUICK, *OTHERS], ids=lambda strike: strike.__name__)
 def test_one_fault(standing: Arena, expected: Outcome, strike: Strike) -> None:
     check(standing, expected, [strike], SEED)
+
+
+@pytest.fixture(scope="module")
+def scattered() -> Outcome:
+    return enumerate_puzzle(load(SCATTERED), None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "strikes",
+    [QUICK, [faults.kill_worker, faults.delete_blob, faults.swap_blob, faults.remove_record]],
+    ids=["quick", "others"],
+)
+def test_several_faults_where_states_are_scattered(
+    standing: Arena, scattered: Outcome, strikes: list[Strike]
+) -> None:
+    check(standing, scattered, strikes, SEED)
 
 
 @pytest.mark.slow
