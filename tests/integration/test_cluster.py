@@ -16,6 +16,13 @@ from signature.workload import DIGESTS
 
 COMMITTED: dict[str, str] = json.loads(DIGESTS.read_text(encoding="utf-8"))
 
+WIDE = """
+name = "wide"
+family = "python"
+[python]
+class = "python_spaces:Wide"
+"""
+
 WORKERS = {1: (1,), 2: (1, 1), 4: (1, 1, 2)}
 """The concurrency of each worker, by the number of processes that step."""
 
@@ -116,9 +123,11 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
 
 
-def test_same_digests_where_states_are_scattered(workers: Cluster) -> None:
-    """Dense, where moves go both ways and one way, and sparse."""
-    compare(workers, "hanoi-4-5", "jugs-8-5-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo")
+def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
+    """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
+    own = tmp_path / "wide.toml"
+    own.write_text(WIDE)
+    compare(workers, "hanoi-4-5", "jugs-8-5-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo", str(own))
 
 
 @pytest.mark.slow

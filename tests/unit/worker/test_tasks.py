@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 
 from farthest import _kernel
+from farthest.puzzles.reader import parse_puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.contract import scatter
 from farthest.worker import runs, tasks
 from farthest.worker.app import celery_app
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.run_store import RunStore
+from farthest.worker.scatter_run import ScatterRun
 from farthest.worker.tasks import StepProcess
 from run_cases import begin_run
 from store_cases import case
@@ -95,6 +99,28 @@ def test_a_run_of_another_version_is_told(process: StepProcess, store: RunStore)
     (entry,) = told(store)
     assert entry["error"] == "failed"
     assert "same version" in entry["message"]
+
+
+def test_a_class_that_is_missing_where_the_worker_runs_is_told(
+    process: StepProcess, nodes: RedisNodes
+) -> None:
+    text = 'name = "p"\nfamily = "python"\n[python]\nclass = "python_spaces:Ring"\noptions = { n = 12 }\n'
+    space = scatter(compile_space(parse_puzzle(text, "p.toml")))
+    run = ScatterRun.create(nodes, runs.new_run("1"), space, 2, distances=False)
+    shards = run.begin(1, run.reachable(1))
+    known = nodes.main.hget(run.meta_key, "puzzle")
+    assert isinstance(known, bytes)
+    nodes.main.hset(run.meta_key, "puzzle", known.replace(b"python_spaces:Ring", b"not_installed:Ring"))
+    process.run(run.run, 1, shards[0])
+    (entry,) = [json.loads(one) for one in nodes.main.lrange(run.done_key, 0, -1)]
+    assert (entry["error"], entry["by"]) == ("failed", process.holder)
+    assert "there is no module not_installed" in entry["message"]
+    assert "install it wherever farthest and its workers run" in entry["message"]
+    nodes.main.hset(run.meta_key, "puzzle", known)
+    for shard in shards:
+        process.run(run.run, 1, shard)
+    assert sum(run.counts(1).values()) == 2
+    run.drop()
 
 
 def test_what_nobody_expects_is_told_and_logged(
