@@ -1,6 +1,7 @@
 """The examples of the documents, run as they stand."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import farthest
 from arrangements import arrangement_space
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import Sliding, sliding
+from farthest.puzzles.sliding import sliding
 from farthest.spaces.sliding import moves_of
 
 ROOT = Path(__file__).parents[2]
@@ -59,7 +60,7 @@ def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
     shown = [text for text in fenced(document, "toml") if "family" in tomllib.loads(text)]
     assert shown
     for text in shown:
-        assert isinstance(parse_puzzle(text, document).body, Sliding)
+        assert parse_puzzle(text, document).body.cells
 
 
 def test_worked_examples_of_keys() -> None:
@@ -85,3 +86,22 @@ def test_worked_examples_of_moves(metric: str, name: tuple[int, int], to: tuple[
     moves = {move.name: move.to for move in moves_of(sliding(load("8-puzzle")), metric)}
     assert moves[name] == to
     assert f"to      = {to}" in (ROOT / "docs/permutations.md").read_text(encoding="utf-8")
+
+
+def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for code in fenced("docs/python-spaces.md", "python"):
+        name = code.partition("\n")[0].removeprefix("# ")
+        (tmp_path / name).write_text(code)
+    (definition,) = fenced("docs/python-spaces.md", "toml")
+    (tmp_path / "frogs.toml").write_text(definition)
+    with farthest.enumerate("frogs.toml") as frogs:
+        assert (frogs.states, frogs.eccentricity) == (72, 15)
+        assert len(frogs.path("FFF.TTT")) == 16
+    ring = parse_puzzle(
+        'name = "ring"\nfamily = "python"\n[python]\nclass = "ring:Ring"\noptions = { size = 1000 }',
+        "ring.toml",
+    )
+    with farthest.enumerate(ring) as ring_map:
+        assert ring_map.layers == (1, *[2] * 499, 1)
+    for module in ("frogs", "ring"):
+        monkeypatch.delitem(sys.modules, module)
