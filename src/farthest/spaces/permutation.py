@@ -1,7 +1,7 @@
 """Permutation puzzles compiled for the kernel's arrangement spaces: labels in words, or orientations in words.
 
-Equal pieces whose orientation matters cannot be told apart by piece; such puzzles are enumerated by
-``spaces.permutation_scatter``.
+The orientation of one of several equal pieces cannot be told by its piece, and few kinds of piece on many slots leave
+too little to a word: such puzzles are enumerated by ``spaces.permutation_scatter``.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_KEYS = 2**62
+MOST_PLACES = 2**16
+"""Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
 
 
 def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Space:  # noqa: A001 - what families call it
     """See ``spaces.compile_space``."""
     body = permutation(puzzle)
     origins = origin_boards(puzzle, origin)
-    if not _kept_by_piece(body):
+    if not _for_the_kernel(body, origins) if layout is None else "turned" in layout:
         from farthest.spaces.permutation_scatter import SlotwiseSpace
 
         return SlotwiseSpace(puzzle, origin, origins, layout)
-    chosen = choose_layout(body, origins) if layout is None else Layout.from_dict(layout)
+    chosen = choose_layout(body, origins) if layout is None else Layout.from_dict(layout, body)
     if chosen.keys > MAX_KEYS:
         raise ResourceError(
             f"puzzle {puzzle.name}: {chosen.keys:.2e} arrangements, more than the 4.6e18 that keys can number; "
@@ -160,10 +162,11 @@ class PermutationSpace(PermutationBoards):
         }
 
 
-def _kept_by_piece(body: Permutation) -> bool:
-    """Whether no orientation that matters is one of equal pieces, and there are at least two kinds of piece."""
+def _for_the_kernel(body: Permutation, origins: Sequence[Board]) -> bool:
+    """Whether no orientation that matters is one of equal pieces, and the first of two labels or more, whose places are
+    shards, has not too many."""
     equal = any(
         count > 1 and not ignored and body.moduli[of] > 1
         for count, ignored, of in zip(body.counts, body.ignore, body.label_orbit, strict=True)
     )
-    return not equal and len(body.counts) > 1
+    return not equal and len(body.counts) > 1 and choose_layout(body, origins).radices[0] <= MOST_PLACES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from math import comb, prod
 from typing import Any
 
@@ -91,8 +91,9 @@ class Layout:
         }
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Layout:
-        """Inverse of ``to_dict``. Raises StorageError when the fields are of another version or damaged."""
+    def from_dict(cls, fields: dict[str, Any], body: Permutation) -> Layout:
+        """Inverse of ``to_dict``. Raises StorageError when the fields are of another version, damaged or of another
+        puzzle."""
         try:
             if fields["version"] != VERSION:
                 raise StorageError(
@@ -100,7 +101,7 @@ class Layout:
                     "the map was written by another version of farthest, use that one"
                 )
             parity = fields["parity"]
-            return cls(
+            layout = cls(
                 tuple(fields["classes"]),
                 tuple(fields["counts"]),
                 tuple(tuple(orbit) for orbit in fields["orbits"]),
@@ -109,10 +110,29 @@ class Layout:
                 tuple(fields["sums"]),
                 None if parity is None else tuple(parity),
             )
-        except (KeyError, TypeError) as error:
+            if not layout._fits(body):
+                raise ValueError("it is not one of this puzzle")
+        except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
             ) from None
+        return layout
+
+    def _fits(self, body: Permutation) -> bool:
+        """Whether labels, counts and orbits are the puzzle's, and the other fields have values of theirs."""
+        orbit_of = [body.orbits[of] for of in body.label_orbit]
+        return (
+            sorted(self.classes) == list(range(len(body.tokens)))
+            and self.counts == tuple(body.counts[label] for label in self.classes)
+            and list(self.orbits)
+            == [orbit for orbit, _ in groupby(orbit_of[label] for label in self.classes)]
+            and len(self.moduli) == len(self.sums) == len(self.orbits)
+            and all(m in (1, body.slot_moduli[o[0]]) for m, o in zip(self.moduli, self.orbits, strict=True))
+            and set(self.twisted)
+            <= {label for label, m in self.modulus_of.items() if m > 1 and body.counts[label] == 1}
+            and len(set(self.twisted)) == len(self.twisted)
+            and (self.parity is None or (len(self.parity) == body.slots and set(self.parity) <= {0, 1}))
+        )
 
 
 def choose_layout(body: Permutation, origins: Sequence[Board]) -> Layout:
@@ -121,7 +141,9 @@ def choose_layout(body: Permutation, origins: Sequence[Board]) -> Layout:
     twisted = [label for orbit, total in enumerate(sums) for label in _twisted(body, orbit, total)]
     order = list(range(len(body.orbits)))
     labels = [[label for label, of in enumerate(body.label_orbit) if of == orbit] for orbit in order]
-    if not twisted:
+    if twisted:
+        order.sort(key=lambda orbit: -len(body.orbits[orbit]))  # shards are the places of the first labels
+    else:
         words = [word_labels(body.counts, own, _most(body, own)) for own in labels]
         order.sort(key=lambda orbit: prod(_radices(body.counts, words[orbit])))
         own = labels[order[-1]]

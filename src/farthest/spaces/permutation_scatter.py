@@ -1,4 +1,4 @@
-"""Permutation puzzles whose equal pieces are turned: orientations are told by slot, states expanded one by one.
+"""Permutation puzzles with orientations told by slot, their states expanded one by one.
 
 A move turns what stands in a slot, so orientations kept by piece, as the kernel's words want them, need pieces that can
 be told apart. Here the key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
@@ -47,8 +47,8 @@ class SlotwiseSpace(PermutationBoards):
         if fields is None:
             self.layout, self.turned = _chosen(self.body, origins)
         else:
-            self.layout = Layout.from_dict(fields)
-            self.turned = _stored_slots(fields)
+            self.layout = Layout.from_dict(fields, self.body)
+            self.turned = _stored_slots(fields, self.body)
         self._radix = [self.body.slot_moduli[slot] for slot in self.turned]
         if self.keys > MAX_KEYS:
             raise ResourceError(
@@ -166,9 +166,9 @@ def _chosen(body: Permutation, origins: Sequence[Board]) -> tuple[Layout, tuple[
     return layout, tuple(turned)
 
 
-def _stored_slots(fields: dict[str, Any]) -> tuple[int, ...]:
-    """Raises StorageError when the stored layout has none."""
-    try:
-        return tuple(fields["turned"])
-    except (KeyError, TypeError) as error:
-        raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None
+def _stored_slots(fields: dict[str, Any], body: Permutation) -> tuple[int, ...]:
+    """Raises StorageError when they are not slots of the puzzle."""
+    turned = fields["turned"]
+    if isinstance(turned, list) and set(turned) <= set(range(body.slots)) and len(set(turned)) == len(turned):
+        return tuple(turned)
+    raise StorageError(f"stored key layout is damaged (turned: {turned!r}); enumerate the puzzle again")

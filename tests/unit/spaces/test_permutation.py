@@ -95,6 +95,16 @@ def test_which_puzzles_are_scattered() -> None:
     }
 
 
+def test_few_kinds_on_many_slots_are_scattered() -> None:
+    turn = [([*range(1, 20), 0], [0] * 20)]
+    two = compile_space(puzzle_of([pieces("a" * 10 + "b" * 10)], turn))
+    assert (two.engine, two.keys) == ("scatter", 184756)
+    assert found_by_scattering(scatter(two)).keys() == set(
+        two.encode(np.array(sorted(distances(two.puzzle)), dtype=np.uint8)).tolist()
+    )
+    assert compile_space(puzzle_of([pieces("a" * 15 + "b" * 5)], turn)).engine == "gather"
+
+
 def test_what_never_changes_spares_keys() -> None:
     def keys(name: str) -> int | None:
         return compile_space(SAMPLES[name]).keys
@@ -168,12 +178,22 @@ def test_several_goals_and_other_origins() -> None:
 def test_stored_layouts_that_are_damaged_are_refused() -> None:
     for name in ("turned, to", "one kind turned, to"):
         fields = compile_space(SAMPLES[name]).layout_fields()
-        for wrong in ({**fields, "version": 2}, {k: v for k, v in fields.items() if k != "twisted"}, {}):
+        for wrong in (
+            {**fields, "version": 2},
+            {**fields, "twisted": [0, 0]},
+            {**fields, "twisted": [9]},
+            {**fields, "counts": [1, 2]},
+            {**fields, "orbits": [[0, 1]]},
+            {**fields, "moduli": [5]},
+            {**fields, "parity": [0]},
+            {k: v for k, v in fields.items() if k != "twisted"},
+            {},
+        ):
             with pytest.raises(StorageError):
                 compile_space(SAMPLES[name], layout=wrong)
-    fields.pop("turned")
-    with pytest.raises(StorageError, match="damaged"):
-        compile_space(SAMPLES["one kind turned, to"], layout=fields)
+    for turned in (None, [4], [1, 1], ["a"]):
+        with pytest.raises(StorageError, match="damaged"):
+            compile_space(SAMPLES["one kind turned, to"], layout={**fields, "turned": turned})
 
 
 def test_too_many_keys_are_refused() -> None:
