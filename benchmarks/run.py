@@ -65,6 +65,10 @@ def cases() -> Iterator[Case]:
     yield Case("3x4 command", command("enumerate", "sliding-3x4"), 4.0, 1.2 * 1024)
     yield Case("3x4 slide histogram", inside("histogram", "sliding-3x4-slide"))
     yield Case("2x6 histogram", inside("histogram", "sliding-2x6"))
+    # 1,814,400 states: 300,000 a second.
+    yield Case("Python class, batches", inside("run", str(HERE / "two-rows.toml")), 6.0)
+    yield Case("Lights Out 5x5", inside("run", "lights-5x5"))
+    yield Case("Hanoi, 4 pegs, 11 discs", inside("run", "hanoi-4-11"))
     yield Case("distance, cold", inside("cold", "sliding-3x4"), 0.005)
     yield Case("100,000 distances", inside("bulk", "sliding-3x4"), 1.0)
 
