@@ -1,0 +1,149 @@
+"""A map of every family, from its enumeration to its questions and its proof; and that damage is found in each."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import update
+
+import farthest
+from farthest.models.chunks import encode_chunk
+from farthest.models.maps import Maps
+from farthest.models.sparse import encode_piece, piece_of
+from farthest.models.tables import chunk
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.reader import parse_puzzle
+from farthest.queries.distance_map import DistanceMap
+
+
+def python_class(name: str) -> Puzzle:
+    text = f'name = "p"\nfamily = "python"\n[python]\nclass = "python_spaces:{name}"\n'
+    return parse_puzzle(text, "p.toml")
+
+
+BLOCKS = """
+name = "corner"
+family = "blocks"
+metric = "{}"
+[blocks]
+start = ["AAB", "ACB", "..D"]
+goal = ["...", ".AA", ".A."]
+"""
+
+CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
+    "permutation": (lambda: farthest.load_puzzle("pancake-5"), None),
+    "permutation, turned": (lambda: farthest.load_puzzle("burnt-pancake-3"), Origin("from", "goal")),
+    "permutation, equal pieces": (lambda: farthest.load_puzzle("lrx-5"), Origin("from", "2 1 3 4 5")),
+    "hanoi": (lambda: farthest.load_puzzle("hanoi-4-3"), None),
+    "hanoi, one-way": (lambda: farthest.load_puzzle("hanoi-cyclic-3-3"), Origin("from", "goal")),
+    "lights": (lambda: farthest.load_puzzle("lights-2x3-c3"), None),
+    "jugs": (lambda: farthest.load_puzzle("jugs-8-5-3"), None),
+    "jugs, to": (lambda: farthest.load_puzzle("die-hard-jugs"), Origin("to", "goal")),
+    "blocks, step": (lambda: parse_puzzle(BLOCKS.format("step"), "corner.toml"), None),
+    "blocks, slide": (lambda: parse_puzzle(BLOCKS.format("slide"), "corner.toml"), None),
+    "blocks, move": (lambda: parse_puzzle(BLOCKS.format("move"), "corner.toml"), Origin("to", "goal")),
+    "python, dense": (lambda: python_class("Doubling"), None),
+    "python, one-way": (lambda: python_class("OneWay"), None),
+    "python, strings": (lambda: python_class("Words"), None),
+    "python, 128 bits": (lambda: python_class("Wide"), None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_map(name: str, tmp_path: Path) -> None:
+    make, origin = CASES[name]
+    with farthest.enumerate(make(), database=str(tmp_path / "maps.db"), origin=origin, threads=2) as opened:
+        check_questions(opened)
+        check_moves(opened)
+        check_exports(opened, tmp_path)
+        check_proof(opened)
+
+
+def ways_by_counting(opened: DistanceMap) -> dict[str, int]:
+    """For each state the number of shortest ways, counted layer by layer along the moves away from the origin."""
+    space, body = opened.space, opened.puzzle.body
+    ways = dict.fromkeys(opened.states_at(0), 1)
+    for depth in range(opened.depth):
+        texts = list(opened.states_at(depth))
+        after = set(opened.states_at(depth + 1))
+        boards = np.array([opened.labels(text) for text in texts], dtype=np.uint8)
+        for _, rows, reached in space.neighbours(boards, toward=False):
+            for row, text in zip(rows.tolist(), body.texts(reached), strict=True):
+                if text in after:
+                    ways[text] = ways.get(text, 0) + ways[texts[row]]
+    return ways
+
+
+def check_questions(opened: DistanceMap) -> None:
+    ways = ways_by_counting(opened)
+    assert len(ways) == opened.states
+    layers = [list(opened.states_at(depth)) for depth in range(opened.depth + 1)]
+    for depth, boards in enumerate(layers):
+        assert opened.distances(boards).tolist() == [depth] * opened.layers[depth]
+    for board in {layers[-1][0], layers[opened.depth // 2][-1], layers[0][0]}:
+        graph = opened.solution_graph(board)
+        assert graph.count() == ways[board]
+        found = list(opened.solutions_of(graph, 300))
+        assert len({(tuple(way.moves), way.boards.tobytes()) for way in found}) == min(ways[board], 300)
+        ends = {board, *layers[0]}
+        for way in found:
+            texts = opened.puzzle.body.texts(way.boards)
+            assert {texts[0], texts[-1]} <= ends
+            distances = opened.distances(texts).tolist()
+            assert distances in (list(range(graph.distance + 1)), list(range(graph.distance, -1, -1)))
+        assert opened.path(board) == opened.puzzle.body.texts(found[0].boards)
+
+
+def check_moves(opened: DistanceMap) -> None:
+    """The moves that are named lead from board to board."""
+    played = opened.origin.direction == "to"
+    way = next(opened.solutions_of(opened.solution_graph(opened.farthest(1)[0]), 1))
+    for here, name, there in zip(way.boards, way.moves, way.boards[1:], strict=False):
+        after = opened.space.neighbours(here[np.newaxis], toward=played)
+        assert any(found == name and (boards == there).all(axis=1).any() for found, _, boards in after), (
+            name,
+            here,
+            there,
+        )
+
+
+def check_proof(opened: DistanceMap) -> None:
+    report = opened.verify()
+    assert report.ok, [(check.name, check.detail, str(check.first)) for check in report.failures]
+    assert (report.states, report.digest) == (opened.states, opened.digest)
+    damage(opened)
+    wrong = opened.verify()
+    assert not wrong.ok
+    assert {check.name for check in wrong.failures} & {"nearer", "jump", "closed", "origin"}
+    assert "digest" in {check.name for check in wrong.failures}
+
+
+def damage(opened: DistanceMap) -> None:
+    """Makes the first farthest state one farther than it is, with checksums that are right."""
+    stored = Maps(opened.database).chunk_at(opened.job, 0)
+    assert stored.last_key == (opened.record.keys or 0) - 1
+    distances = bytearray(stored.distances)
+    distances[distances.index(opened.depth)] += 1
+    if stored.width:
+        piece = piece_of(stored)
+        payload = encode_piece(replace(piece, distances=bytes(distances)))
+    else:
+        payload = encode_chunk(bytes(distances), "uint8")
+    assert payload.checksum == hashlib.sha256(payload.payload).hexdigest()
+    with opened.database.write() as connection:
+        connection.execute(
+            update(chunk)
+            .where(chunk.c.job_id == opened.job)
+            .values(payload=payload.payload, checksum=payload.checksum)
+        )
+
+
+def check_exports(opened: DistanceMap, tmp_path: Path) -> None:
+    for form in ("csv", "npz"):
+        assert opened.export(tmp_path / f"states.{form}") == opened.states
+    with np.load(tmp_path / "states.npz") as arrays:
+        codes = opened.space.encode(arrays["labels"])
+        assert opened.lookup(codes).tolist() == arrays["distances"].tolist()
