@@ -1,0 +1,95 @@
+"""The plain model of permutation puzzles, by which maps are proved, against the naive one and the space's keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.permutation import permutation
+from farthest.spaces import compile_space
+from farthest.verify.models import model_of
+from farthest.verify.models.permutation import PermutationModel
+from farthest.verify.ranking import LayoutError
+from permutations import distances, moved, samples, unmoved
+
+SAMPLES = samples()
+PARAMETRIC = ["pancake-5", "burnt-pancake-3", "topspin-6-4", "lrx-5"]
+
+
+def all_boards(puzzle: Puzzle) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    return np.array(sorted(distances(puzzle)), dtype=np.uint8)
+
+
+def model(puzzle: Puzzle, **changed: object) -> PermutationModel:
+    layout = {**compile_space(puzzle).layout_fields(), **changed}
+    found = model_of(puzzle, puzzle.origin, layout)
+    assert isinstance(found, PermutationModel)
+    return found
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *PARAMETRIC])
+def test_codes_are_those_of_the_space(name: str) -> None:
+    puzzle = SAMPLES.get(name) or load(name)
+    space, plain, boards = compile_space(puzzle), model(puzzle), all_boards(puzzle)
+    codes = plain.codes(boards)
+    assert plain.keys == space.keys
+    assert (codes == space.encode(boards)).all()
+    assert (plain.boards(codes) == boards).all()
+    every = np.arange(plain.keys, dtype=np.uint64)
+    assert (plain.codes(plain.boards(every)) == every).sum() >= len(boards)
+    assert plain.boards(every + np.uint64(plain.keys)).shape == (plain.keys, boards.shape[1])
+
+
+@pytest.mark.parametrize("name", [*SAMPLES, *PARAMETRIC])
+def test_successors_are_those_of_the_naive_model(name: str) -> None:
+    puzzle = SAMPLES.get(name) or load(name)
+    body, boards = permutation(puzzle), all_boards(puzzle)[:200]
+    one = unmoved if puzzle.origin.direction == "to" else moved
+    rows, after = model(puzzle).successors(boards)
+    expected = [
+        (row, one(body, move, tuple(board)))
+        for move in body.generators
+        for row, board in enumerate(boards.tolist())
+    ]
+    assert [(row, tuple(board)) for row, board in zip(rows.tolist(), after.tolist(), strict=True)] == expected
+    assert {tuple(board) for board in model(puzzle).origins().tolist()} == set(body.goals)
+
+
+def test_boards_without_a_key() -> None:
+    none = 2**64 - 1
+    swapped = np.array([[1, 0, 2, 3, 4, 5]], dtype=np.uint8)
+    assert model(SAMPLES["even moves, to"]).codes(swapped).tolist() == [none]
+    turned = np.array([[0, 1, 2, 3, 1, 0, 0, 0]], dtype=np.uint8)
+    assert model(SAMPLES["sums, by piece"]).codes(turned).tolist() == [none]
+    assert model(SAMPLES["sums, by slot"]).codes(turned.clip(0, 1)).tolist() == [none]
+
+
+@pytest.mark.parametrize(
+    ("name", "changed", "expected"),
+    [
+        ("turned, to", {"version": 2}, "lacks version 1"),
+        ("turned, to", {"slots": [1, 0, 2, 3]}, "slots"),
+        ("turned, to", {"orbits": [[0, 1], [2, 3]]}, "orbits"),
+        ("turned, to", {"orbits": 3}, "damaged"),
+        ("turned, to", {"classes": [0, 1, 2, 2]}, "classes"),
+        ("two orbits, to", {"classes": [3, 0, 1, 2, 4, 5, 6]}, "classes"),
+        ("turned, to", {"counts": [1, 1, 1, 2]}, "counts"),
+        ("turned, to", {"moduli": [2]}, "moduli"),
+        ("turned, to", {"moduli": ["3"]}, "whole numbers"),
+        ("turned, to", {"twisted": [0, 1, 2]}, "twisted"),
+        ("turned, to", {"twisted": [0, 1, 2, 2]}, "twisted"),
+        ("sums, by piece", {"sums": [None]}, "twisted"),
+        ("sums, by piece", {"sums": [3]}, "sums"),
+        ("sums, by slot", {"turned": [0, 1]}, "turned"),
+        ("even moves, to", {"parity": [0, 1, 0]}, "parity"),
+        ("even moves, to", {"parity": [0, 1, 0, 2, 0, 0]}, "parity"),
+        ("few kinds, to", {"parity": [0] * 7}, "parity"),
+    ],
+)
+def test_damaged_layouts_are_refused(name: str, changed: dict[str, object], expected: str) -> None:
+    with pytest.raises(LayoutError, match=expected):
+        model(SAMPLES[name], **changed)
