@@ -5,6 +5,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import farthest
@@ -12,6 +13,7 @@ from arrangements import arrangement_space
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.reader import parse_puzzle
 from farthest.puzzles.sliding import sliding
+from farthest.spaces import compile_space
 from farthest.spaces.sliding import moves_of
 
 ROOT = Path(__file__).parents[2]
@@ -105,3 +107,12 @@ def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert ring_map.layers == (1, *[2] * 499, 1)
     for module in ("frogs", "ring"):
         monkeypatch.delitem(sys.modules, module)
+
+
+def test_the_worked_example_of_codes_of_blocks() -> None:
+    text = (ROOT / "docs/blocks.md").read_text(encoding="utf-8")
+    space = compile_space(load("hakoiri-musume-move"))
+    code = space.encode(np.array(space.origins, dtype=np.uint8))
+    assert int(code[0]) == ((389 * 12 + 1) * 15 + 7) * 4845 + 4540 == 339358030
+    assert "= 339358030" in text
+    assert space.layout_fields() == {"version": 1}
