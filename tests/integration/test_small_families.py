@@ -1,0 +1,104 @@
+"""Hanoi, lights, jugs and users' classes from the file to the proof: whole maps, paths, damage, errors."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, update
+
+import farthest
+from farthest.models.chunks import compressed, zstd
+from farthest.models.tables import chunk
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.reader import parse_puzzle
+from farthest.queries.distance_map import DistanceMap
+from integration.conftest import Run, alter
+from space_battery import space_layers
+
+
+def puzzle_of(family: str, table: str, metric: str = "") -> Puzzle:
+    more = f'metric = "{metric}"\n' if metric else ""
+    return parse_puzzle(f'name = "p"\nfamily = "{family}"\n{more}[{family}]\n{table}\n', "p.toml")
+
+
+PUZZLES = {
+    "hanoi": ("hanoi-3-5", Origin()),
+    "hanoi, cyclic": ("hanoi-cyclic-3-4", Origin()),
+    "hanoi, from": ("hanoi-cyclic-4-3", Origin("from", "start")),
+    "lights": ("lights-3x3", Origin()),
+    "lights, three colours": ("lights-2x3-c3", Origin()),
+    "lights, from": ("lights-2x3-c3", Origin("from", "goal")),
+    "lights, multi": ("lights-2x2-c4-multi", Origin()),
+    "jugs": ("jugs-8-5-3", Origin("from", "start")),
+    "jugs, to": ("die-hard-jugs", Origin()),
+    "class, batches": (puzzle_of("python", 'class = "python_spaces:Ring"'), Origin("from", "start")),
+    "class, to": (puzzle_of("python", 'class = "python_spaces:Doubling"'), Origin("to", "start")),
+    "class, one way": (puzzle_of("python", 'class = "python_spaces:OneWay"'), Origin("from", "start")),
+    "class, ranks": (puzzle_of("python", 'class = "python_spaces:Sorting"'), Origin("from", "start")),
+    "class, bytes": (puzzle_of("python", 'class = "python_spaces:Words"'), Origin("from", "start")),
+    "class, 128 bits": (puzzle_of("python", 'class = "python_spaces:Wide"'), Origin("from", "start")),
+    "class, 64 bits": (puzzle_of("python", 'class = "python_spaces:Sparse"'), Origin("from", "start")),
+}
+
+
+@pytest.fixture(params=PUZZLES)
+def made(request: pytest.FixtureRequest, folder: Path) -> Iterator[DistanceMap]:
+    puzzle, origin = PUZZLES[request.param]
+    with farthest.enumerate(puzzle, origin=origin) as found:
+        yield found
+
+
+def test_a_map_and_its_damage(made: DistanceMap) -> None:
+    space = made.space
+    if space.code_bytes == 8:
+        expected = space_layers(made.puzzle, made.origin)
+        assert made.layers == tuple(map(len, expected))
+        for depth, layer in enumerate(expected):
+            for board in layer:
+                assert made.distance(board) == depth
+    assert made.verify().ok
+    farthest_board = made.farthest()[0]
+    path = made.path(farthest_board)
+    assert len(path) == made.eccentricity + 1
+    distances = [made.distance(board) for board in path]
+    assert sorted(distances) == list(range(len(path)))
+    damage(made)
+    assert not made.verify().ok
+
+
+def damage(made: DistanceMap) -> None:
+    """The last reached state of the map is said to be one nearer, in a chunk that is well formed."""
+    with made.database.write() as connection:
+        row = connection.execute(select(chunk).order_by(chunk.c.first_key.desc()).limit(1)).one()
+        held = bytearray(zstd.decompress(row.payload))  # the distances are its end
+        size = row.last_key - row.first_key + 1
+        place = max(i for i in range(len(held) - size, len(held)) if 0 < held[i] < 255)
+        held[place] -= 1
+        payload = compressed(bytes(held), row.codec, row.lead)
+        values = {"payload": payload.payload, "checksum": payload.checksum}
+        connection.execute(update(chunk).where(chunk.c.first_key == row.first_key).values(values))
+
+
+def test_a_class_that_fails_midway(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "midway.py").write_text(
+        "class Space:\n    def initial(self):\n        return [1]\n    def successors_of(self, state):\n"
+        "        if state > 5000:\n            raise KeyError(state)\n        return [state + 1, 2 * state]\n"
+    )
+    (folder / "midway.toml").write_text(
+        'name = "midway"\nfamily = "python"\n[python]\nclass = "midway:Space"\n'
+    )
+    monkeypatch.syspath_prepend(folder)
+    error = run("enumerate", "midway.toml", status=2).stderr
+    assert error.startswith("Error: puzzle class midway:Space: successors_of raised KeyError: ")
+    assert "midway.py, line 6, in successors_of: raise KeyError(state)" in error
+    assert "Traceback" not in error
+
+
+def test_a_listed_job_needs_no_class(run: Run, folder: Path) -> None:
+    (folder / "ring.toml").write_text(
+        'name = "ring"\nfamily = "python"\n[python]\nclass = "python_spaces:Ring"\n'
+    )
+    run("enumerate", "ring.toml")
+    alter("UPDATE puzzle SET definition = replace(definition, 'python_spaces', 'gone_away')")
+    assert "ring" in run("jobs").stdout
+    assert "puzzle class missing on" in run("distance", "1", "3", status=2).stderr
