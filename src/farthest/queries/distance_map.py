@@ -273,40 +273,9 @@ class DistanceMap:
 
     def verify(self) -> Report:
         """Prove the whole map, and what is stored beside it, by the separate program of `farthest verify`."""
-        from farthest.verify.generic import verify_generic
-        from farthest.verify.rows import Facts
-        from farthest.verify.verifier import verify_map
+        from farthest.queries.proof import prove
 
-        record, stored = self.record, Maps(self.database).states(self.record.id)
-        facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
-        rows = ((row.key, row.distance, row.board) for row in stored)
-        depth = None if self.complete else self.depth
-        if self.puzzle.family == "sliding":
-            return verify_map(
-                self.puzzle,
-                record.layout,
-                self.origin,
-                (chunk.distances for chunk in self.chunks()),
-                unit=self.unit.name,
-                layers=self.layers,
-                digest=self.digest,
-                depth=depth,
-                facts=facts,
-                rows=rows,
-            )
-        return verify_generic(
-            self.puzzle,
-            record.layout,
-            self.origin,
-            ((chunk.codes, chunk.distances) for chunk in self.chunks()),
-            unit=self.unit.name,
-            length=self._length,
-            layers=self.layers,
-            digest=self.digest,
-            depth=depth,
-            facts=facts,
-            rows=rows,
-        )
+        return prove(self)
 
     # --- inside ------------------------------------------------------------------------------------------
 
