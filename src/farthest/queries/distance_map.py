@@ -11,7 +11,6 @@ import numpy
 from farthest.errors import JobError, UnreachableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Maps
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
