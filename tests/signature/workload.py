@@ -39,4 +39,12 @@ WORKLOAD = (
     Work("eight-kinds"),
     Work("first-row"),  # 120 goals of both parities
     Work("two-blanks"),
+    Work("pancake-6"),
+    Work("burnt-pancake-4"),  # orientations in the word
+    Work("cuboid-1x3x3"),
+    Work("hakoiri-musume-move"),  # sparse
+    Work("hanoi-4-4"),
+    Work("hanoi-cyclic-3-5"),  # one-way
+    Work("lights-3x3-c3"),
+    Work("die-hard-jugs"),
 )
