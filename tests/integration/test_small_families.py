@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select, update
 
 import farthest
-from farthest.models.chunks import compressed, zstd
+from farthest.models import chunks
+from farthest.models.chunks import compressed
 from farthest.models.tables import chunk
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -21,7 +22,7 @@ def puzzle_of(family: str, table: str, metric: str = "") -> Puzzle:
     return parse_puzzle(f'name = "p"\nfamily = "{family}"\n{more}[{family}]\n{table}\n', "p.toml")
 
 
-PUZZLES = {
+PUZZLES: dict[str, tuple[str | Puzzle, Origin]] = {
     "hanoi": ("hanoi-3-5", Origin()),
     "hanoi, cyclic": ("hanoi-cyclic-3-4", Origin()),
     "hanoi, from": ("hanoi-cyclic-4-3", Origin("from", "start")),
@@ -59,7 +60,7 @@ def test_a_map_and_its_damage(made: DistanceMap) -> None:
     assert made.verify().ok
     farthest_board = made.farthest()[0]
     path = made.path(farthest_board)
-    assert len(path) == made.eccentricity + 1
+    assert len(path) == made.depth + 1
     distances = [made.distance(board) for board in path]
     assert sorted(distances) == list(range(len(path)))
     damage(made)
@@ -70,7 +71,8 @@ def damage(made: DistanceMap) -> None:
     """The last reached state of the map is said to be one nearer, in a chunk that is well formed."""
     with made.database.write() as connection:
         row = connection.execute(select(chunk).order_by(chunk.c.first_key.desc()).limit(1)).one()
-        held = bytearray(zstd.decompress(row.payload))  # the distances are its end
+        unpacked = chunks.zstd.decompress(row.payload)  # type: ignore[attr-defined]
+        held = bytearray(unpacked)  # the distances are its end
         size = row.last_key - row.first_key + 1
         place = max(i for i in range(len(held) - size, len(held)) if 0 < held[i] < 255)
         held[place] -= 1

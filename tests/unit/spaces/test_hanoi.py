@@ -2,6 +2,8 @@
 
 import pytest
 
+from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.puzzles.body import Board
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
@@ -100,3 +102,13 @@ def test_known_answers(name: str) -> None:
     (known,) = puzzle.known
     assert (sum(layers), len(layers) - 1) == (known.states, known.eccentricity)
     assert known.layers in (None, tuple(layers))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["hanoi-4-10", "hanoi-3-12"])
+def test_larger_known_answers(name: str) -> None:
+    puzzle = load(name)
+    outcome = enumerate_puzzle(puzzle, None, Settings(histogram_only=True))
+    (known,) = puzzle.known
+    assert (outcome.states, outcome.eccentricity) == (known.states, known.eccentricity)
+    assert known.layers in (None, tuple(outcome.layers))
