@@ -35,9 +35,9 @@ CATALOGUE = (
     "mississippi",
     "lozenge",
     "sliding-2x5",
-    "red-donkey",
-    "hanoi-4-8",
-    "hanoi-cyclic-3-7",
+    "rush-hour-60",
+    "hanoi-4-6",
+    "hanoi-cyclic-3-4",
 )
 
 TWO_BLANKS = """

@@ -21,7 +21,7 @@ from servers import PostgresServer, RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)
 PUZZLE = "sliding-2x5"
-SCATTERED = "red-donkey"
+SCATTERED = "hakoiri-musume-step"
 STEP_SECONDS = 0.01
 
 QUICK: list[Strike] = [

@@ -1,7 +1,7 @@
-"""What the coordinator's stores of both engines have in common: beginning layers, counting, checkpoints, the end.
+"""What the coordinator's stores of both engines have in common: beginning layers, counting them, the end.
 
 Redis keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Older ones are moved to the
-*spool* meanwhile, and a checkpoint folds them into the distance map of the database, the *base*.
+*spool* meanwhile.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import JobError, LateStepError, LostStateError, StorageError
-from farthest.models.chunks import Chunk
+from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.worker import runs
 from farthest.worker.distances import check_depth
 from farthest.worker.older_layers import OlderLayers
@@ -20,7 +19,7 @@ from farthest.worker.run_steps import Opened, RunSteps
 from farthest.worker.spool import Spool
 
 if TYPE_CHECKING:
-    from farthest.worker.store import Base
+    pass
 
 BEGIN = """
 local now = redis.call('HGET', KEYS[1], 'depth')
@@ -46,10 +45,10 @@ class RunLayers(RunSteps[Opened]):
         self._older = OlderLayers(self, spool)
         self._begin = self.nodes.main.register_script(BEGIN)
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
-        # By depth, complete layers: those that the base lacks, and three.
+        # By depth, complete layers: those that results are made from, and three.
         self._layers: dict[int, dict[int, Record]] = {}
         self._pointers: dict[int, Pointer] = {}  # as the run began
-        self._base: tuple[int, Base] | None = None
+        self._stored_depth = -1  # results are made without the layers up to it
 
     def _start(self, depth: int) -> None:
         """Writes the run's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
@@ -172,34 +171,10 @@ class RunLayers(RunSteps[Opened]):
         """A layer that no step reads any more leaves Redis."""
         if depth not in self._layers:
             return
-        wanted = self._older.keeps and (self._base is None or depth > self._base[0])
+        wanted = self._older.keeps and depth > self._stored_depth
         self._older.move(depth, self._layers[depth], keep=wanted)
         if not wanted:
             del self._layers[depth]
-
-    # Results
-
-    def stored(self, depth: int, base: Base) -> None:
-        """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
-        more."""
-        self._older.settle()
-
-        def checked(key: int) -> Chunk:
-            try:
-                chunk = base(key)
-            except JobError as error:
-                raise LostStateError(f"run {self.run}: {error}") from error
-            if chunk.depth < depth:
-                raise LostStateError(
-                    f"run {self.run}: the database has the checkpoint of depth {chunk.depth} again, after that of "
-                    f"depth {depth}"
-                )
-            return chunk
-
-        self._base = depth, checked
-        self._older.clear()
-        for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
-            del self._layers[known]
 
     def drop(self) -> None:
         """Removes everything of the run from Redis, and gives the spool back."""

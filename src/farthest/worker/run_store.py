@@ -1,4 +1,7 @@
-"""The coordinator's side of a run in Redis by the gather engine: begins it, restores it, reads its results."""
+"""The coordinator's side of a run in Redis by the gather engine: begins it, restores it, reads its results.
+
+A checkpoint folds the layers in the spool into the distance map of the database, the *base*.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.environment import WORKER_MEMORY
-from farthest.errors import StorageError
-from farthest.models.chunks import Unit
+from farthest.errors import JobError, LostStateError, StorageError
+from farthest.models.chunks import Chunk, Unit
 from farthest.worker.assembly import Assembly
 from farthest.worker.bitmaps import Bitmap
 from farthest.worker.blobs import decode_blob, encode_blob
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace
     from farthest.worker.blocks import Cut
     from farthest.worker.connections import RedisNodes
+    from farthest.worker.store import Base
 
 
 class RunStore(RunLayers[BlockViews], RedisStore):
@@ -78,6 +82,7 @@ class RunStore(RunLayers[BlockViews], RedisStore):
         self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
         self._shift = 1 if in_place else 0
         self._reach = Sources(self.kernel)
+        self._base: Base | None = None
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
@@ -131,19 +136,46 @@ class RunStore(RunLayers[BlockViews], RedisStore):
         if not self._older.keeps:
             raise StorageError("this store keeps no distances: it only counts")
         self._older.settle()
-        base_depth, base = self._base or (-1, None)
 
         def blobs(block: int) -> Iterator[tuple[int, bytes]]:
             self.touch()
-            for known in range(base_depth + 1, depth + 1):
+            for known in range(self._stored_depth + 1, depth + 1):
                 record = self._complete(known).get(block)
                 if record is not None and record.nonce:
                     yield known, self._older.blob(known, block, record)
 
         assembly = Assembly(
-            self.kernel, self.blocks, depth, blobs=blobs, base=base, shift=self._shift, parity=self._parity
+            self.kernel,
+            self.blocks,
+            depth,
+            blobs=blobs,
+            base=self._base,
+            shift=self._shift,
+            parity=self._parity,
         )
         return assembly.chunks(size, threads)
+
+    def stored(self, depth: int, base: Base) -> None:
+        """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
+        more."""
+        self._older.settle()
+
+        def checked(key: int) -> Chunk:
+            try:
+                chunk = base(key)
+            except JobError as error:
+                raise LostStateError(f"run {self.run}: {error}") from error
+            if chunk.depth < depth:
+                raise LostStateError(
+                    f"run {self.run}: the database has the checkpoint of depth {chunk.depth} again, after that of "
+                    f"depth {depth}"
+                )
+            return chunk
+
+        self._base, self._stored_depth = checked, depth
+        self._older.clear()
+        for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
+            del self._layers[known]
 
     def restore(
         self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1

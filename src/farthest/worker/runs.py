@@ -4,9 +4,13 @@ A run's keys, all with the prefix ``farthest:run:{run}:`` on the main node but f
 
     meta                    hash: what the puzzle is, how it is cut (``RunFacts``); ``depth``, the layer under way; for
                             each complete layer that steps read ``sealed:{depth}``, its number of records
-    c:{depth}               hash: for each block committed at the depth its record: the blob's nonce, states by shard
-    v                       hash: where moves are one-way, for each block a pointer to the blob of all its found states
-    b:{depth}:{block}:{nonce}, v:{block}:{nonce}    blobs, on the block's node; never changed once a record names them
+    c:{depth}               hash: for each block committed at the depth its record: the nonce of its blobs, states by
+                            shard, and the parts of its outbox
+    v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
+    b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (worker/redis_store.py) or a run
+    o:{depth}:{block}:{nonce}   where states are scattered (worker/scatter_redis.py): what they lead to, shard by shard
+    v:{block}:{nonce}           all found states of a block, or some of them
+                            these three are blobs, on the block's node; never changed once they are named
     todo:{depth}            set: the blocks of the layer under way that were sent and not begun (worker/choice.py)
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)

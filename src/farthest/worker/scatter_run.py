@@ -122,14 +122,16 @@ class ScatterRun(RunLayers[RunViews], ScatterStore):
     def _retire(self, depth: int) -> None:
         """See RunLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
-        read = depth + 1
+        read, records = depth + 1, self._layers.get(depth + 1, {})
         self._older.remove(
             [
                 (self.outbox_key(read, shard, record.nonce), shard)
-                for shard, record in self._layers.get(read, {}).items()
+                for shard, record in records.items()
                 if record.outbox
             ]
         )
+        for shard, record in records.items():
+            records[shard] = Record(record.nonce, record.states)
 
     # Results
 
