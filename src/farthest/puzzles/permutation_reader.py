@@ -286,7 +286,9 @@ class _Reader:
                 )
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
-                        raise NotationError(f"twist: expected {slots} whole numbers, one a slot that is left")
+                        raise NotationError(
+                            f"twist: expected {slots} whole numbers, one a slot; correct the array"
+                        )
                     return read_images(to, slots, first), list(twist)
         except NotationError as error:
             raise self.generator_error(name, str(error)) from None

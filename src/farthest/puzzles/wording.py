@@ -30,5 +30,6 @@ def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:
     """A question such as ``did you mean 'goal'?`` with the choices nearest to the word, or an empty text."""
     import difflib
 
-    near = difflib.get_close_matches(word[:_SHOWN].lower(), list(choices), n=most, cutoff=0.6)
-    return f"did you mean {' or '.join(repr(match) for match in near)}?" if near else ""
+    lowered = {choice.lower(): choice for choice in choices}
+    near = difflib.get_close_matches(word[:_SHOWN].lower(), lowered, n=most, cutoff=0.6)
+    return f"did you mean {' or '.join(repr(lowered[match]) for match in near)}?" if near else ""
