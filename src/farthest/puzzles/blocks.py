@@ -22,6 +22,9 @@ from farthest.puzzles.tokens import token_problem
 from farthest.puzzles.wording import counted
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from farthest.puzzles.definition import Puzzle
     from farthest.puzzles.source import Source
 
@@ -138,6 +141,20 @@ class Blocks(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return blocks_boards.draw_board(self, board)
+
+    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
+        """See Body."""
+        from farthest.puzzles import block_arrays
+
+        return block_arrays.first_wrong(self, boards)
+
+    def texts(self, boards: NDArray[np.uint8]) -> list[str]:
+        """See Body."""
+        from farthest.puzzles import block_arrays
+
+        if blocks_boards.single(self):
+            return block_arrays.texts(self, boards)
+        return [self.format_board(board) for board in boards.tolist()]
 
     def palette(self) -> Mapping[str, int]:
         """See Body: a colour for each way to write a piece."""

@@ -67,11 +67,10 @@ def parse_board(body: Blocks, text: str, *, name: str = "") -> Board:
     mend = f"a board is written like {body.example()!r}"
     labels = {token: i for i, kind in enumerate(body.kinds, 1) for token in kind.tokens}
     tokens = {*labels, body.empty, *filter(None, body.signs)}
-    single = all(len(token) == 1 for token in tokens)
     walls = [token for token in _WALL_TOKENS if token not in tokens]
     spaces = {body.empty, *_EMPTY_TOKENS} - set(labels) - set(body.signs)
     barred = any("|" in token for token in tokens)
-    rows, divided = split_rows(text, body.rows, "/;\n\r" if barred else "/;\n\r|", single=single)
+    rows, divided = split_rows(text, body.rows, "/;\n\r" if barred else "/;\n\r|", single=single(body))
     if not rows:
         raise BoardError(f"{place}: no pieces; {mend}")
     signs = set(filter(None, body.signs))
@@ -82,7 +81,7 @@ def parse_board(body: Blocks, text: str, *, name: str = "") -> Board:
             elif token not in labels and token not in spaces and token not in signs:
                 where = f"row {i}, column {j}" if divided else f"place {j}"
                 expected = " ".join([*labels, body.empty])
-                hint = "" if single else "; separate the pieces with spaces"
+                hint = "" if single(body) else "; separate the pieces with spaces"
                 raise BoardError(
                     f"{place}: {where} holds {shown(token)}, expected one of {expected}{hint}; {mend}"
                 )
@@ -123,7 +122,7 @@ def check_board(body: Blocks, board: Sequence[int], *, name: str = "") -> Board:
 def format_board(body: Blocks, board: Sequence[int]) -> str:
     """See Body."""
     rows = _tokens(body, board)
-    if all(len(token) == 1 for row in rows for token in row) and _single(body):
+    if single(body):
         return ROW_TOKEN.join("".join(row) for row in rows)
     return f" {ROW_TOKEN} ".join(" ".join(row) for row in rows)
 
@@ -135,7 +134,8 @@ def draw_board(body: Blocks, board: Sequence[int]) -> list[str]:
     return [" ".join(token.rjust(width) for token in row) for row in rows]
 
 
-def _single(body: Blocks) -> bool:
+def single(body: Blocks) -> bool:
+    """Whether every token is one character, so that boards are written without spaces."""
     tokens = [body.empty, *body.signs, *(token for kind in body.kinds for token in kind.tokens)]
     return all(len(token) <= 1 for token in tokens)
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from farthest.errors import BoardError, PuzzleError
@@ -278,8 +279,14 @@ def test_an_exit_is_where_it_is() -> None:
     ],
 )
 def test_wrong_numbers(board: Any, problem: str) -> None:
+    made = body(START)
     with pytest.raises(BoardError, match=problem):
-        body(START).check_board(board)
+        made.check_board(board)
+    if isinstance(board, tuple) and len(board) == made.cells:
+        whole = [made.start, made.start, board] if all(isinstance(label, int) for label in board) else []
+        assert made.first_wrong(np.array(whole, dtype=np.int64).reshape(-1, made.cells)) == (
+            2 if whole else None
+        )
 
 
 GOOD: dict[str, Any] = {

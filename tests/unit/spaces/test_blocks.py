@@ -206,6 +206,8 @@ def check(puzzle: Puzzle, origin: Origin | None = None) -> list[int]:
     assert space.encode(none).tobytes() == model.codes(none).tobytes() == b"\xff" * space.code_bytes
     restored = compile_space(puzzle, origin, space.layout_fields())
     assert restored.encode(boards).tolist() == codes.tolist()
+    assert puzzle.body.texts(boards) == [puzzle.body.format_board(board) for board in listed]
+    assert puzzle.body.first_wrong(boards) is None
     for board in listed:
         assert puzzle.body.parse_board(puzzle.body.format_board(board)) == board
         assert puzzle.body.check_board(board) == board

@@ -1,7 +1,7 @@
-"""Sliding blocks in plain Python: pieces on squares of a grid, worked out from the drawing of each board.
+"""Sliding blocks in plain numpy: for each place of a piece the boards that have one there, and where it can go.
 
 Codes as docs/blocks.md defines them: for each kind of piece the set of its first cells is ranked by combinadic among
-the sets of places where such a piece fits, and the ranks are digits, the first kind most significant.
+the places where such a piece fits, and the ranks are digits, the first kind most significant.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from farthest.puzzles.definition import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
-Square = tuple[int, int]
-Stones = dict[Square, int]
-"""What stands on the squares that are not empty: 1 + the kind of the piece."""
+Flags = NDArray[np.bool_]
+
+_WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))
+"""In the order of the bits of ``Kind.ways``."""
+
+_CHOOSE = np.array([[comb(n, k) for k in range(65)] for n in range(64)], dtype=np.uint64)
 
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlockModel:
@@ -45,85 +48,92 @@ class BlockModel:
             (r, c) for r, row in enumerate(self.body.rows) for c, cell in enumerate(row) if cell >= 0
         ]
         self.number = {square: cell for cell, square in enumerate(self.squares)}
-        kinds = range(len(self.body.kinds))
-        self.standing = {(kind, first) for kind in kinds for first in self.squares if self.fits(kind, first)}
-        self.places = [
-            [cell for cell, first in enumerate(self.squares) if (kind, first) in self.standing]
-            for kind in kinds
-        ]
+        self.counts = [len(kind.tokens) for kind in self.body.kinds]
+        # For each kind: first cell -> all cells, where a piece may stand.
+        self.stands = [self._stands(kind) for kind in range(len(self.counts))]
         self.radix = [
-            comb(len(places), len(kind.tokens))
-            for places, kind in zip(self.places, self.body.kinds, strict=True)
+            comb(len(stands), count) for stands, count in zip(self.stands, self.counts, strict=True)
         ]
         self.code_bytes = 8 if prod(self.radix) < 2**64 else 16
 
-    def piece(self, kind: int, first: Square) -> list[Square]:
-        """The squares of a piece, on the board or not."""
-        return [(first[0] + r, first[1] + c) for r, c in self.body.kinds[kind].shape]
+    def _stands(self, kind: int) -> dict[int, list[int]]:
+        stands = {}
+        open_to = {"", *self.body.kinds[kind].exits}
+        for first, (row, column) in enumerate(self.squares):
+            squares = [(row + r, column + c) for r, c in self.body.kinds[kind].shape]
+            cells = [self.number[square] for square in squares if square in self.number]
+            if len(cells) == len(squares) and {self.body.signs[cell] for cell in cells} <= open_to:
+                stands[first] = cells
+        return stands
 
-    def fits(self, kind: int, first: Square) -> bool:
-        """Whether all squares of the piece are on the board, and those of exits open to it."""
-        squares = self.piece(kind, first)
-        if not all(square in self.number for square in squares):
-            return False
-        signs = {self.body.signs[self.number[square]] for square in squares}
-        return signs <= {"", *self.body.kinds[kind].exits}
-
-    def pieces(self, board: list[int]) -> list[tuple[int, Square]] | None:
-        """Kind and first square of each piece; None where the board is not made of whole pieces."""
-        left = {square: label for square, label in zip(self.squares, board, strict=True) if label > 0}
-        found = []
-        while left:
-            first = min(left)
-            kind = left[first] - 1
-            if kind >= len(self.places):
-                return None
-            for square in self.piece(kind, first):
-                if left.pop(square, 0) != kind + 1:
-                    return None
-            if (kind, first) not in self.standing:
-                return None
-            found.append((kind, first))
-        return found
-
-    def reached(self, stones: Stones, kind: int, first: Square) -> Iterator[Square]:
-        """Where one move brings the piece; its own squares are empty in ``stones``."""
-        ways = [
-            way
-            for i, way in enumerate([(-1, 0), (1, 0), (0, -1), (0, 1)])
-            if self.body.kinds[kind].ways >> i & 1
-        ]
-        seen, edge = {first}, [(first, way) for way in ways]
-        while edge:
-            (row, column), way = edge.pop()
-            there = (row + way[0], column + way[1])
-            if (
-                there in seen
-                or not self.fits(kind, there)
-                or any(part in stones for part in self.piece(kind, there))
-            ):
-                continue
-            seen.add(there)
-            yield there
-            if self.metric == "slide":
-                edge.append((there, way))
-            elif self.metric == "move":
-                edge += [(there, other) for other in ways]
+    def pieces(self, boards: Boards) -> tuple[list[Flags], Flags]:
+        """For each kind and cell which boards have a piece there; which boards are made of the right pieces."""
+        left = boards.copy()
+        found = [np.zeros(boards.shape, dtype=np.bool_) for _ in self.counts]
+        for cell in range(len(self.squares)):
+            for kind, stands in enumerate(self.stands):
+                if cell in stands:
+                    rows = np.flatnonzero((left[:, stands[cell]] == kind + 1).all(axis=1))
+                    left[rows[:, None], stands[cell]] = 0
+                    found[kind][rows, cell] = True
+        right = (left == 0).all(axis=1)
+        for flags, count in zip(found, self.counts, strict=True):
+            right &= flags.sum(axis=1) == count
+        return found, right
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
         """See Model."""
-        rows: list[int] = []
-        found: list[list[int]] = []
-        for row, board in enumerate(boards.tolist()):
-            for kind, first in self.pieces(board) or ():
-                stones = {square: label for square, label in zip(self.squares, board, strict=True) if label}
-                for part in self.piece(kind, first):
-                    del stones[part]
-                for there in self.reached(stones, kind, first):
-                    after = stones | dict.fromkeys(self.piece(kind, there), kind + 1)
-                    rows.append(row)
-                    found.append([after.get(square, 0) for square in self.squares])
-        return np.array(rows, dtype=np.intp), np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))
+        all_rows, all_found = [np.zeros(0, dtype=np.intp)], [boards[:0]]
+        flags, _ = self.pieces(boards)
+        for kind, stands in enumerate(self.stands):
+            for first, cells in stands.items():
+                rows = np.flatnonzero(flags[kind][:, first])
+                free = boards[rows] == 0
+                free[:, cells] = True
+                for there, reached in self.reached(kind, first, free):
+                    chosen = rows[reached]
+                    after = boards[chosen]
+                    after[:, cells] = 0
+                    after[:, stands[there]] = kind + 1
+                    all_rows.append(chosen)
+                    all_found.append(after)
+        return np.concatenate(all_rows), np.concatenate(all_found)
+
+    def reached(self, kind: int, first: int, free: Flags) -> Iterator[tuple[int, Flags]]:
+        """Where one move brings the piece, and on which boards; ``free``: each board's free cells, its own too."""
+        if self.metric == "move":
+            yield from self.wandered(kind, first, free)
+            return
+        for way in range(len(_WAYS)):
+            there, reached = self.beside(kind, first, way), np.ones(len(free), dtype=np.bool_)
+            while there is not None:
+                reached = reached & free[:, self.stands[kind][there]].all(axis=1)
+                yield there, reached
+                there = self.beside(kind, there, way) if self.metric == "slide" else None
+
+    def wandered(self, kind: int, first: int, free: Flags) -> Iterator[tuple[int, Flags]]:
+        """The same in the metric ``move``: steps until no board has a new place."""
+        found = {first: np.ones(len(free), dtype=np.bool_)}
+        edge = [(first, found[first])]
+        while edge:
+            place, fresh = edge.pop()
+            for way in range(len(_WAYS)):
+                there = self.beside(kind, place, way)
+                if there is None:
+                    continue
+                known = found.setdefault(there, np.zeros(len(free), dtype=np.bool_))
+                more = fresh & free[:, self.stands[kind][there]].all(axis=1) & ~known
+                if more.any():
+                    found[there] = known | more
+                    edge.append((there, more))
+        del found[first]
+        yield from found.items()
+
+    def beside(self, kind: int, first: int, way: int) -> int | None:
+        """Where a piece stands after a step, if it may go and stand there."""
+        (row, column), (down, right) = self.squares[first], _WAYS[way]
+        there = self.number.get((row + down, column + right))
+        return there if self.body.kinds[kind].ways >> way & 1 and there in self.stands[kind] else None
 
     def origins(self) -> Boards:
         """See Model."""
@@ -134,15 +144,14 @@ class BlockModel:
             patterns = list(body.goals)
         else:
             patterns = [body.parse_board(self.origin.where)]
-        boards = [board for pattern in patterns for board in self.filled(list(pattern))]
-        return np.array(boards, dtype=np.uint8).reshape(-1, len(self.squares))
+        found = [board for pattern in patterns for board in self.filled(pattern)]
+        return np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))
 
-    def filled(self, pattern: list[int]) -> Iterator[list[int]]:
+    def filled(self, pattern: tuple[int, ...]) -> Iterator[list[int]]:
         """All boards with the pieces of the pattern."""
         named = [0 if label == WILDCARD else label for label in pattern]
-        kinds = [kind for kind, _ in self.pieces(named) or ()]
-        missing = [len(kind.tokens) - kinds.count(i) for i, kind in enumerate(self.body.kinds)]
-
+        flags, _ = self.pieces(np.array([named], dtype=np.uint8))
+        missing = [count - int(there.sum()) for count, there in zip(self.counts, flags, strict=True)]
         yield from self.placed(named, 0, missing)
 
     def placed(self, board: list[int], kind: int, missing: list[int]) -> Iterator[list[int]]:
@@ -150,9 +159,10 @@ class BlockModel:
         if kind == len(missing):
             yield board
             return
-        for firsts in combinations(self.places[kind], missing[kind]):
-            cells = [self.number[part] for first in firsts for part in self.piece(kind, self.squares[first])]
-            if len(set(cells)) == len(cells) and not any(board[cell] for cell in cells):
+        room = [cells for cells in self.stands[kind].values() if not any(board[cell] for cell in cells)]
+        for chosen in combinations(room, missing[kind]):
+            cells = [cell for piece in chosen for cell in piece]
+            if len(set(cells)) == len(cells):
                 after = list(board)
                 for cell in cells:
                     after[cell] = kind + 1
@@ -160,41 +170,52 @@ class BlockModel:
 
     def codes(self, boards: Boards) -> Codes:
         """See Model."""
-        return self.packed([self.code(board) for board in boards.tolist()])
-
-    def code(self, board: list[int]) -> int | None:
-        """The code of a board, or None."""
-        found = self.pieces(board)
-        if found is None:
-            return None
-        code = 0
-        for kind, places in enumerate(self.places):
-            ranks = [places.index(self.number[first]) for other, first in found if other == kind]
-            if len(ranks) != len(self.body.kinds[kind].tokens):
-                return None
-            code = code * self.radix[kind] + sum(comb(rank, i) for i, rank in enumerate(sorted(ranks), 1))
-        return code
-
-    def packed(self, codes: list[int | None]) -> Codes:
-        """Codes as maps hold them; all bits set for None."""
-        filler = 2 ** (8 * self.code_bytes) - 1
-        whole = [filler if code is None else code for code in codes]
+        flags, right = self.pieces(boards)
+        ranks = []
+        for there, stands in zip(flags, self.stands, strict=True):
+            rank, seen = np.zeros(len(boards), dtype=np.uint64), np.zeros(len(boards), dtype=np.intp)
+            for place, first in enumerate(stands):
+                seen += there[:, first]
+                rank += np.where(there[:, first], _CHOOSE[place][seen], np.uint64(0))
+            ranks.append(rank)
         if self.code_bytes == 8:
-            return np.array(whole, dtype=np.uint64)
-        return np.frombuffer(b"".join(code.to_bytes(16, "big") for code in whole), dtype="S16")
+            codes = np.zeros(len(boards), dtype=np.uint64)
+            for rank, radix in zip(ranks, self.radix, strict=True):
+                codes = codes * np.uint64(radix) + rank
+            codes[~right] = 2**64 - 1
+            return codes
+        texts = []
+        for digits, good in zip(zip(*ranks, strict=True), right.tolist(), strict=True):
+            code = 0
+            for digit, radix in zip(digits, self.radix, strict=True):
+                code = code * radix + int(digit)
+            texts.append(code.to_bytes(16, "big") if good else b"\xff" * 16)
+        return np.frombuffer(b"".join(texts), dtype="S16")
 
     def boards(self, codes: Codes) -> Boards:
         """See Model. Pieces that overlap hide each other, so that the board has another code or none."""
-        found = []
-        for text in np.ascontiguousarray(codes).view(f"V{self.code_bytes}").tolist():
-            code = int.from_bytes(text, "little" if self.code_bytes == 8 else "big")
-            board = [0] * len(self.squares)
-            for kind in reversed(range(len(self.places))):
-                code, rank = divmod(code, self.radix[kind])
-                for i in range(len(self.body.kinds[kind].tokens), 0, -1):
-                    place = max(n for n in range(len(self.places[kind])) if comb(n, i) <= rank)
-                    rank -= comb(place, i)
-                    for square in self.piece(kind, self.squares[self.places[kind][place]]):
-                        board[self.number[square]] = kind + 1
-            found.append(board)
-        return np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))
+        found = np.zeros((len(codes), len(self.squares)), dtype=np.uint8)
+        rows = np.arange(len(codes))[:, None]
+        for kind, rank in self.digits(codes):
+            stands = np.array(list(self.stands[kind].values()))
+            for number in range(self.counts[kind], 0, -1):
+                choose = _CHOOSE[: len(stands), number]
+                place = np.searchsorted(choose, rank, side="right") - 1
+                rank = rank - choose[place]
+                found[rows, stands[place]] = kind + 1
+        return found
+
+    def digits(self, codes: Codes) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+        """Each kind's ranks, the last kind first."""
+        if self.code_bytes == 8:
+            left = np.ascontiguousarray(codes, dtype=np.uint64)
+            for kind in reversed(range(len(self.radix))):
+                left, rank = np.divmod(left, np.uint64(self.radix[kind]))
+                yield kind, rank
+            return
+        texts = np.ascontiguousarray(codes).view("V16").tolist()
+        numbers = [int.from_bytes(text, "big") for text in texts]
+        for kind in reversed(range(len(self.radix))):
+            parts = [divmod(number, self.radix[kind]) for number in numbers]
+            numbers = [number for number, _ in parts]
+            yield kind, np.array([rank for _, rank in parts], dtype=np.uint64)

@@ -1,0 +1,71 @@
+"""Many boards of a sliding block puzzle at once, in numpy: their pieces, and their canonical texts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.puzzles.grid import WALL
+from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN
+
+if TYPE_CHECKING:
+    from farthest.puzzles.blocks import Blocks
+
+_PIECE = 1 << 14
+"""Boards at a time: some megabytes of characters."""
+
+
+def first_wrong(body: Blocks, boards: NDArray[np.integer]) -> int | None:
+    """The first of the rows that is no board, or None."""
+    left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
+    counts = np.zeros((len(boards), len(body.kinds)), dtype=np.int64)
+    for kind, _, rows in _pieces(body, left):
+        counts[rows, kind] += 1
+    for i, kind_of in enumerate(body.kinds):
+        right &= counts[:, i] == len(kind_of.tokens)
+    wrong = np.flatnonzero((left != 0).any(axis=1) | ~right)
+    return int(wrong[0]) if wrong.size else None
+
+
+def texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
+    """The canonical texts of boards whose tokens are one character each."""
+    lines: list[str] = []
+    for first in range(0, len(boards), _PIECE):
+        lines += _texts(body, boards[first : first + _PIECE])
+    return lines
+
+
+def _texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
+    template: list[str] = []
+    positions = [0] * body.cells
+    for row in body.rows:
+        for cell in row:
+            if cell != WALL:
+                positions[cell] = len(template)
+            template.append(WALL_TOKEN if cell == WALL else body.signs[cell] or body.empty)
+        template.append(ROW_TOKEN)
+    line = np.array([ord(token) for token in template[:-1]], dtype=np.uint32)
+    signs = np.tile(line, (len(boards), 1))
+    numbers = np.zeros((len(boards), len(body.kinds)), dtype=np.intp)
+    tokens = [np.array([ord(token) for token in kind.tokens], dtype=np.uint32) for kind in body.kinds]
+    for kind, covered, rows in _pieces(body, boards.astype(np.int64)):
+        own = tokens[kind][numbers[rows, kind]]
+        signs[rows[:, None], [positions[cell] for cell in covered]] = own[:, None]
+        numbers[rows, kind] += 1
+    found: list[str] = signs.view(f"<U{len(line)}").reshape(-1).tolist()
+    return found
+
+
+def _pieces(body: Blocks, left: NDArray[np.int64]) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:
+    """For each kind and place, in reading order: the cells, and the boards with a piece there, which is taken away from
+    ``left``; what is left in the end belongs to no whole piece."""
+    found = []
+    for cell in range(body.cells):
+        for kind, covers in enumerate(body.covers):
+            if covers[cell]:
+                rows = np.flatnonzero((left[:, covers[cell]] == kind + 1).all(axis=1))
+                left[rows[:, None], covers[cell]] = 0
+                found.append((kind, covers[cell], rows))
+    return found
