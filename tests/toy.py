@@ -108,6 +108,7 @@ def boards_of(states: Sequence[int] | NDArray[Any]) -> NDArray[numpy.uint8]:
 class ToySpace:
     engine = "scatter"
     cells = 2
+    undirected = graded = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any] | None) -> None:
         assert isinstance(puzzle.body, Toy)
@@ -157,6 +158,15 @@ class ToySpace:
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         del board
         return None
+
+    def origin_codes(self) -> bytes:
+        return self.encode(numpy.array(self.origins, dtype=numpy.uint8)).tobytes()
+
+    def successors(self, codes: Any, threads: int) -> bytes:
+        del threads
+        known = numpy.frombuffer(codes, dtype=f"S{self.code_bytes}" if self.code_bytes != 8 else "<u8")
+        away = self.neighbours(self.decode(known), toward=False)
+        return b"".join(self.encode(after).tobytes() for _, _, after in away)
 
 
 def compile(  # noqa: A001
