@@ -8,6 +8,8 @@ ignore    = "1 2"                     # pieces whose orientation does not matter
 numbering = 1                         # the number of the first slot in generators; 1 if not given
 inverses  = true                      # whether the inverse of each generator is a move; true if not given
 
+file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
+
 [permutation.generators]              # name = cycles, images, or images and turns
 R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
 S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
@@ -20,6 +22,7 @@ slots = 8
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -27,6 +30,7 @@ from typing import Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.body import Board
 from farthest.puzzles.cycles import NotationError, read_cycles, read_images
+from farthest.puzzles.foreign import SUFFIXES, read_foreign
 from farthest.puzzles.permutation import MAX_MODULUS, MAX_SLOTS, Permutation, name_problem
 from farthest.puzzles.permutation_assembly import PieceSet, assemble, slot_moduli
 from farthest.puzzles.permutation_moves import MAX_MOVES, Move, identity, listed
@@ -37,19 +41,10 @@ from farthest.puzzles.wording import near_match, shown
 TABLE = "permutation"
 _ORBITS, _GENERATORS = f"{TABLE}.orbits", f"{TABLE}.generators"
 _SET_KEYS = ("goal", "slots", "modulus", "ignore")
-_KEYS = (
-    "goal",
-    "slots",
-    "goals",
-    "start",
-    "modulus",
-    "ignore",
-    "numbering",
-    "inverses",
-    "generators",
-    "orbits",
-)
+_FILE_KEYS = ("file", "goals", "start")
+_KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
 _RESERVED = ("to", "twist")
+_MAX_BYTES = 1 << 20
 
 
 def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
@@ -69,13 +64,7 @@ class _Reader:
 
     def read(self) -> Permutation:
         self.check_keys(self.table, _KEYS, TABLE, 0)
-        self.read_sets()
-        first = self.table.get("numbering", 1)
-        if type(first) is not int or first not in (0, 1):
-            raise self.fail(
-                "numbering", f"expected 0 or 1, the number of the first slot, got {shown(first)}; correct it"
-            )
-        body = assemble(self.sets, self.moves(self.generators(first)))
+        body = self.from_file() if "file" in self.table else self.from_table()
         goals = self.boards("goals", body)
         start = self.table.get("start")
         return replace(
@@ -83,6 +72,35 @@ class _Reader:
             goals=goals or body.goals,
             start=None if start is None else self.board("start", start, body),
         )
+
+    def from_table(self) -> Permutation:
+        self.read_sets()
+        first = self.table.get("numbering", 1)
+        if type(first) is not int or first not in (0, 1):
+            raise self.fail(
+                "numbering", f"expected 0 or 1, the number of the first slot, got {shown(first)}; correct it"
+            )
+        return assemble(self.sets, self.moves(self.generators(first)))
+
+    def from_file(self) -> Permutation:
+        for key in self.table:
+            if key not in _FILE_KEYS:
+                raise self.fail(key, f"{key} stands beside file, which tells it; leave one of them out")
+        name = self.table["file"]
+        if not isinstance(name, str) or not name.lower().endswith(SUFFIXES):
+            raise self.fail(
+                "file", f"expected a name that ends in {', '.join(SUFFIXES)}, got {shown(name)}; correct it"
+            )
+        path = os.path.join(os.path.dirname(self.source.place), name)
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_BYTES)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise self.fail(
+                "file", f"{path} cannot be read ({reason}); name a file beside this one"
+            ) from None
+        return read_foreign(data, path, self.metric)[1]
 
     def check_keys(self, table: Mapping[str, Any], keys: tuple[str, ...], name: str, index: int) -> None:
         for key in table:
