@@ -9,13 +9,10 @@ import pytest
 
 import farthest
 from farthest.errors import UnreachableError
-from farthest.puzzles.boards import format_board
 from farthest.puzzles.definition import Origin
-from farthest.puzzles.sliding import sliding
 from farthest.queries.distance_map import DistanceMap, open_map
 from servers import PostgresServer
 from unit.queries.conftest import MapOf
-from unit.queries.test_distance_map import all_boards
 
 CASES = [
     ("roundabout", Origin("from", "goal"), None),
@@ -23,6 +20,8 @@ CASES = [
     ("sliding-2x3-slide", None, None),
     ("8-puzzle", None, 9),
     ("eight-kinds", None, None),
+    ("jugs-8-5-3", None, None),
+    ("rush-BBoooooooooCAAoooCooooooooDDoooooooo", None, 4),  # a sparse map
 ]
 Pair = tuple[DistanceMap, DistanceMap]
 
@@ -47,8 +46,8 @@ def test_what_is_known_of_the_map(pair: Pair) -> None:
 def test_every_distance(pair: Pair) -> None:
     file, stored = pair
     assert numpy.array_equal(stored.array(), file.array())
-    boards = list(islice(all_boards(stored), 3000))
-    texts = [format_board(sliding(stored.puzzle), board) for board in boards]
+    assert numpy.array_equal(stored.codes(), file.codes())
+    texts = stored.puzzle.body.texts(stored.space.decode(stored.codes()[:3000]))
     assert stored.distances(texts).tolist() == file.distances(texts).tolist()
 
 
