@@ -10,7 +10,12 @@ import pytest
 from sqlalchemy import update
 
 import farthest
+from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.interrupts import Interrupted
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
 from farthest.models.chunks import encode_chunk
+from farthest.models.database import open_database
 from farthest.models.maps import Maps
 from farthest.models.sparse import encode_piece, piece_of
 from farthest.models.tables import chunk
@@ -60,6 +65,34 @@ def test_a_map(name: str, tmp_path: Path) -> None:
         check_moves(opened)
         check_exports(opened, tmp_path)
         check_proof(opened)
+
+
+class Stopping(Reporter):
+    """Stops a run when a layer is done."""
+
+    def __init__(self, depth: int) -> None:
+        self._depth = depth
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == self._depth:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_that_is_stopped_and_continued_ends_in_the_same_map(name: str, tmp_path: Path) -> None:
+    make, origin = CASES[name]
+    settings = Settings(origin=origin, threads=2, checkpoint_seconds=0)
+    with open_database(str(tmp_path / "whole.db"), create=True) as database:
+        whole = enumerate_puzzle(make(), database, settings)
+    with open_database(str(tmp_path / "parts.db"), create=True) as database:
+        for depth in (2, 4):
+            with pytest.raises(Interrupted):
+                enumerate_puzzle(make(), database, settings, Stopping(depth))
+        outcome = enumerate_puzzle(make(), database, settings)
+        assert outcome.resumed_from in (1, 2, 3)  # checkpoints may take a tenth of the time
+        assert (outcome.digest, outcome.layers) == (whole.digest, whole.layers)
+        assert outcome.farthest == whole.farthest
+        assert enumerate_puzzle(make(), None, settings).digest == whole.digest
 
 
 def ways_by_counting(opened: DistanceMap) -> dict[str, int]:
