@@ -152,14 +152,12 @@ def test_what_is_restored_must_fit(database: Database, codes: str) -> None:
     puzzle = toy.toy(codes, size=2000)
     outcome = enumerate_puzzle(puzzle, database, replace(ONE, max_depth=4))
     space: Any = compile_space(puzzle)
-    job = outcome.job
-    assert job is not None
     states = sum(outcome.layers)
 
     def chunks() -> list[Any]:
         from farthest.models.sparse import piece_of
 
-        found = list(Maps(database).chunks(job))
+        found = list(Maps(database).chunks(Jobs(database).list()[-1].id))
         return [
             piece_of(one) if one.width else (one.first_key, one.unit, memoryview(one.distances))
             for one in found
@@ -182,7 +180,6 @@ def test_what_is_restored_must_fit(database: Database, codes: str) -> None:
         restored(4, chunks(), states + 1)
     other = "numbers" if codes == "strings" else "strings"
     enumerate_puzzle(toy.toy(other), database, replace(ONE, max_depth=4))
-    job = Jobs(database).list()[-1].id
     with pytest.raises(DamagedMapError):
         restored(4, chunks(), states)
 
