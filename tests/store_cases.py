@@ -4,11 +4,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import naive
-from arrangements import arrangement_space
+import permutations
 from farthest import _kernel
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
-from farthest.spaces.arrangement import ArrangementSpace
+from farthest.puzzles.sliding import Sliding
+from farthest.spaces import compile_space
+from farthest.spaces.contract import GatherSpace, gather
 from strategies import grid_rows, make_puzzle
 
 
@@ -19,7 +21,7 @@ class Case:
     The shards of ``kernel`` are the places of the first ``shard_classes`` labels.
     """
 
-    space: ArrangementSpace
+    space: GatherSpace
     shard_classes: int
     kernel: _kernel.Space
     origins: tuple[int, ...]
@@ -46,6 +48,7 @@ def _puzzles() -> dict[str, Puzzle]:
         "slides": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3)], metric="slide"),
         "one-way": load("roundabout"),
         "two blanks": make_puzzle(rows=rows, goals=[(0, 0, 1, 2, 3, 4)]),
+        "turned pieces": permutations.samples()["moduli mixed, from"],
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }
 
@@ -57,14 +60,15 @@ NAMES = tuple(_puzzles())
 def case(name: str, shard_classes: int = 1) -> Case:
     """A search by its name, its shards cut by ``shard_classes`` labels."""
     puzzle = _puzzles()[name]
-    space = arrangement_space(puzzle)
+    space = gather(compile_space(puzzle))
     layers: dict[int, list[int]] = {}
-    for board, depth in naive.distances(puzzle).items():
-        layers.setdefault(depth, []).append(space.key(board))
+    model = naive if isinstance(puzzle.body, Sliding) else permutations
+    for board, depth in model.distances(puzzle).items():
+        layers.setdefault(depth, []).extend(space.keys_of([board]))
     return Case(
         space,
         shard_classes,
         space.compile_kernel(shard_classes),
-        tuple(space.key(board) for board in space.origins),
+        tuple(space.keys_of(space.origins)),
         tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),
     )
