@@ -97,7 +97,7 @@ CHECKPOINT_SECONDS = Setting(
 BLOCK_SIZE = Setting(
     "FARTHEST_BLOCK_SIZE",
     "4MiB",
-    "Bytes of a layer's bitmap in one step and one blob, where shards allow it.",
+    "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it.",
 )
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -16,11 +17,15 @@ from farthest.worker.memory import MemoryStore
 from farthest.worker.registry import list_workers
 from farthest.worker.run_store import RunStore
 from farthest.worker.runs import new_run
+from farthest.worker.scatter_memory import ScatterMemoryStore
+from farthest.worker.scatter_run import ScatterRun
 from farthest.worker.store import ShardStore
+from scatter_cases import PUZZLES, ScatterCase, scatter_case
 from servers import RedisServer
 from store_cases import NAMES, Case, case
 
-Pair = tuple[Executor, Callable[[Case], ShardStore]]
+AnyCase = Case | ScatterCase
+Pair = tuple[Executor, Callable[[Any], ShardStore]]
 
 
 def threads(number: int) -> Callable[[pytest.FixtureRequest], Pair]:
@@ -28,6 +33,23 @@ def threads(number: int) -> Callable[[pytest.FixtureRequest], Pair]:
         return ThreadsExecutor(number), lambda of: MemoryStore(of.kernel, of.origins, distances=True)
 
     return make
+
+
+def scattering_threads(request: pytest.FixtureRequest) -> Pair:
+    return ThreadsExecutor(2), lambda of: ScatterMemoryStore(of.space, distances=True)
+
+
+def scattering_celery(request: pytest.FixtureRequest) -> Pair:
+    nodes: RedisNodes = request.getfixturevalue("nodes_with_worker")
+    executor = CeleryExecutor(nodes, small_states=0)
+    request.addfinalizer(executor.close)
+
+    def store(of: ScatterCase) -> ScatterRun:
+        made = ScatterRun.create(nodes, new_run("1"), of.space, 3, distances=False)
+        request.addfinalizer(made.drop)
+        return made
+
+    return executor, store
 
 
 def celery(small_states: int) -> Callable[[pytest.FixtureRequest], Pair]:
@@ -55,6 +77,8 @@ EXECUTORS = {
     "five threads": threads(5),
     "celery": celery(0),
     "celery, small layers here": celery(20),
+    "two threads, scattered": scattering_threads,
+    "celery, scattered": scattering_celery,
 }
 
 
@@ -87,53 +111,56 @@ def pair(request: pytest.FixtureRequest) -> Pair:
 
 
 @pytest.fixture
-def one_case(request: pytest.FixtureRequest) -> Case:
-    return case(*request.param)
+def one_case(request: pytest.FixtureRequest) -> AnyCase:
+    return scatter_case(*request.param) if request.param[0] in PUZZLES else case(*request.param)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every executor with every kind of graph, shards cut by one and three labels: by one number for Celery's."""
     cuts = dict.fromkeys(EXECUTORS, (1, 3)) | {"celery": (3,), "celery, small layers here": (1,)}
     if "one_case" in metafunc.fixturenames:
-        pairs = [(pair, (name, n)) for pair, all_cuts in cuts.items() for name in NAMES for n in all_cuts]
-        ids = [f"{pair}-{name}-{n}" for pair, (name, n) in pairs]
+        pairs: list[tuple[str, tuple[Any, ...]]] = []
+        for pair, all_cuts in cuts.items():
+            if "scattered" in pair:
+                pairs += [(pair, (name,)) for name in PUZZLES]
+            else:
+                pairs += [(pair, (name, n)) for name in NAMES for n in all_cuts]
+        ids = ["-".join(map(str, (pair, *one))) for pair, one in pairs]
         metafunc.parametrize(("pair", "one_case"), pairs, indirect=True, ids=ids)
-    elif "pair" in metafunc.fixturenames:
-        metafunc.parametrize("pair", list(cuts), indirect=True)
 
 
-def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: Case) -> None:
+def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)
     for depth in range(1, len(one_case.layers) + 1):
-        executor.run_layer(store, depth, store.begin(depth, range(one_case.kernel.shards)))
-        assert store.counts(depth) == one_case.counts(depth)
+        executor.run_layer(store, depth, store.begin(depth, range(store.shards)))
+        assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
-def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: Case) -> None:
+def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)
-    shards = store.begin(1, range(one_case.kernel.shards))
+    shards = store.begin(1, range(store.shards))
     for part in (shards[::2], shards, shards):
         executor.run_layer(store, 1, part)
-    assert store.counts(1) == one_case.counts(1)
+    assert store.counts(1) == one_case.counts(1, store.shards)
 
 
-def test_no_shards_are_no_work(pair: Pair) -> None:
+def test_no_shards_are_no_work(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
-    store = make_store(case("two colours"))
+    store = make_store(one_case)
     store.begin(1, [])
     executor.run_layer(store, 1, [])
     assert store.counts(1) == {}
 
 
-def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair) -> None:
+def test_a_layer_that_cannot_be_stepped_is_an_error(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     with pytest.raises(FarthestError):
-        executor.run_layer(make_store(case("two colours")), 3, [0])
+        executor.run_layer(make_store(one_case), 3, [0])
 
 
-def test_a_search_finds_all_layers(pair: Pair, one_case: Case) -> None:
+def test_a_search_finds_all_layers(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     search = LayerSearch(make_store(one_case), executor)
     sizes = [search.next_layer(depth) for depth in range(1, len(one_case.layers) + 1)]

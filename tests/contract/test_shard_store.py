@@ -106,8 +106,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pairs = [(store, one) for store, ones in cases.items() for one in ones]
         ids = ["-".join(map(str, (store, *one))) for store, one in pairs]
         metafunc.parametrize(("make_store", "one_case"), pairs, indirect=True, ids=ids)
-    elif "make_store" in metafunc.fixturenames:
-        metafunc.parametrize("make_store", list(cases), indirect=True)
 
 
 @pytest.fixture

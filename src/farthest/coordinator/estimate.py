@@ -37,8 +37,9 @@ SPARSE_DISK_BYTES = 4
 REDIS_BYTES_PER_KEY = 0.14
 """Of the layers that Redis holds at once, compressed, about (docs/scaling.md)."""
 
-REDIS_BYTES_SCATTERED = 4
-"""For a state of a space given by its successors, about: its share of the largest layers and of what they lead to."""
+REDIS_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
+"""For a state of a space given by its successors, about: its share of the largest layers and of what they lead to
+(docs/scaling.md)."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -125,7 +126,8 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Est
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
     if space.engine == "scatter":
         needs = estimate_scatter(space, settings)
-        redis = max(known) * REDIS_BYTES_SCATTERED if known and settings.max_depth is None else limit
+        each = REDIS_BYTES_SCATTERED["sparse" if space.keys is None else "dense"]
+        redis = max(known) * each if known and settings.max_depth is None else limit
         if redis > limit:
             raise _redis_too_small(space, max(known), redis, limit)
         return Estimate(needs.states_at_most, redis, needs.disk, limit)
