@@ -17,7 +17,7 @@ BOARDS_DRAWN = 24
 
 GOALS_LISTED = 4
 
-STATES_SEARCHED = 30_000_000
+STATES_SEARCHED = 5_000_000
 """In larger maps the goals are not looked for."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farthest.queries.states import state_blocks
+from farthest.queries.states import key_blocks
 
 if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
@@ -26,16 +26,20 @@ def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
     body = distance_map.puzzle.body
     depth, states, boards = -1, 0, list[str]()
-    for block in state_blocks(distance_map):
-        here = body.at_goal(block.labels)
-        if not here.any():
+    for block in key_blocks(distance_map):
+        # Only what is no farther than the nearest goal so far need be decoded.
+        near = slice(None) if depth < 0 else block.distances <= depth
+        distances = block.distances[near]
+        if not distances.size:
             continue
-        nearest = int(block.distances[here].min())
-        if 0 <= depth < nearest:
+        labels = distance_map.space.decode(block.codes[near])
+        goals = body.at_goal(labels)
+        if not goals.any():
             continue
+        nearest = int(distances[goals].min())
         if nearest != depth:
             depth, states, boards = nearest, 0, []
-        found = block.labels[here & (block.distances == nearest)]
+        found = labels[goals & (distances == nearest)]
         states += len(found)
         boards += body.texts(found[: BOARDS_KEPT - len(boards)])
     return None if depth < 0 else FirstGoals(depth, states, boards)
