@@ -17,7 +17,7 @@ COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database"}
 SERVICES = {"coordinator", "worker"}
 """Commands without a result: they log."""
-NO_DATABASE = {"puzzles", "worker", "workers"}
+NO_DATABASE = {"draw", "puzzles", "worker", "workers"}
 
 
 def section(command: str) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from integration.conftest import Run
+from integration.conftest import Run, RunJson
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,3 +28,10 @@ def test_a_solution_is_a_row_of_boards(run: Run, tmp_path: Path) -> None:
     assert captions[0] == "start"
     assert len(captions) == 7
     assert "leave out --all" in run("path", "3-puzzle", "3210", "--all", "--svg", str(file), status=2).stderr
+
+
+def test_json(run_json: RunJson) -> None:
+    assert run_json("draw", "8-puzzle", "867254301") == {
+        "puzzle": "8-puzzle",
+        "boards": [{"name": "", "board": "867/254/301", "lines": ["8 6 7", "2 5 4", "3 0 1"]}],
+    }

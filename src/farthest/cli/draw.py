@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import force_option
+from farthest.cli.options import force_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
 )
 @force_option
-def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool) -> None:
+@json_option
+def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_json: bool) -> None:
     """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start.
 
     PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
@@ -34,7 +35,9 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool) -> 
       farthest draw eight-kinds '┘│└/─□─/┐│┌'
       farthest draw 15-puzzle --svg 15-puzzle.svg
     """
-    from farthest.cli.printing import side_by_side
+    if file is not None and as_json:
+        raise click.UsageError("--svg writes a file: leave out --json.")
+    from farthest.cli.printing import print_json, side_by_side
     from farthest.drawing.terminal import coloured
     from farthest.puzzles import catalogue
 
@@ -48,6 +51,14 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool) -> 
             force=force,
             title=f"{puzzle.title}: {', '.join(c or 'board' for c, _ in wanted)}",
         )
+        return
+    if as_json:
+        body = puzzle.body
+        found = [
+            {"name": caption, "board": body.format_board(board), "lines": body.draw_board(board)}
+            for caption, board in wanted
+        ]
+        print_json({"puzzle": puzzle.name, "boards": found})
         return
     drawings = [[*([caption] if caption else []), *coloured(puzzle.body, board)] for caption, board in wanted]
     click.echo("\n".join(side_by_side(drawings)))
