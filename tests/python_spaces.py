@@ -178,3 +178,20 @@ class Sparse:
 
     def predecessors_of(self, state: int) -> list[int]:
         return [*([state // 3] if state % 3 == 0 else []), *([state - 7] if state >= 7 else [])]
+
+
+class Tuples:
+    """Neighbours exchanged in a tuple: states without keys."""
+
+    def __init__(self, n: int = 4) -> None:
+        self.n = n
+
+    def initial(self) -> list[tuple[int, ...]]:
+        return [tuple(range(self.n))]
+
+    def successors_of(self, state: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+        for i in range(len(state) - 1):
+            yield f"swap {i}", (*state[:i], state[i + 1], state[i], *state[i + 2 :])
+
+    def draw(self, state: tuple[int, ...]) -> str:
+        return " ".join(map(str, state))

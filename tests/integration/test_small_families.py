@@ -12,6 +12,7 @@ from farthest.models.chunks import compressed
 from farthest.models.tables import chunk
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.state_hashes import collision_probability
 from farthest.queries.distance_map import DistanceMap
 from integration.conftest import Run, alter
 from space_battery import space_layers
@@ -104,3 +105,21 @@ def test_a_listed_job_needs_no_class(run: Run, folder: Path) -> None:
     alter("UPDATE puzzle SET definition = replace(definition, 'python_spaces', 'gone_away')")
     assert "ring" in run("jobs").stdout
     assert "puzzle class missing on" in run("distance", "1", "3", status=2).stderr
+
+
+def test_states_without_keys_are_counted(run: Run, folder: Path) -> None:
+    """Inversions of six things: 720 states in 16 layers, told with the probability of an error."""
+    table = 'class = "python_spaces:Tuples"\noptions = { n = 6 }'
+    (folder / "tuples.toml").write_text(f'name = "tuples"\nfamily = "python"\n[python]\n{table}\n')
+    for _ in range(2):  # the second time in a process that has seen them
+        text = run("enumerate", "tuples.toml", "--histogram-only").stdout
+        assert "tuples: 720 states, eccentricity 15" in text
+        assert "5 4 3 2 1 0" in text
+        assert "the probability that two of 720 were taken for one is at most 7.6e-34" in text
+    error = run("enumerate", "tuples.toml", status=2).stderr
+    assert "its states have no keys, only hashes, from which no map can be made; write key and state" in error
+
+
+def test_probability_of_a_collision() -> None:
+    assert collision_probability(2**20) == 2.0**-89
+    assert collision_probability(2**70) == 1.0

@@ -87,6 +87,9 @@ def show_outcome(
     click.echo(
         f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
     )
+    uncertainty = body.uncertainty(outcome.states)
+    if uncertainty:
+        click.echo(uncertainty)
     _tell_goals(puzzle, outcome, database, origin, has_map=has_map)
     if not outcome.complete:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")

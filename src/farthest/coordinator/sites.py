@@ -16,6 +16,7 @@ from farthest.coordinator.estimate import (
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
+from farthest.errors import PuzzleError
 from farthest.spaces.contract import gather, scatter
 from farthest.worker.memory import MemoryStore, searches_in_place
 
@@ -59,6 +60,7 @@ class ThisProcess:
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Site. How many states a space has that is given by its successors is found out as it is enumerated."""
+        _check_countable(space, self._settings)
         if space.engine == "scatter":
             needs = estimate_scatter(space, self._settings)
             self._reporter.estimate(needs)
@@ -125,6 +127,8 @@ class Workers:
         """See Site."""
         from farthest.coordinator.estimate import estimate_workers
 
+        _check_countable(space, self._settings)
+
         if space.engine == "gather":
             check_shards(gather(space), self._settings)
         needs = estimate_workers(space, self._settings, self._nodes)
@@ -182,3 +186,15 @@ class Workers:
             watch=watch,
             should_stop=should_stop,
         )
+
+
+def _check_countable(space: Space, settings: Settings) -> None:
+    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
+    if space.puzzle.body.uncertainty(0) is None or (
+        settings.histogram_only and settings.workers == "threads"
+    ):
+        return
+    raise PuzzleError(
+        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
+        "and state in its class, or count the layers with --histogram-only, without workers"
+    )

@@ -128,6 +128,11 @@ class Body(ABC):
             found |= (boards[:, cells] == numpy.array(goal, dtype=numpy.int16)[cells]).all(axis=1)
         return found
 
+    def uncertainty(self, states: int) -> str | None:
+        """What is to be told at the end of an enumeration that found so many states, if they may not be all."""
+        del states
+        return None
+
     def example(self) -> str:
         """A board in canonical text, for messages."""
         goals, start = self.origin_boards

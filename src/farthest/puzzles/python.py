@@ -34,6 +34,7 @@ EXAMPLE = 'class = "module:Name"'
 FORMS: tuple[str, ...] = ()
 
 _KEYS = ("class", "options")
+_HASH = re.compile("[0-9a-f]{32}")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 
 
@@ -94,7 +95,9 @@ class Python(Body):
     def facts(self) -> list[tuple[str, str]]:
         """See Body."""
         user = self.user
-        if user.size is not None:
+        if user.hashes is not None:
+            keys = "none: hashes of 128 bits"
+        elif user.size is not None:
             keys = f"{user.size:,}, all numbered"
         else:
             keys = f"{8 * user.width} bits" if user.width == 8 or user.wide else f"{user.width} bytes"
@@ -107,6 +110,8 @@ class Python(Body):
         if not isinstance(text, str):
             raise BoardError(f"board: expected a text such as {self.example()!r}, got {type(text).__name__}")
         user, place = self.user, f"board {shown(text)}{f' for {name}' if name else ''}"
+        if user.hashes is not None and _HASH.fullmatch(text.strip()):
+            return tuple(bytes.fromhex(text))
         if user.has("parse"):
             try:
                 state = user.instance.parse(text)
@@ -140,7 +145,7 @@ class Python(Body):
     def format_board(self, board: Sequence[int]) -> str:
         """See Body."""
         user = self.user
-        if user.has("format"):
+        if user.has("format") and user.hashes is None:
             return self._told("format", board)
         return (
             str(int.from_bytes(bytes(board), "big")) if user.width == 8 or user.wide else bytes(board).hex()
@@ -159,10 +164,29 @@ class Python(Body):
         return tuple(int(byte) for byte in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See Body: by the class's ``draw``, else one line."""
+        """See Body: by the class's ``draw``, else one line; of a hash, the state where it is at hand."""
+        if self.user.hashes is not None:
+            state = self.user.hashes.look(bytes(board))
+            if state is None:
+                return [self.format_board(board)]
+            for method in ("draw", "format"):
+                if self.user.has(method):
+                    return self._answer(method, state).expandtabs().splitlines() or [""]
+            return [shown(state)]
         if self.user.has("draw"):
             return self._told("draw", board).expandtabs().splitlines() or [""]
         return [self.format_board(board)]
+
+    def uncertainty(self, states: int) -> str | None:
+        """See Body."""
+        if self.user.hashes is None:
+            return None
+        from farthest.puzzles.state_hashes import collision_probability
+
+        return (
+            f"States are told apart by hashes of 128 bits: the probability that two of {states:,} were taken for "
+            f"one is at most {collision_probability(states):.1e}."
+        )
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """See Body: there are no goals."""
@@ -171,8 +195,10 @@ class Python(Body):
         return numpy.zeros(len(boards), dtype=numpy.bool_)
 
     def _told(self, method: str, board: Sequence[int]) -> str:
+        return self._answer(method, self.user.state(self.user.code_of_board(board)))
+
+    def _answer(self, method: str, state: Any) -> str:
         user = self.user
-        state = user.state(user.code_of_board(board))
         with user.mended(method):
             answer = getattr(user.instance, method)(state)
         if not isinstance(answer, str):

@@ -7,19 +7,17 @@ docs/python-spaces.md says what such a class has. A *code* is what names a state
 from __future__ import annotations
 
 import json
-import os
-import sys
-import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from importlib import import_module
 from operator import index
 from typing import Any
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.body import Board
-from farthest.puzzles.wording import near_match, shown
+from farthest.puzzles.state_hashes import HASH_BYTES, StateHashes
+from farthest.puzzles.user_module import found_class, mended
+from farthest.puzzles.wording import shown
 
 NO_STATE = 2**64 - 1
 """In an array of keys: there is no such move. Of byte strings: all bytes 255."""
@@ -45,7 +43,7 @@ class UserClass:
 
     def __init__(self, reference: str, options: str) -> None:
         self.reference = reference
-        made = _found(reference)
+        made = found_class(reference)
         with self.mended("the class itself"):
             self.instance = made(**json.loads(options))
         self.size, self.width, self.wide = self._key_form()
@@ -71,6 +69,10 @@ class UserClass:
         if self.has(to) != self.has(back):
             raise self.error(f"{to} and {back} belong together: each undoes the other; write both or none")
         self._to, self._back = (to, back) if self.has(to) else ("", "")
+        self.hashes: StateHashes | None = None
+        keyed = self._to or any(self.has(name) for name in ("size", "key_bits", "key_bytes"))
+        if single and not keyed and not _whole(self.initial_states[0]):
+            self.hashes, self.width = StateHashes(), HASH_BYTES
 
     # What the class has
 
@@ -123,8 +125,8 @@ class UserClass:
         return names
 
     @cached_property
-    def initial(self) -> list[Code]:
-        """The codes of the states at depth 0, ascending, none twice."""
+    def initial_states(self) -> list[Any]:
+        """What ``initial`` answers."""
         if not self.has("initial"):
             raise self.error(
                 "no method initial; write def initial(self): return [...], the states to begin with"
@@ -139,6 +141,12 @@ class UserClass:
             raise self.error("initial answered no state, expected at least one")
         if len(states) > MAX_INITIAL:
             raise self.error(f"initial answered {len(states):,} states, expected at most {MAX_INITIAL:,}")
+        return states
+
+    @cached_property
+    def initial(self) -> list[Code]:
+        """The codes of the states at depth 0, ascending, none twice."""
+        states = self.initial_states
         if self.batch:  # which deals in keys
             codes = sorted({self._checked(self._key_in_array(key), "initial") for key in states})
         else:
@@ -156,6 +164,14 @@ class UserClass:
 
     def code(self, state: Any, method: str) -> Code:
         """The code of a state that ``method`` answered."""
+        if self.hashes is not None:
+            hashed = self.hashes.code(state)
+            if hashed is None:
+                raise self.error(
+                    f"{method} answered {shown(state)}, expected a number, a text, bytes, or a tuple of these, as a "
+                    "state without a key; for others write key and state"
+                )
+            return hashed
         if self._to:
             with self.mended(self._to):
                 state = getattr(self.instance, self._to)(state)
@@ -164,6 +180,15 @@ class UserClass:
 
     def state(self, code: Code) -> Any:
         """The state of a code, as the methods for one state get it."""
+        if self.hashes is not None:
+            assert isinstance(code, bytes)
+            found = self.hashes.state(code)
+            if found is None:
+                raise self.error(
+                    "states without keys can only be counted, and only by threads, from the start; "
+                    "write key and state, which give a state back"
+                )
+            return found
         key = int.from_bytes(code, "big") if self.wide and isinstance(code, bytes) else code
         if not self._back:
             return key
@@ -190,10 +215,7 @@ class UserClass:
             more = (
                 ""
                 if self._to_known
-                else (
-                    "; for other states write key and state, or rank and unrank with size "
-                    "(states are never replaced by hashes)"
-                )
+                else ("; for other states write key and state, or rank and unrank with size")
             )
             return f"a whole number as the key of a state{more}"
         return f"{self.width} bytes, not all 255"
@@ -226,71 +248,8 @@ class UserClass:
     @contextmanager
     def mended(self, what: str) -> Iterator[None]:
         """Turns what the user's code raises into a PuzzleError with the line that raised it."""
-        with _mended(self.reference, what):
+        with mended(self.reference, what):
             yield
-
-
-@contextmanager
-def _mended(reference: str, what: str) -> Iterator[None]:
-    try:
-        yield
-    except PuzzleError:
-        raise
-    except (Exception, SystemExit) as error:
-        message = " ".join(str(error).split())
-        raise PuzzleError(
-            f"puzzle class {reference}: {what} raised {type(error).__name__}{': ' if message else ''}{message}"
-            f"{_place(error)}"
-        ) from None
-
-
-def _place(error: BaseException) -> str:
-    """Where the user's code raised it: file, line, the line's text."""
-    if isinstance(error, SyntaxError) and error.filename:
-        return f" ({error.filename}, line {error.lineno}); correct it there"
-    frames = traceback.extract_tb(error.__traceback__)
-    own = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    theirs = [frame for frame in frames if not frame.filename.startswith((own, "<frozen"))]
-    # Rather the line that called a library than one inside of it.
-    theirs = [frame for frame in theirs if not frame.filename.startswith(sys.prefix)] or theirs
-    if not theirs:
-        return "; look at its arguments: options in the puzzle's file are the keyword arguments of the class"
-    text = f": {theirs[-1].line}" if theirs[-1].line else ""
-    return f" ({theirs[-1].filename}, line {theirs[-1].lineno}, in {theirs[-1].name}{text}); correct it there"
-
-
-def _found(reference: str) -> Any:
-    """The class ``module:Name``; modules in the current directory are found too, after those installed."""
-    module_name, _, name = reference.partition(":")
-    here = os.getcwd()
-    sys.path.append(here)
-    try:
-        module = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (module_name + ".").startswith(error.name + "."):
-            with _mended(reference, f"importing {module_name}"):
-                raise
-        import socket
-
-        raise PuzzleError(
-            f"puzzle class missing on {socket.gethostname()}: there is no module {error.name} for {reference}; "
-            "install it wherever farthest and its workers run (pip install, or its folder in PYTHONPATH), then start "
-            "them again"
-        ) from None
-    except (Exception, SystemExit):
-        with _mended(reference, f"importing {module_name}"):
-            raise
-    finally:
-        sys.path.remove(here)
-    found = getattr(module, name, None)
-    if not callable(found):
-        classes = [key for key, value in vars(module).items() if isinstance(value, type)]
-        mend = near_match(name, classes) or f"its classes are {', '.join(classes) or 'none'}"
-        raise PuzzleError(
-            f"puzzle class {reference}: module {module_name} ({getattr(module, '__file__', None)}) has no class "
-            f"{name}; {mend}"
-        )
-    return found
 
 
 def _whole(value: object) -> bool:

@@ -62,6 +62,10 @@ class PythonSpace:
         self.origins: list[Board] = (
             body.initial if origin.where == "start" else [body.parse_board(origin.where, name=puzzle.name)]
         )
+        if user.hashes is not None:
+            user.hashes.forget()
+            for state in user.initial_states:
+                user.code(state, "initial")
         self.moves.check()
 
     def layout_fields(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ class UserMoves:
 
     def _check_return(self, initial: Codes, *, forward: bool) -> None:
         """That a move can be taken back where the class says so."""
-        if not self.user.backward:
+        if not self.user.backward or self.user.hashes is not None:
             return
         for row, code in enumerate(initial.tolist()):
             there = self.reached(initial[row : row + 1], forward=forward)[:_CHECKED]

@@ -174,8 +174,12 @@ CLASSES = [
         "expected a whole number as the key of a state",
     ),
     (
-        "class Space:\n    def initial(self): return [(1, 2)]\n    def successors_of(self, state): return []\n",
-        "for other states write key and state, or rank and unrank with size (states are never replaced by hashes)",
+        "class Space:\n    def initial(self): return [1]\n    def successors_of(self, state): return ['a']\n",
+        "for other states write key and state, or rank and unrank with size",
+    ),
+    (
+        "class Space:\n    def initial(self): return [(1, 2)]\n    def successors_of(self, state): return [{3}]\n",
+        "successors_of answered a set, expected a number, a text, bytes, or a tuple of these",
     ),
     (
         (
