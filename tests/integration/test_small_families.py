@@ -1,15 +1,11 @@
-"""Hanoi, lights, jugs and users' classes from the file to the proof: whole maps, paths, damage, errors."""
+"""Hanoi, lights, jugs and users' classes from the file to the proof: whole maps, paths, errors."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, update
 
 import farthest
-from farthest.models import chunks
-from farthest.models.chunks import compressed
-from farthest.models.tables import chunk
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.puzzles.state_hashes import collision_probability
@@ -50,7 +46,7 @@ def made(request: pytest.FixtureRequest, folder: Path) -> Iterator[DistanceMap]:
         yield found
 
 
-def test_a_map_and_its_damage(made: DistanceMap) -> None:
+def test_a_whole_map(made: DistanceMap) -> None:
     space = made.space
     if space.code_bytes == 8:
         expected = space_layers(made.puzzle, made.origin)
@@ -64,22 +60,6 @@ def test_a_map_and_its_damage(made: DistanceMap) -> None:
     assert len(path) == made.depth + 1
     distances = [made.distance(board) for board in path]
     assert sorted(distances) == list(range(len(path)))
-    damage(made)
-    assert not made.verify().ok
-
-
-def damage(made: DistanceMap) -> None:
-    """The last reached state of the map is said to be one nearer, in a chunk that is well formed."""
-    with made.database.write() as connection:
-        row = connection.execute(select(chunk).order_by(chunk.c.first_key.desc()).limit(1)).one()
-        unpacked = chunks.zstd.decompress(row.payload)  # type: ignore[attr-defined]
-        held = bytearray(unpacked)  # the distances are its end
-        size = row.last_key - row.first_key + 1
-        place = max(i for i in range(len(held) - size, len(held)) if 0 < held[i] < 255)
-        held[place] -= 1
-        payload = compressed(bytes(held), row.codec, row.lead)
-        values = {"payload": payload.payload, "checksum": payload.checksum}
-        connection.execute(update(chunk).where(chunk.c.first_key == row.first_key).values(values))
 
 
 def test_a_class_that_fails_midway(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
