@@ -50,12 +50,14 @@ class Kind:
     ``shape``: the cells of a piece as (row, column) from its first in reading order, in reading order.
     ``tokens``: how the pieces are written, in their order on the board: that of their first cells in reading order.
     ``ways``: the directions that they may go, a bit each.
+    ``line``: the row, or the column, that they never leave, from 0; -1 where they may go all ways.
     ``exits``: the signs of the exits that they may enter.
     """
 
     shape: tuple[tuple[int, int], ...]
     tokens: tuple[str, ...]
     ways: int
+    line: int
     exits: tuple[str, ...]
 
 
@@ -187,6 +189,7 @@ def from_fields(fields: dict[str, Any]) -> Blocks:
                 shape=tuple(pair(cell) for cell in kind["shape"]),
                 tokens=tuple(text(token) for token in kind["tokens"]),
                 ways=integers([kind["ways"]])[0],
+                line=integers([kind["line"]])[0],
                 exits=tuple(text(sign) for sign in kind["exits"]),
             )
             for kind in fields["kinds"]
@@ -210,6 +213,8 @@ def _covers(body: Blocks) -> tuple[tuple[tuple[int, ...], ...], ...]:
 
 
 def _covered(body: Blocks, kind: Kind, row: int, column: int) -> tuple[int, ...]:
+    if kind.ways != ANY_WAY and kind.line != (row if kind.ways == ROWS else column):
+        return ()
     covered = []
     for down, right in kind.shape:
         r, c = row + down, column + right
@@ -235,8 +240,10 @@ def _kinds_problem(body: Blocks) -> str | None:
         return f"{len(body.kinds)} kinds of piece; expected 1 to {MAX_CELLS}"
     kind_of: dict[str, int] = {}
     for i, kind in enumerate(body.kinds):
-        if not kind.tokens or not kind.shape or not 0 <= kind.ways <= ANY_WAY:
-            return "a kind has no pieces, no cells, or directions that there are not"
+        if not kind.tokens or not kind.shape or kind.ways not in (ANY_WAY, COLUMNS, ROWS):
+            return "a kind has no pieces, no cells, or directions that are none, rows or columns"
+        if (kind.line < 0) != (kind.ways == ANY_WAY):
+            return f"{kind.tokens[0]} is bound to a line, but not to its directions, or the other way round"
         if kind.shape[0] != (0, 0) or list(kind.shape) != sorted(set(kind.shape)):
             return f"the shape of {kind.tokens[0]} is not in reading order from its first cell"
         for token in kind.tokens:

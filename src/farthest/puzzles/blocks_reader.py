@@ -262,16 +262,19 @@ class _Reader:
 
     def kinds(self, pieces: list[tuple[str, int, Shape]], exits: Mapping[str, list[str]]) -> tuple[Kind, ...]:
         distinct, along = self.chosen("distinct", pieces), self.chosen("along", pieces)
-        groups: dict[tuple[Shape, int, tuple[str, ...], str], list[str]] = {}
-        for token, _, shape in pieces:
+        groups: dict[tuple[Shape, int, int, tuple[str, ...], str], list[str]] = {}
+        for token, first, shape in pieces:
             if token in distinct and sum(other == token for other, _, _ in pieces) > 1:
                 raise self.fail("distinct", f"several pieces are written {token}; write them differently")
             ways = self.way(token, shape) if token in along else ANY_WAY
             open_to = tuple(sign for sign, users in exits.items() if token in users)
-            key = (shape, ways, open_to, token if token in distinct else "")
+            row = next(r for r, cells in enumerate(self.rows) if first in cells)
+            line = {ANY_WAY: -1, ROWS: row, COLUMNS: self.rows[row].index(first)}[ways]
+            key = (shape, ways, line, open_to, token if token in distinct else "")
             groups.setdefault(key, []).append(token)
         kinds = [
-            Kind(shape, tuple(tokens), ways, open_to) for (shape, ways, open_to, _), tokens in groups.items()
+            Kind(shape, tuple(tokens), ways, line, open_to)
+            for (shape, ways, line, open_to, _), tokens in groups.items()
         ]
         if len(kinds) > MAX_CELLS:
             raise self.fail("", f"{len(kinds)} kinds of piece; expected at most {MAX_CELLS}")

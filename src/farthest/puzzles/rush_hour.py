@@ -79,6 +79,7 @@ def read_rush_hour(text: object, fail: Callable[[str], PuzzleError]) -> Blocks:
             shape=tuple((r - cells[0][0], c - cells[0][1]) for r, c in cells),
             tokens=(letter,),
             ways=ROWS if cells[0][0] == cells[-1][0] else COLUMNS,
+            line=cells[0][0] if cells[0][0] == cells[-1][0] else cells[0][1],
             exits=(),
         )
         for letter, cells in cars.items()

@@ -13,7 +13,7 @@ import numpy as np
 
 from farthest import _kernel
 from farthest.errors import PuzzleError, ResourceError, StorageError
-from farthest.puzzles.blocks import COLUMNS, ROWS, Blocks, blocks
+from farthest.puzzles.blocks import Blocks, blocks
 from farthest.puzzles.blocks_boards import anchors
 from farthest.puzzles.body import Board
 from farthest.puzzles.definition import Origin, Puzzle
@@ -124,19 +124,8 @@ class BlockSpace:
         return " ".join(parts)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: pieces that go along rows or columns only never leave theirs."""
-        for ways, what, axis in ((ROWS, "row", 0), (COLUMNS, "column", 1)):
-            for i, kind in enumerate(self.body.kinds):
-                if kind.ways != ways:
-                    continue
-                lines = {self._lines(origin, i, axis) for origin in self.origins}
-                if self._lines(board, i, axis) not in lines:
-                    return f"{' '.join(kind.tokens)} cannot leave its {what}, and stands in another one"
+        """See Space: only a search can tell."""
         return None
-
-    def _lines(self, board: Sequence[int], kind: int, axis: int) -> tuple[int, ...]:
-        found = anchors(self.body, board) or [[] for _ in self.body.kinds]
-        return tuple(sorted(_place(self.body, cell)[axis] for cell in found[kind]))
 
 
 def _place(body: Blocks, cell: int) -> tuple[int, int]:

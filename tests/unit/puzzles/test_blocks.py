@@ -29,10 +29,10 @@ def body(*lines: str) -> Blocks:
 def test_pieces_of_one_shape_are_one_kind() -> None:
     made = blocks(load("hakoiri-musume-slide"))
     assert made.kinds == (
-        Kind(((0, 0), (1, 0)), ("2", "3", "4", "5"), 15, ()),
-        Kind(((0, 0), (0, 1), (1, 0), (1, 1)), ("1",), 15, ()),
-        Kind(((0, 0), (0, 1)), ("6",), 15, ()),
-        Kind(((0, 0),), ("7", "7", "7", "7"), 15, ()),
+        Kind(((0, 0), (1, 0)), ("2", "3", "4", "5"), 15, -1, ()),
+        Kind(((0, 0), (0, 1), (1, 0), (1, 1)), ("1",), 15, -1, ()),
+        Kind(((0, 0), (0, 1)), ("6",), 15, -1, ()),
+        Kind(((0, 0),), ("7", "7", "7", "7"), 15, -1, ()),
     )
     assert made.start == (1, 2, 2, 1, 1, 2, 2, 1, 1, 3, 3, 1, 1, 4, 4, 1, 4, 0, 0, 4)
     assert made.goals == ((WILDCARD,) * 13 + (2, 2) + (WILDCARD,) * 2 + (2, 2) + (WILDCARD,),)
@@ -51,10 +51,10 @@ def test_distinct_along_and_exits_make_kinds_of_their_own() -> None:
     made = body(
         'start = ["AA.BB+", "CC.DD#"]', 'distinct = ["B"]', 'along = "D"', 'exits = { "+" = ["A", "C"] }'
     )
-    assert [(kind.tokens, kind.ways, kind.exits) for kind in made.kinds] == [
-        (("A", "C"), 15, ("+",)),
-        (("B",), 15, ()),
-        (("D",), ROWS, ()),
+    assert [(kind.tokens, kind.ways, kind.line, kind.exits) for kind in made.kinds] == [
+        (("A", "C"), 15, -1, ("+",)),
+        (("B",), 15, -1, ()),
+        (("D",), ROWS, 1, ()),
     ]
     assert made.signs == ("", "", "", "", "", "+", "", "", "", "", "")
     assert made.start is not None
@@ -293,7 +293,7 @@ GOOD: dict[str, Any] = {
     "rows": ((0, 1, 2), (3, 4, 5)),
     "signs": ("",) * 6,
     "empty": ".",
-    "kinds": (Kind(((0, 0), (0, 1)), ("A",), 15, ()), Kind(((0, 0), (1, 0)), ("B",), 15, ())),
+    "kinds": (Kind(((0, 0), (0, 1)), ("A",), 15, -1, ()), Kind(((0, 0), (1, 0)), ("B",), 15, -1, ())),
     "goals": (),
     "start": (1, 1, 2, 0, 0, 2),
 }
@@ -306,13 +306,14 @@ GOOD: dict[str, Any] = {
         ({"rows": ((0, 1, 2), (3, 4))}, "differ in length"),
         ({"rows": ((0, 1, 2), (3, 5, 4))}, "not numbered 0 to 5"),
         ({"kinds": ()}, "0 kinds of piece"),
-        ({"kinds": (Kind(((0, 0),), (), 15, ()),)}, "a kind has no pieces"),
-        ({"kinds": (Kind(((0, 0),), ("A",), 16, ()),)}, "directions that there are not"),
-        ({"kinds": (Kind(((0, 1),), ("A",), 15, ()),)}, "the shape of A is not in reading order"),
-        ({"kinds": (Kind(((0, 0),), ("A",), 15, ()),) * 2}, "pieces of two kinds are written 'A'"),
-        ({"kinds": (Kind(((0, 0),), ("#",), 15, ()),)}, "token '#' holds '#'"),
-        ({"kinds": (Kind(((0, 0),), (".",), 15, ()),)}, "must not be written alike"),
-        ({"kinds": (Kind(((0, 0),), ("A",), 15, ("+",)),)}, "A may enter an exit that is not there"),
+        ({"kinds": (Kind(((0, 0),), (), 15, -1, ()),)}, "a kind has no pieces"),
+        ({"kinds": (Kind(((0, 0),), ("A",), 16, -1, ()),)}, "directions that are none"),
+        ({"kinds": (Kind(((0, 0),), ("A",), ROWS, -1, ()),)}, "bound to a line, but not"),
+        ({"kinds": (Kind(((0, 1),), ("A",), 15, -1, ()),)}, "the shape of A is not in reading order"),
+        ({"kinds": (Kind(((0, 0),), ("A",), 15, -1, ()),) * 2}, "pieces of two kinds are written 'A'"),
+        ({"kinds": (Kind(((0, 0),), ("#",), 15, -1, ()),)}, "token '#' holds '#'"),
+        ({"kinds": (Kind(((0, 0),), (".",), 15, -1, ()),)}, "must not be written alike"),
+        ({"kinds": (Kind(((0, 0),), ("A",), 15, -1, ("+",)),)}, "A may enter an exit that is not there"),
         ({"start": None}, "expected a start or a goal"),
         ({"goals": ((1, 1, 2, 0, 0, 2),) * 2}, "a goal is there twice"),
         ({"start": (1, 1, 3, 0, 0, 3)}, "start is not 6 numbers from 0 to 2"),

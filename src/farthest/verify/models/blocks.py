@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.blocks import Blocks, blocks
+from farthest.puzzles.blocks import COLUMNS, ROWS, Blocks, blocks
 from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
@@ -59,7 +59,10 @@ class BlockModel:
     def _stands(self, kind: int) -> dict[int, list[int]]:
         stands = {}
         open_to = {"", *self.body.kinds[kind].exits}
+        ways, line = self.body.kinds[kind].ways, self.body.kinds[kind].line
         for first, (row, column) in enumerate(self.squares):
+            if (ways == ROWS and row != line) or (ways == COLUMNS and column != line):
+                continue
             squares = [(row + r, column + c) for r, c in self.body.kinds[kind].shape]
             cells = [self.number[square] for square in squares if square in self.number]
             if len(cells) == len(squares) and {self.body.signs[cell] for cell in cells} <= open_to:
