@@ -1,6 +1,8 @@
 """Wrong definitions and boards of hanoi, lights and jugs: the message has the place, what was expected and a mend."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
@@ -259,3 +261,15 @@ def test_damaged_json(name: str, damage: str) -> None:
             fields[puzzle.family][key] = [[99999, -7]]
         with pytest.raises(PuzzleError):
             Puzzle.from_json(json.dumps(fields))
+
+
+@pytest.mark.parametrize("name", ["hanoi-3-3", "hanoi-12-2", "lights-2x3", "die-hard-jugs"])
+@given(data=st.data())
+def test_any_text_is_a_board_or_a_board_error(name: str, data: st.DataObject) -> None:
+    body = load(name).body
+    text = data.draw(st.text(alphabet="0123456789*#-/|,; \n٣x", max_size=12) | st.text(max_size=12))
+    try:
+        board = body.parse_board(text)
+    except BoardError:
+        return
+    assert body.parse_board(body.format_board(board)) == board == body.check_board(board)
