@@ -79,6 +79,18 @@ Blob encode_run(std::span<const Code> run, std::size_t width) {
       std::size_t deltas = 0;
       for (std::size_t i = 1; i < run.size(); ++i) deltas += bytes_of_number(run[i] - run[i - 1] - 1);
       if ((run.back() - run.front()) / 8 + 1 < deltas) return bitmap(run);
+      Blob blob = begun(kDeltas, run.size());
+      put_number(blob, run.front());
+      put_number(blob, run.back() - run.front());
+      const std::size_t at = blob.size();
+      blob.resize(at + deltas);
+      std::uint8_t* out = blob.data() + at;
+      for (std::size_t i = 1; i < run.size(); ++i) {
+        std::uint64_t delta = run[i] - run[i - 1] - 1;
+        for (; delta >= 128; delta >>= 7) *out++ = static_cast<std::uint8_t>(delta | 128);
+        *out++ = static_cast<std::uint8_t>(delta);
+      }
+      return blob;
     }
   }
   RunWriter<Code> writer;

@@ -23,8 +23,13 @@ std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, S
     for (const auto part : parts) end = std::ranges::copy(part, end).out;
     std::ranges::sort(sorted);
   }
-  const auto repeated = std::ranges::unique(sorted);
-  return sorted.first(sorted.size() - repeated.size());
+  if (sorted.empty()) return sorted;
+  std::size_t kept = 1;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {  // without a branch that is hard to foretell
+    sorted[kept] = sorted[i];
+    kept += sorted[kept] != sorted[kept - 1] ? 1 : 0;
+  }
+  return sorted.first(kept);
 }
 
 template <class Code>

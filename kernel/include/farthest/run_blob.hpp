@@ -1,4 +1,4 @@
-// Runs as blobs, for storage and transport (docs/run-format.md).
+// Runs as blobs, for storage and transport.
 //
 //   kind     one byte: 0 deltas, 1 bitmap, 2 strings
 //   states   their number

@@ -98,7 +98,11 @@ class GatherSpace(Space, Protocol):
 
 
 class ScatterSpace(Space, Protocol):
-    """Enumerated by sorted runs of codes: its states are expanded one by one."""
+    """Enumerated by sorted runs of codes: its states are expanded one by one.
+
+    One whose codes have 8 bytes may have an ``expander`` (``_kernel.Expander``) with the same successors: they are then
+    sorted as they come, and never all in memory.
+    """
 
     undirected: bool
     """Whether each move can be taken back by a move: then what is new need be compared with two layers only."""

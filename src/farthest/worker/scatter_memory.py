@@ -111,7 +111,10 @@ class ScatterMemoryStore:
         return self._bytes + self._boxes.held_bytes
 
     def _check_memory(self, depth: int) -> None:
-        if self._memory is not None and self.held_bytes > self._memory:
+        if self._memory is None or self.held_bytes <= self._memory:
+            return
+        self._boxes.trim()
+        if self.held_bytes > self._memory:
             advice = ", or count the layers without keeping distances" if self._distances else ""
             raise ResourceError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
