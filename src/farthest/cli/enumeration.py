@@ -94,15 +94,17 @@ def enumerate_(
         outcome = run_in_foreground(
             lambda reporter: enumerate_puzzle(definition, opened, settings, reporter), opened, progress
         )
-    from farthest.cli.outcome import outcome_document, show_outcome, warn_of_difference
+        from farthest.cli.outcome import goals_met, outcome_document, show_outcome, warn_of_difference
 
-    warn_of_difference(definition, outcome, origin)
+        counted, has_map = origin or definition.origin, not histogram_only
+        warn_of_difference(definition, outcome, origin)
+        met = goals_met(definition, outcome, opened, counted, has_map=has_map)
     if as_json:
         from farthest.cli.printing import print_json
 
-        print_json(outcome_document(outcome, opened))
+        print_json(outcome_document(outcome, opened, met))
     else:
-        show_outcome(definition, outcome, opened, origin or definition.origin, has_map=not histogram_only)
+        show_outcome(definition, outcome, opened, counted, has_map=has_map, met=met)
 
 
 def run_in_foreground(

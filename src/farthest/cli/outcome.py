@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.queries.goals import FirstGoals
 
 BOARDS_DRAWN = 24
 
@@ -19,6 +21,13 @@ GOALS_LISTED = 4
 
 STATES_SEARCHED = 5_000_000
 """In larger maps the goals are not looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalsMet:
+    """What was found when goals were looked for; None: no goal is reached."""
+
+    first: FirstGoals | None
 
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
@@ -44,8 +53,9 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     )
 
 
-def outcome_document(outcome: Outcome, database: Database) -> dict[str, Any]:
+def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None) -> dict[str, Any]:
     """What `--json` prints."""
+    goal = {} if met is None else {"goal": None if met.first is None else asdict(met.first)}
     return {
         "job": outcome.job,
         "puzzle": outcome.puzzle,
@@ -58,13 +68,20 @@ def outcome_document(outcome: Outcome, database: Database) -> dict[str, Any]:
         "complete": outcome.complete,
         "resumed_from": outcome.resumed_from,
         "database": database.place,
+        **goal,
     }
 
 
 def show_outcome(
-    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
+    puzzle: Puzzle,
+    outcome: Outcome,
+    database: Database,
+    origin: Origin,
+    *,
+    has_map: bool,
+    met: GoalsMet | None,
 ) -> None:
-    """Layers, farthest boards, and how the map is asked."""
+    """Layers, farthest boards, where goals are met, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
     from farthest.drawing.terminal import coloured
 
@@ -90,7 +107,8 @@ def show_outcome(
     uncertainty = body.uncertainty(outcome.states)
     if uncertainty:
         click.echo(uncertainty)
-    _tell_goals(puzzle, outcome, database, origin, has_map=has_map)
+    if met is not None:
+        _show_goals(met, outcome)
     if not outcome.complete:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
     if outcome.resumed_from is not None:
@@ -104,16 +122,18 @@ def show_outcome(
     click.echo(f"  farthest states {outcome.job} --farthest")
 
 
-def _tell_goals(
+def goals_met(
     puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
-) -> None:
-    """Where the goals are met, of a puzzle that is counted from its start."""
+) -> GoalsMet | None:
+    """Where the goals are met, of a puzzle that is counted from its start; None where that is not looked for.
+
+    A known answer that is another is warned of.
+    """
     counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
     if not (counted_from_start and puzzle.body.origin_boards[0] and has_map):
-        return
+        return None
     if outcome.states > STATES_SEARCHED:
-        return
-    from farthest.cli.printing import counted
+        return None
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.goals import first_goals
@@ -127,15 +147,21 @@ def _tell_goals(
                 "puzzle's file, or its source",
                 err=True,
             )
-    if found is None:
+    return GoalsMet(found)
+
+
+def _show_goals(met: GoalsMet, outcome: Outcome) -> None:
+    from farthest.cli.printing import counted
+
+    if met.first is None:
         limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
         click.echo(f"No goal is reached{limit}.")
         return
-    click.echo(f"goal first reached at depth {found.depth}, in {counted(found.states, 'board')}:")
-    for board in found.boards[:GOALS_LISTED]:
+    click.echo(f"goal first reached at depth {met.first.depth}, in {counted(met.first.states, 'board')}:")
+    for board in met.first.boards[:GOALS_LISTED]:
         click.echo(f"  {board}")
-    if found.states > GOALS_LISTED:
-        click.echo(f"  ... and {found.states - GOALS_LISTED:,} more")
+    if met.first.states > GOALS_LISTED:
+        click.echo(f"  ... and {met.first.states - GOALS_LISTED:,} more")
 
 
 def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:

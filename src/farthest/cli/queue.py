@@ -192,17 +192,18 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
 
 
 def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_json: bool) -> None:
-    from farthest.cli.outcome import outcome_document, show_outcome, warn_of_difference
+    from farthest.cli.outcome import goals_met, outcome_document, show_outcome, warn_of_difference
     from farthest.cli.printing import print_json
     from farthest.puzzles.definition import Origin, Puzzle
 
     puzzle = Puzzle.from_json(record.puzzle_json)
     origin = Origin(record.parameters["direction"], record.parameters["where"])
     warn_of_difference(puzzle, outcome, origin)
+    met = goals_met(puzzle, outcome, database, origin, has_map=record.has_map)
     if as_json:
-        print_json(outcome_document(outcome, database) | {"status": record.status})
+        print_json(outcome_document(outcome, database, met) | {"status": record.status})
     else:
-        show_outcome(puzzle, outcome, database, origin, has_map=record.has_map)
+        show_outcome(puzzle, outcome, database, origin, has_map=record.has_map, met=met)
 
 
 def _watching(record: JobRecord) -> QuietReporter:
