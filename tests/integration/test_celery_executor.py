@@ -193,6 +193,23 @@ def test_a_layer_can_be_stopped(store: RunStore) -> None:
     assert isinstance(Layer(store, stop).ended(), KeyboardInterrupt)
 
 
+def test_a_small_layer_can_be_stopped(store: RunStore, nodes: RedisNodes) -> None:
+    """Between the parts that the coordinator steps itself."""
+    asked: list[int] = []
+
+    def stop() -> None:
+        asked.append(1)
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+
+    executor = CeleryExecutor(nodes, small_states=10**6, should_stop=stop)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(celery_executor, "STEPPED_AT_ONCE", 1)
+        with pytest.raises(KeyboardInterrupt):
+            executor.run_layer(store, 1, range(store.kernel.shards))
+    assert len(store.committed(1)) == 1
+
+
 def test_a_broker_that_stays_away_is_an_error(store: RunStore) -> None:
     away = RedisNodes(["redis://127.0.0.1:1"])
     executor = CeleryExecutor(away, small_states=0)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LEAST_VERSION = (6, 2)
-_IN_SCRIPT = re.compile(r"^Error running script .*?: -?(?=[A-Z]{3,} )")
-"""What Redis before 7 says first of a command that it refuses to a script."""
+_WHERE = re.compile(r"^(Error running script .*?: -?(?=[A-Z]{3,} )|Command # \d+ .*? of pipeline caused error: )")
+"""What Redis before 7 says first of a command that it refuses to a script, and redis-py of one among several."""
 
 BLOCK_SECONDS = 1.0
 """Longest wait of a blocking command: what waits looks around once a second."""
@@ -147,7 +147,7 @@ def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> St
     """The message for one failure of Redis; ``setting`` names the place."""
     from redis import exceptions
 
-    said = _IN_SCRIPT.sub("", (str(error).strip().splitlines() or [type(error).__name__])[0])
+    said = _WHERE.sub("", (str(error).strip().splitlines() or [type(error).__name__])[0])
     if isinstance(error, exceptions.AuthenticationError | exceptions.NoPermissionError) or "NOAUTH" in said:
         return StorageError(
             f"{place}: Redis refuses the user or the password ({said}); write them into {setting} as "

@@ -68,20 +68,9 @@ class RunBlobs:
         for number, (_, block, _, _) in enumerate(parts):
             by_node.setdefault(self.nodes.node(block), []).append(number)
         for client, here in by_node.items():
-            found.update(
-                zip(here, self.nodes.call(partial(self._read_parts, client, parts, here)), strict=True)
-            )
+            read = self.nodes.call(partial(_read_parts, client, [parts[number] for number in here]))
+            found.update(zip(here, read, strict=True))
         return [found[number] for number in range(len(parts))]
-
-    @staticmethod
-    def _read_parts(
-        client: Redis, parts: Sequence[tuple[str, int, int, int]], here: Sequence[int]
-    ) -> list[bytes]:
-        pipe = client.pipeline(transaction=False)
-        for number in here:
-            name, _, first, size = parts[number]
-            pipe.getrange(name, first, first + size - 1)
-        return list(pipe.execute())
 
     def _by_node(self, names: Sequence[tuple[str, int]]) -> dict[Redis, list[str]]:
         by_node: dict[Redis, list[str]] = {}
@@ -91,10 +80,25 @@ class RunBlobs:
 
     def send(self, blobs: dict[str, tuple[int, bytes]]) -> None:
         """Stores blobs: (block, bytes) by name."""
-        for name, (block, blob) in blobs.items():
-            self.nodes.call(partial(self.nodes.node(block).set, name, blob))
+        by_node = self._by_node([(name, block) for name, (block, _) in blobs.items()])
+        for client, here in by_node.items():
+            self.nodes.call(partial(_write, client, {name: blobs[name][1] for name in here}))
 
     def discard(self, names: Sequence[tuple[str, int]]) -> None:
         """Removes the blobs of these names and blocks."""
         for client, here in self._by_node(names).items():
             self.nodes.call(partial(client.unlink, *here))
+
+
+def _write(client: Redis, blobs: dict[str, bytes]) -> None:
+    pipe = client.pipeline(transaction=False)
+    for name, blob in blobs.items():
+        pipe.set(name, blob)
+    pipe.execute()
+
+
+def _read_parts(client: Redis, parts: Sequence[tuple[str, int, int, int]]) -> list[bytes]:
+    pipe = client.pipeline(transaction=False)
+    for name, _, first, size in parts:
+        pipe.getrange(name, first, first + size - 1)
+    return list(pipe.execute())

@@ -148,8 +148,9 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
             pointer = "" if commit.pointer is None else commit.pointer.text(block)
             entry = "" if self.holder is None else Report(depth, block, self.holder).text()
             arguments += [str(block), commit.record.text(depth, block), pointer, entry]
-        for block, commit in commits.items():
-            self.send({name: (block, blob) for name, blob in commit.blobs.items()})
+        self.send(
+            {name: (block, blob) for block, commit in commits.items() for name, blob in commit.blobs.items()}
+        )
         keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
         under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
         mine = {block for block, won in zip(commits, outcome, strict=True) if won}
