@@ -140,9 +140,9 @@ def test_ctrl_c_within_a_layer_gives_the_layer_up(
 
 def test_a_layer_that_needs_too_much_memory_ends_the_run(database: Database, puzzle: Puzzle) -> None:
     with pytest.raises(
-        ResourceError, match=r"need [\d,]+ bytes of memory, more than the 20,000 allowed; allow more"
+        ResourceError, match=r"need [\d,]+ bytes of memory, more than the 1,000 allowed; allow more"
     ):
-        enumerate_puzzle(puzzle, database, replace(ONE, memory=20000))
+        enumerate_puzzle(puzzle, database, replace(ONE, memory=1000))
     outcome = enumerate_puzzle(puzzle, database, ONE)
     assert outcome.layers == layers_of(toy.distances(puzzle))
 
