@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 LEAST_VERSION = (6, 2)
-_WHERE = re.compile(r"^(Error running script .*?: -?(?=[A-Z]{3,} )|Command # \d+ .*? of pipeline caused error: )")
+_WHERE = re.compile(
+    r"^(Error running script .*?: -?(?=[A-Z]{3,} )|Command # \d+ .*? of pipeline caused error: )"
+)
 """What Redis before 7 says first of a command that it refuses to a script, and redis-py of one among several."""
 
 BLOCK_SECONDS = 1.0
