@@ -19,8 +19,10 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
     space = compile_space(puzzle, settings.origin)
+    states_at_most = puzzle.body.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":
         check_shards(gather(space), settings)
+        states_at_most = gather(space).kernel.keys  # which says so where there are too many to number
     jobs = Jobs(database)
     job = jobs.submit(
         puzzle.to_json(),
@@ -29,7 +31,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
         settings.parameters(space.origin),
         space.layout_fields(),
     )
-    return jobs.get(job), puzzle.body.arrangements() if space.keys is None else space.keys
+    return jobs.get(job), states_at_most
 
 
 def named_job(jobs: Jobs, text: str) -> JobRecord:
