@@ -78,7 +78,8 @@ class UserClass:
 
     def has(self, name: str) -> bool:
         """Whether there is a method or attribute of that name."""
-        return getattr(self.instance, name, None) is not None
+        with self.mended(name):
+            return getattr(self.instance, name, None) is not None
 
     def _flag(self, name: str) -> bool:
         value = getattr(self.instance, name, False)
