@@ -1,0 +1,33 @@
+"""Whole histograms of the catalogue's permutation puzzles."""
+
+from typing import Any
+
+import pytest
+
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.puzzles.catalogue import read_folder
+from farthest.puzzles.definition import Puzzle
+
+QUICK_STATES = 1_000_000
+MOST_STATES = 50_000_000
+
+
+def cases() -> list[Any]:
+    return [
+        pytest.param(
+            puzzle,
+            layers,
+            id=puzzle.name,
+            marks=[pytest.mark.slow] if sum(layers) > QUICK_STATES else [],
+        )
+        for puzzle in read_folder()
+        for layers in {known.layers for known in puzzle.known if known.layers}
+        if puzzle.family == "permutation" and sum(layers) <= MOST_STATES
+    ]
+
+
+@pytest.mark.parametrize(("puzzle", "layers"), cases())
+def test_histogram(puzzle: Puzzle, layers: tuple[int, ...]) -> None:
+    outcome = enumerate_puzzle(puzzle, None, Settings(histogram_only=True))
+    assert outcome.layers == layers
+    assert all(known.states in (None, outcome.states) for known in puzzle.known)

@@ -1,0 +1,153 @@
+"""Files of other programs: what they mean, proved by counting the boards that their moves reach."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.permutation import Permutation, permutation
+from permutations import distances
+
+CORNERS = """
+Name  cube corners, DBL held
+# U, R and F of the 2x2x2 cube
+
+Set CORNERS 7 3
+Solved
+CORNERS
+1 2 3 4 5 6 7
+0 0 0 0 0 0 0
+End
+Move U
+CORNERS
+4 1 2 3 5 6 7
+End
+Move F
+CORNERS
+2 6 3 4 1 5 7
+{turns}
+End
+"""
+
+
+def read(path: Path, text: str | bytes) -> Permutation:
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return permutation(load(path))
+
+
+def states(body: Permutation) -> int:
+    return len(distances(Puzzle("x", "", "", "permutation", "power", Origin(), (), body)))
+
+
+def test_turns_of_moves_are_indexed_by_the_slot_that_the_content_leaves(tmp_path: Path) -> None:
+    # F takes the content of slot 2 to slot 1, of 6 to 2, of 5 to 6 and of 1 to 5. Kociemba's table gives the turn of
+    # the corner that comes: 1 2 0 0 2 1 0. The format wants that of the corner that leaves.
+    arriving, leaving = "1 2 0 0 2 1 0", "2 1 0 0 1 2 0"
+    body = read(tmp_path / "right.tws", CORNERS.format(turns=leaving))
+    f = next(move for move in body.generators if move.name == "F")
+    assert f.to == (4, 0, 2, 3, 5, 1, 6)
+    assert f.delta == (2, 1, 0, 0, 1, 2, 0)
+    new = "MoveTransformation F\nCORNERS\n1 5 2 3 0 4 6"
+    same = CORNERS.format(turns=arriving).replace("Move F\nCORNERS\n2 6 3 4 1 5 7", new)
+    assert read(tmp_path / "new.tws", same).generators == body.generators
+    other = read(tmp_path / "other.tws", CORNERS.format(turns=arriving))
+    assert next(move for move in other.generators if move.name == "F").delta == (1, 2, 0, 0, 2, 1, 0)
+    assert [move.name for move in body.generators] == ["U", "F", "U2", "U'", "F2", "F'"]
+
+
+def test_the_piece_that_leaves_is_the_one_that_is_turned(tmp_path: Path) -> None:
+    text = "Set A 3 2\n{solved}Move A\nA\n2 1 3\n{turns}\nEnd\n"
+    goal = "Solved\nA\n1 2 2\n0 0 0\nEnd\n"
+    leaving = read(tmp_path / "a.def", text.format(solved=goal, turns="1 0 0"))
+    assert next(iter(leaving.generators)).delta == (1, 0, 0)
+    assert leaving.parse_board("2 1+1 2") in distances(
+        Puzzle("x", "", "", "permutation", "power", Origin("from"), (), leaving)
+    )
+
+
+def test_a_set_left_out_is_solved_and_still(tmp_path: Path) -> None:
+    body = read(
+        tmp_path / "x.tws",
+        "Set A 3 1\nSet B 2 2\nSolved\nEnd\nMove R\nA\n2 3 1\nEnd\nMove S\nB\n1 2\n1 0\nEnd\n",
+    )
+    assert body.format_board(body.goals[0]) == "1 2 3 / 1 2"
+    assert body.orbit_names == ("A", "B", "B")
+    assert states(body) == 6
+
+
+def test_identical_pieces_and_ignored_orientations(tmp_path: Path) -> None:
+    text = "Set A 4 2\nSolved\nA\n1 1 2 3\n{turns}\nEnd\nMove R\nA\n4 1 2 3\n1 0 0 0\nEnd\n"
+    told = read(tmp_path / "told.tws", text.format(turns="0 0 0 0"))
+    ignored = read(tmp_path / "ignored.tws", text.format(turns="? ? 0 0"))
+    assert told.counts == ignored.counts == (2, 1, 1)
+    assert told.ignore == (False, False, False)
+    assert ignored.ignore == (True, False, False)
+    assert states(told) == 8
+    assert states(ignored) == 8
+    assert ignored.parse_board("1+1 1 2 3") == ignored.goals[0]
+
+
+def test_start_states_are_numbered_from_zero(tmp_path: Path) -> None:
+    body = read(
+        tmp_path / "x.tws", "Set A 3 1\nStartState\nA\n2 0 1\nEnd\nMoveTransformation R\nA\n1 2 0\nEnd\n"
+    )
+    assert body.format_board(body.goals[0]) == "2 0 1"
+    assert body.generators[0].to == (2, 0, 1)
+
+
+def test_rotations_sequences_and_what_is_skipped(tmp_path: Path) -> None:
+    text = (
+        "Set A 4 1\nSolved\nEnd\nMove R\nA\n2 1 3 4\nEnd\nMove Fv\nA\n4 1 2 3\nEnd\nMove x\nA\n2 3 4 1\nEnd\n"
+        "MoveSequence S R Fv R Fv'\nMoveAlias T R\nParallelMoves\nR S\nEnd\nMultiplicators\nR 2\nEnd\n"
+    )
+    body = read(tmp_path / "x.tws", text)
+    assert [move.name for move in body.generators] == ["R", "S", "S'"]
+    assert body.generators[1].to == (1, 3, 2, 0)  # R, then the exchange of slots 4 and 1
+    assert states(body) == 6
+
+
+def test_files_of_many_times(tmp_path: Path) -> None:
+    body = "Set A 3 1\n\tSolved \n A\t\n1 2  3\nEnd\n# comment\nMove R # another\nA\n2 3 1\nEnd"
+    plain = read(tmp_path / "x.tws", body)
+    assert read(tmp_path / "y.DEF", body.replace("\n", "\r\n")) == plain
+    assert read(tmp_path / "z.tws", body.replace("\n", "\r")) == plain
+    assert read(tmp_path / "u.tws", b"# by K\xe5re\n" + body.encode()) == plain
+    assert read(tmp_path / "v.tws", b"\xef\xbb\xbf" + body.encode()) == plain
+    puzzle = load(tmp_path / "x.tws")
+    assert (puzzle.name, puzzle.family, puzzle.metric) == ("x", "permutation", "power")
+    (tmp_path / "233.tws").write_text("Name two  words\n" + body)
+    assert load(tmp_path / "233.tws").name == "puzzle-233"
+    assert load(tmp_path / "233.tws").title == "two words"
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "count"),
+    [
+        ("G := Group((1,2,3,4,5), (1,2));", ["g1", "g2", "g1'"], 120),
+        ("a := (1,2,3,4,5);; b := (1,2,3);;\nG := Group([a, b]);", ["a", "b", "a'", "b'"], 60),
+        ("r := (1,2,3)(4,5,6);\ns := (1,4)(2,5)(3,6);\n", ["r", "s", "r'"], 6),
+        ("gens := [ (1,2)*(2,3), PermList([2,1,3]) ];", ["g1", "g2", "g1'"], 6),
+        (
+            "a := (1,2,3); # a comment\nb := a^-1;\nG := GroupWithGenerators([a, b, ()]);\nSize(G);",
+            ["a", "b"],
+            3,
+        ),
+        ("a := (1,2,3,4); c := a^2; d := a^(1,2); G := Group(c/d, d);", ["g1", "d", "d'"], 8),
+        ("x := (10,20)(30,40);", ["x"], 2),
+        ("a:=((1,2)(3,4))*();\nb:=();", ["a"], 2),
+    ],
+)
+def test_generator_lists(text: str, names: list[str], count: int, tmp_path: Path) -> None:
+    body = read(tmp_path / "x.gap", text)
+    assert [move.name for move in body.generators] == names
+    assert states(body) == count
+    assert load(tmp_path / "x.gap").metric == "generator"
+
+
+def test_points_that_are_not_moved_are_left_out(tmp_path: Path) -> None:
+    body = read(tmp_path / "x.g", "x := (10,20)(30,40);")
+    assert body.tokens == ("10", "20", "30", "40")
+    assert body.orbits == ((0, 1), (2, 3))
