@@ -224,8 +224,8 @@ NB_MODULE(_kernel, m) {
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
-  farthest::python::bind_pegs(m);
   farthest::python::bind_runs(m);
+  farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
 
   nb::class_<Layer>(

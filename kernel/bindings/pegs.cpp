@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "farthest/peg_expander.hpp"
 #include "farthest/pegs.hpp"
 #include "isas.hpp"
 
@@ -29,6 +30,14 @@ void make_pegs(PegSpace* place, const std::vector<int>& index_holes, const std::
   new (place) PegSpace(index_holes, holes, masks, shard_level, isa_named(isa));
 }
 
+using PegMoveArgs = std::tuple<int, int, std::uint64_t, std::uint64_t>;
+
+void make_expander(PegExpander* place, const std::vector<PegMoveArgs>& moves, bool chain) {
+  std::vector<PegMove> made;
+  for (const auto& [from, to, full, empty] : moves) made.push_back({from, to, full, empty});
+  new (place) PegExpander(made, chain);
+}
+
 }  // namespace
 
 void bind_pegs(nb::module_& m) {
@@ -42,6 +51,14 @@ void bind_pegs(nb::module_& m) {
       "bits. isa: empty for the best available. Raises ValueError.")
       .def("__init__", &make_pegs, "index_holes"_a, "dropped"_a, "jumps"_a, "shard_level"_a = 1,
            "isa"_a = "");
+  nb::class_<PegExpander, Expander>(
+      m, "PegExpander",
+      "Successors of peg boards, bit masks of holes. moves: (from, to, full, empty), jumps of the peg in "
+      "hole "
+      "`from` to `to`, which can be made where the holes of `full` have a peg and those of `empty` have "
+      "none, "
+      "and change all of them. chain: a move is one or more jumps of one peg. Raises ValueError.")
+      .def("__init__", &make_expander, "moves"_a, "chain"_a);
 }
 
 }  // namespace farthest::python

@@ -186,7 +186,7 @@ def _memory(
     puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, in_place: bool, *, distances: bool
 ) -> int:
     layer = kernel.words * 8 + kernel.lines
-    arrays = 1 if in_place else 2 if kernel.reversible else 3
+    arrays = 1 if in_place else 2 if kernel.reversible or kernel.graded else 3
     if distances:
         known = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
         depth = max(known) if known else UNKNOWN_DEPTH

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Puzzle
     from farthest.puzzles.source import Source
 
-FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "python")
+FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
 
 
 class Family(Protocol):

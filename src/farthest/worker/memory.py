@@ -3,7 +3,7 @@
 Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
 
     bipartite, undirected, origins of one colour   one layer; a step of one colour overwrites that colour's layer d-1
-    undirected                                     two layers, used in turn
+    undirected, or graded                          two layers, used in turn
     any                                            two layers in turn, and all states found
 
 With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens.
@@ -56,7 +56,7 @@ class MemoryStore:
         arrays = 1 if self._in_place else 2
         self._arrays = [self._array_pair() for _ in range(arrays)]
         self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
-        self._found = None if kernel.reversible else self._layer()
+        self._found = None if kernel.reversible or kernel.graded else self._layer()
         self._planes: list[_kernel.Layer] = []
         self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
         self._stamp = [0] * self.shards
@@ -156,7 +156,10 @@ class MemoryStore:
             raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
         fresh = self._layers[self._array(depth)]
         frontier = self._layers[self._array(depth - 1)]
-        exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
+        if self.kernel.graded:
+            exclude = []
+        else:
+            exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
         accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
         free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
         self._taken.update(free)

@@ -2,6 +2,7 @@
 
 What is new in a block depends on the graph (kernel/include/farthest/step.hpp):
 
+    exclude "none"    graded (all paths to a state are equally long): everything is new
     exclude "before"  bipartite, undirected, origins of one colour: not in the block's layer d-2
     exclude "two"     undirected: not in its layers d-1 and d-2
     exclude "all"     any: not among all its states found, a blob of their own that each step with fresh states replaces
@@ -77,7 +78,7 @@ class RedisStore(RunSteps[BlockViews]):
         if self.facts.exclude == "all":
             visited = self._visited(depth, look)
             exclude.append([bitmap.layer for bitmap, _ in visited.values()])
-        else:
+        elif self.facts.exclude != "none":
             exclude.append(self._bitmaps(depth, depth - 2, look.two_before))
             if self.facts.exclude == "two":
                 exclude.append(frontier)

@@ -60,7 +60,7 @@ class RunStore(RunLayers[BlockViews], RedisStore):
             layout=json.dumps(space.layout_fields()),
             shard_classes=cut.classes,
             per_block=cut.per_block,
-            exclude="before" if in_place else "two" if kernel.reversible else "all",
+            exclude=_exclude(kernel, in_place),
             keys=kernel.keys,
             shards=kernel.shards,
             nodes=len(nodes),
@@ -191,3 +191,9 @@ class RunStore(RunLayers[BlockViews], RedisStore):
                 elif any(_kernel.population(self.kernel, bitmap.layer)):
                     self._write_visited(depth, block, bitmap)
         self._start(depth)
+
+
+def _exclude(kernel: _kernel.Space, in_place: bool) -> str:
+    if kernel.graded:
+        return "none"
+    return "before" if in_place else "two" if kernel.reversible else "all"
