@@ -101,8 +101,12 @@ class PegBoards:
         mask = mask_of(board)
         classes = [mask_of(origin) for origin in self.origins]
         kept = parities(self.cells, [jump.changed for jump in self.jumps])
-        if not any(all(not (mask ^ other & parity).bit_count() & 1 for parity in kept) for other in classes):
-            parity = next(p for p in kept if ((mask ^ classes[0]) & p).bit_count() & 1)
+        changed = [
+            next((parity for parity in kept if ((mask ^ other) & parity).bit_count() & 1), 0)
+            for other in classes
+        ]
+        if all(changed):
+            parity = changed[0]
             holes = " ".join(str(hole) for hole in range(self.cells) if parity >> hole & 1)
             odd = "odd" if (mask & parity).bit_count() & 1 else "even"
             return (
