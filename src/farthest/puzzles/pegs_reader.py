@@ -109,7 +109,7 @@ def _boards(table: dict[str, Any], fail: Fail) -> Iterable[tuple[str, str, objec
     goals = table.get("goals")
     if "goals" in table and (not isinstance(goals, list) or not goals):
         raise fail(
-            "goals", f'expected an array of boards, got {shown(goals)}; write goals = ["o.o/...", ...]'
+            "goals", f'expected an array of boards, got {_found(goals)}; write goals = ["o.o/...", ...]'
         )
     found = [("start", "start", table["start"])] if "start" in table else []
     found += [("goal", "goal", table["goal"])] if "goal" in table else []
@@ -195,6 +195,10 @@ def _check_holes(key: str, name: str, holes: int, fail: Fail) -> None:
         raise fail(key, f"{name} has {counted(holes, 'hole')}, expected 3 to {MAX_HOLES}; {mend}")
 
 
+def _found(value: object) -> str:
+    return "an empty array" if value == [] else shown(value)
+
+
 def _jumps(rows: Sequence[Sequence[int]], ways: Iterable[tuple[int, int]]) -> tuple[Jump, ...]:
     """All jumps along the ways, both directions, sorted."""
     at = {(i, j): hole for i, row in enumerate(rows) for j, hole in enumerate(row) if hole != _NONE}
@@ -219,7 +223,7 @@ def _numbered(
     _check_holes(key, first, holes, fail)
     values = table["jumps"]
     if not isinstance(values, list) or not values:
-        raise fail("jumps", f"expected an array of jumps, got {shown(values)}; write jumps = [[0, 1, 2]]")
+        raise fail("jumps", f"expected an array of jumps, got {_found(values)}; write jumps = [[0, 1, 2]]")
     if len(values) > MAX_JUMPS:
         raise fail("jumps", f"{len(values)} jumps, expected at most {MAX_JUMPS}; leave some out")
     jumps: list[Jump] = []
