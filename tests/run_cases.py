@@ -15,7 +15,7 @@ from farthest.worker.step import step
 from farthest.worker.store import Base
 from store_cases import Case
 
-NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
+NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way", "none": "graded"}
 """A case for each way to tell what is new in a block (worker/redis_store.py)."""
 
 

@@ -6,9 +6,10 @@ from functools import cache
 import naive
 import permutations
 from farthest import _kernel
+from farthest.puzzles.body import Board
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import Sliding
+from farthest.puzzles.pegs import pegs
 from farthest.spaces import compile_space
 from farthest.spaces.contract import GatherSpace, gather
 from strategies import grid_rows, make_puzzle
@@ -18,7 +19,7 @@ from strategies import grid_rows, make_puzzle
 class Case:
     """A search: a kernel's space and the keys at depth 0. ``layers``: the keys at each depth, ascending.
 
-    The shards of ``kernel`` are the places of the first ``shard_classes`` labels.
+    The shards of ``kernel`` are cut at level ``shard_classes``.
     """
 
     space: GatherSpace
@@ -49,6 +50,7 @@ def _puzzles() -> dict[str, Puzzle]:
         "one-way": load("roundabout"),
         "two blanks": make_puzzle(rows=rows, goals=[(0, 0, 1, 2, 3, 4)]),
         "turned pieces": permutations.samples()["moduli mixed, from"],
+        "graded": load("pegs-triangle-15"),
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }
 
@@ -58,13 +60,14 @@ NAMES = tuple(_puzzles())
 
 @cache
 def case(name: str, shard_classes: int = 1) -> Case:
-    """A search by its name, its shards cut by ``shard_classes`` labels."""
+    """A search by its name, its shards cut at level ``shard_classes``."""
     puzzle = _puzzles()[name]
     space = gather(compile_space(puzzle))
+    models = {"pegs": peg_distances, "sliding": naive.distances}
+    distances = models.get(puzzle.family, permutations.distances)(puzzle)
     layers: dict[int, list[int]] = {}
-    model = naive if isinstance(puzzle.body, Sliding) else permutations
-    for board, depth in model.distances(puzzle).items():
-        layers.setdefault(depth, []).extend(space.keys_of([board]))
+    for key, depth in zip(space.keys_of(list(distances)), distances.values(), strict=True):
+        layers.setdefault(depth, []).append(key)
     return Case(
         space,
         shard_classes,
@@ -72,3 +75,21 @@ def case(name: str, shard_classes: int = 1) -> Case:
         tuple(space.keys_of(space.origins)),
         tuple(tuple(sorted(layers[depth])) for depth in range(len(layers))),
     )
+
+
+def peg_distances(puzzle: Puzzle) -> dict[Board, int]:
+    """The boards that jumps lead to from the start, each with the number of jumps."""
+    start = pegs(puzzle).start
+    assert start is not None
+    distances, layer = {start: 0}, [start]
+    while layer:
+        following = []
+        for board in layer:
+            for a, b, c in pegs(puzzle).jumps:
+                if (board[a], board[b], board[c]) == (1, 1, 0):
+                    after = tuple({a: 0, b: 0, c: 1}.get(hole, peg) for hole, peg in enumerate(board))
+                    if after not in distances:
+                        distances[after] = distances[board] + 1
+                        following.append(after)
+        layer = following
+    return distances

@@ -94,7 +94,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every store with every kind of graph. Shards that gather are cut by one to three labels: those in Redis by one
     number each."""
     every = [(name, cut) for name in NAMES for cut in (1, 2, 3)]
-    kinds = ("two colours", "origins of both colours", "not bipartite", "one-way", "two blanks")
+    kinds = ("two colours", "origins of both colours", "not bipartite", "one-way", "two blanks", "graded")
     cases: dict[str, list[tuple[Any, ...]]] = {
         "memory": every,
         "redis": [(name, 2) for name in kinds],

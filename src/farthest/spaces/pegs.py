@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.body import Board
     from farthest.spaces.contract import Boards, Codes, Space
 
-MAX_INDEX_BITS = 32
-"""Of a class that is enumerated by bits: its layers have 512 MiB."""
+MAX_INDEX_BITS = 34
+"""Of a class that is enumerated by bits: its layers have 2 GiB."""
 
 
 def compile(  # noqa: A001 - what families call it

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 PROTOCOL = 2
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
-EXCLUDE = {"gather": ("before", "two", "all"), "scatter": ("none", "two", "all")}
+EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
 """How it is told what is new in a block: see worker/redis_store.py, worker/scatter_redis.py."""
 
 SPARSE = -1

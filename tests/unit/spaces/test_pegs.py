@@ -161,9 +161,10 @@ def test_bits_are_taken_where_one_class_and_one_number_of_pegs_are_the_origin() 
     assert compile_space(puzzle_of(BOARDS["square"]), Origin("to", "goal")).engine == "scatter"
     assert compile_space(puzzle_of(BOARDS["cross"]), Origin("to", "goal")).engine == "scatter"
     assert compile_space(puzzle_of(BOARDS["square"], "chain")).engine == "scatter"
-    french = load("pegs-french")
-    assert compile_space(french).engine == "scatter"
-    assert scatter(compile_space(french)).graded
+    assert compile_space(load("pegs-french")).keys == 2**33
+    large = compile_space(puzzle_of(f'start = "{"o" * 7}.{("/" + "o" * 8) * 5}"'))
+    assert large.engine == "scatter"
+    assert scatter(large).graded
     assert not scatter(compile_space(puzzle_of(BOARDS["cross"]), Origin("to", "goal"))).graded
     english = compile_space(load("pegs-english"))
     assert english.keys == 2**29  # four parities of 33 holes
