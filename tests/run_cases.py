@@ -15,8 +15,8 @@ from farthest.worker.step import step
 from farthest.worker.store import Base
 from store_cases import Case
 
-NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way", "none": "graded"}
-"""A case for each way to tell what is new in a block (worker/redis_store.py)."""
+NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
+"""A case for each way to tell what is new in a block by earlier layers (worker/redis_store.py)."""
 
 
 class Nodes(RedisNodes):

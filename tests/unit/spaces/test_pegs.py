@@ -75,7 +75,7 @@ def naive_layers(puzzle: Puzzle, origins: list[Board], direction: str) -> list[s
 
 def space_layers(space: Space) -> list[set[Board]]:
     """The boards at each distance as the engines find them."""
-    layers = []
+    layers: list[set[Board]] = []
     if space.engine == "gather":
         kernel = gather(space).compile_kernel(3)
         store = MemoryStore(kernel, gather(space).keys_of(space.origins), distances=False)
