@@ -16,11 +16,11 @@ from signature.workload import DIGESTS
 
 COMMITTED: dict[str, str] = json.loads(DIGESTS.read_text(encoding="utf-8"))
 
-WIDE = """
-name = "wide"
+FROGS = """
+name = "frogs"
 family = "python"
 [python]
-class = "python_spaces:Wide"
+class = "python_spaces:Frogs"
 """
 
 WORKERS = {1: (1,), 2: (1, 1), 4: (1, 1, 2)}
@@ -125,8 +125,8 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
 
 def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
     """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
-    own = tmp_path / "wide.toml"
-    own.write_text(WIDE)
+    own = tmp_path / "frogs.toml"
+    own.write_text(FROGS)
     compare(workers, "hanoi-4-5", "jugs-8-5-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo", str(own))
 
 
