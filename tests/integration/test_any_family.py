@@ -57,7 +57,15 @@ CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+def cases(*fast: str) -> list[object]:
+    """All cases, slow but for some."""
+    return [pytest.param(name, marks=[] if name in fast else pytest.mark.slow) for name in CASES]
+
+
+@pytest.mark.parametrize(
+    "name",
+    cases("permutation, turned", "hanoi, one-way", "lights", "jugs, to", "blocks, move", "python, strings"),
+)
 def test_a_map(name: str, tmp_path: Path) -> None:
     make, origin = CASES[name]
     with farthest.enumerate(make(), database=str(tmp_path / "maps.db"), origin=origin, threads=2) as opened:
@@ -78,7 +86,7 @@ class Stopping(Reporter):
             raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", cases("jugs", "blocks, step", "python, 128 bits"))
 def test_a_run_that_is_stopped_and_continued_ends_in_the_same_map(name: str, tmp_path: Path) -> None:
     make, origin = CASES[name]
     settings = Settings(origin=origin, threads=2, checkpoint_seconds=0)

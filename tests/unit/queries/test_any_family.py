@@ -30,7 +30,7 @@ def case(
     """A map, and the naive model's distances."""
     toy.install(monkeypatch)
     codes, both_ways, direction = request.param
-    puzzle, origin = toy.toy(codes, both_ways, size=48), Origin(direction, "5")
+    puzzle, origin = toy.toy(codes, both_ways, size=32), Origin(direction, "5")
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         distance_map = toy.store_map(database, puzzle, origin)
     return DistanceMap(open_database(str(tmp_path / "maps.db"), create=False), distance_map.record), (
@@ -40,9 +40,9 @@ def case(
 
 def test_every_distance(case: tuple[DistanceMap, dict[int, int]]) -> None:
     opened, expected = case
-    texts = [str(state) for state in range(48)]
-    assert opened.distances(texts).tolist() == [expected.get(state, -1) for state in range(48)]
-    assert opened.distance("41") == expected[41]
+    texts = [str(state) for state in range(32)]
+    assert opened.distances(texts).tolist() == [expected.get(state, -1) for state in range(32)]
+    assert opened.distance("29") == expected[29]
     assert (opened.states, opened.depth) == (len(expected), max(expected.values()))
     array, codes = opened.array(), opened.codes()
     assert opened.lookup(codes).tolist() == [-1 if at == 255 else at for at in array.tolist()]
@@ -68,7 +68,7 @@ def test_solutions_are_those_of_the_naive_model_by_their_moves(
     opened, expected = case
     direction = opened.origin.direction
     farthest = int(opened.farthest(1)[0])
-    for state in [5, farthest, *random.Random(3).sample(sorted(expected), 3)]:
+    for state in [5, farthest, *random.Random(3).sample(sorted(expected), 2)]:
         ways = toy.solutions(opened.puzzle, expected, state, direction)
         graph = opened.solution_graph(str(state))
         assert opened.count_solutions(str(state)) == graph.count() == len(ways)
