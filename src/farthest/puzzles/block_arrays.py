@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +30,27 @@ def first_wrong(body: Blocks, boards: NDArray[np.integer]) -> int | None:
     return int(wrong[0]) if wrong.size else None
 
 
+def parse_canonical(body: Blocks, lines: Sequence[str]) -> NDArray[np.uint8] | None:
+    """The boards of lines as ``format_board`` writes them, tokens of one character each; None where any is another
+    text."""
+    template, positions = _template(body)
+    if any(len(line) != len(template) for line in lines):
+        return None
+    signs = np.array(lines, dtype=f"<U{len(template)}").view("<u4").reshape(len(lines), len(template))
+    fixed = np.ones(len(template), dtype=np.bool_)
+    fixed[positions] = False
+    if (signs[:, fixed] != np.array([ord(sign) for sign in template], dtype=np.uint32)[fixed]).any():
+        return None
+    own = signs[:, positions]
+    boards = np.zeros(own.shape, dtype=np.uint8)
+    known = own == np.array([ord(template[position]) for position in positions], dtype=np.uint32)
+    for i, kind in enumerate(body.kinds, 1):
+        of_kind = np.isin(own, [ord(token) for token in kind.tokens])
+        boards[of_kind] = i
+        known |= of_kind
+    return boards if known.all() and first_wrong(body, boards) is None else None
+
+
 def texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
     """The canonical texts of boards whose tokens are one character each."""
     lines: list[str] = []
@@ -38,15 +60,8 @@ def texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
 
 
 def _texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
-    template: list[str] = []
-    positions = [0] * body.cells
-    for row in body.rows:
-        for cell in row:
-            if cell != WALL:
-                positions[cell] = len(template)
-            template.append(WALL_TOKEN if cell == WALL else body.signs[cell] or body.empty)
-        template.append(ROW_TOKEN)
-    line = np.array([ord(token) for token in template[:-1]], dtype=np.uint32)
+    template, positions = _template(body)
+    line = np.array([ord(token) for token in template], dtype=np.uint32)
     signs = np.tile(line, (len(boards), 1))
     numbers = np.zeros((len(boards), len(body.kinds)), dtype=np.intp)
     tokens = [np.array([ord(token) for token in kind.tokens], dtype=np.uint32) for kind in body.kinds]
@@ -56,6 +71,19 @@ def _texts(body: Blocks, boards: NDArray[np.uint8]) -> list[str]:
         numbers[rows, kind] += 1
     found: list[str] = signs.view(f"<U{len(line)}").reshape(-1).tolist()
     return found
+
+
+def _template(body: Blocks) -> tuple[str, list[int]]:
+    """The canonical text of the board without pieces, and the position of each cell in it."""
+    template: list[str] = []
+    positions = [0] * body.cells
+    for row in body.rows:
+        for cell in row:
+            if cell != WALL:
+                positions[cell] = len(template)
+            template.append(WALL_TOKEN if cell == WALL else body.signs[cell] or body.empty)
+        template.append(ROW_TOKEN)
+    return "".join(template[:-1]), positions
 
 
 def _pieces(body: Blocks, left: NDArray[np.int64]) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:

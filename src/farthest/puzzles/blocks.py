@@ -7,13 +7,14 @@ cells of a kind are divided among its pieces in reading order, which there is on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import comb, prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError
+from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles import blocks_boards
 from farthest.puzzles.body import WILDCARD, Board, Body
 from farthest.puzzles.grid import WALL
@@ -38,6 +39,9 @@ MAX_CELLS = 64
 
 ANY_WAY, COLUMNS, ROWS = 15, 3, 12
 """Sets of directions, a bit each: up, down, left, right."""
+
+_BATCH = 4096
+"""Lines that are read at a time."""
 
 EMPTY_TOKENS = ("0", ".", "_")
 """How an empty cell is written, where no piece is written so."""
@@ -143,6 +147,29 @@ class Blocks(Body):
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See Body."""
         return blocks_boards.draw_board(self, board)
+
+    def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
+        """See Body."""
+        from farthest.puzzles import block_arrays
+
+        boards, rest, read = bytearray(), iter(lines), 0
+        while batch := list(islice(rest, _BATCH)):
+            single = blocks_boards.single(self) and all(isinstance(line, str) for line in batch)
+            found = (
+                block_arrays.parse_canonical(self, [line.rstrip("\r\n") for line in batch])
+                if single
+                else None
+            )
+            if found is not None:
+                boards += found.tobytes()
+            else:
+                for number, line in enumerate(batch, read + 1):
+                    try:
+                        boards += bytes(self.parse_board(line, name=name))
+                    except BoardError as error:
+                        raise BoardError(f"line {number}: {error}") from None
+            read += len(batch)
+        return bytes(boards)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
         """See Body."""

@@ -99,15 +99,13 @@ class BlockSpace:
             return
         if (self.origin.direction == "from") == toward:  # the player comes from there
             names = names[:, [0, 2, 1, 4, 3]]
-        # Of one name: kind, anchors, number of the piece.
-        kinds, inverse = np.unique(names[:, :4], axis=0, return_inverse=True)
-        order = np.argsort(inverse.reshape(-1), kind="stable")
-        ends = np.cumsum(np.bincount(inverse.reshape(-1)))
+        # Of one name: kind, anchors, number of the piece, a byte each.
+        packed = np.ascontiguousarray(names[:, :4]).view("<u4").reshape(-1)
+        order = np.argsort(packed, kind="stable")
+        starts = np.flatnonzero(np.diff(packed[order], prepend=~packed[order[0]]))
         reached = self.decode(found)
-        for (kind, before, after, number), end, size in zip(
-            kinds.tolist(), ends.tolist(), np.diff(ends, prepend=0).tolist(), strict=True
-        ):
-            chosen = order[end - size : end]
+        for chosen in np.split(order, starts[1:]):
+            kind, before, after, number = names[chosen[0], :4].tolist()
             yield self._name(kind, before, after, number), rows[chosen], reached[chosen]
 
     def _name(self, kind: int, before: int, after: int, number: int) -> str:

@@ -258,6 +258,22 @@ def test_wrong_boards(text: str, problem: str) -> None:
     assert "a board is written like '2113/2113/4665/4775/7007'" in str(raised.value)
 
 
+def test_many_boards_in_mixed_forms() -> None:
+    made = blocks(load("hakoiri-musume-step"))
+    start = "2113/2113/4665/4775/7007"
+    lines = [start] * 4200
+    expected = bytes(made.start or ()) * 4200
+    assert made.parse_boards(lines) == expected
+    lines[4100] = "2 1 1 3 / 2 1 1 3 / 4 6 6 5 / 4 7 7 5 / 7 0 0 7\n"
+    assert made.parse_boards(iter(lines)) == expected
+    for wrong in ("2113/2113/4665/4775/7000", "2113/2113/4665/4775/70*7", "2113x2113/4665/4775/7007", ""):
+        lines[4100] = wrong
+        with pytest.raises(BoardError, match=r"^line 4101: "):
+            made.parse_boards(lines)
+    with pytest.raises(BoardError, match=r"^line 1: board: expected a text"):
+        made.parse_boards([5])  # type: ignore[list-item]
+
+
 def test_an_exit_is_where_it_is() -> None:
     with pytest.raises(BoardError, match=r"row 1, column 2 is marked as exit \+"):
         body('start = ["A.+"]', 'exits = { "+" = ["A"] }').parse_board("A+.")
