@@ -38,6 +38,15 @@ start = ["AAB", "ACB", "..D"]
 goal = ["...", ".AA", ".A."]
 """
 
+PEGS = """
+name = "plus"
+family = "pegs"
+metric = "{}"
+[pegs]
+start = ["#oo#", "oooo", "o.oo", "#oo#"]
+goal = ["#..#", "....", ".o..", "#..#"]
+"""
+
 CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
     "permutation": (lambda: farthest.load_puzzle("pancake-5"), None),
     "permutation, turned": (lambda: farthest.load_puzzle("burnt-pancake-3"), Origin("from", "goal")),
@@ -50,6 +59,12 @@ CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
     "blocks, step": (lambda: parse_puzzle(BLOCKS.format("step"), "corner.toml"), None),
     "blocks, slide": (lambda: parse_puzzle(BLOCKS.format("slide"), "corner.toml"), None),
     "blocks, move": (lambda: parse_puzzle(BLOCKS.format("move"), "corner.toml"), Origin("to", "goal")),
+    "pegs, jump": (lambda: parse_puzzle(PEGS.format("jump"), "plus.toml"), None),
+    "pegs, chain": (lambda: parse_puzzle(PEGS.format("chain"), "plus.toml"), None),
+    "pegs, back from the goal": (
+        lambda: parse_puzzle(PEGS.format("jump"), "plus.toml"),
+        Origin("to", "goal"),
+    ),
     "python, dense": (lambda: python_class("Doubling"), None),
     "python, one-way": (lambda: python_class("OneWay"), None),
     "python, strings": (lambda: python_class("Words"), None),
@@ -64,7 +79,15 @@ def cases(*fast: str) -> list[object]:
 
 @pytest.mark.parametrize(
     "name",
-    cases("permutation, turned", "hanoi, one-way", "lights", "jugs, to", "blocks, move", "python, strings"),
+    cases(
+        "permutation, turned",
+        "hanoi, one-way",
+        "lights",
+        "jugs, to",
+        "blocks, move",
+        "pegs, chain",
+        "python, strings",
+    ),
 )
 def test_a_map(name: str, tmp_path: Path) -> None:
     make, origin = CASES[name]
