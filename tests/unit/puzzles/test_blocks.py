@@ -231,6 +231,18 @@ def test_wrong_definitions(lines: list[str], place: str, problem: str, mend: str
     assert mend in message
 
 
+def test_known_depths_of_goals() -> None:
+    """``goal`` of a known answer, in any family."""
+    known = '[[known]]\nsource = "a book"\ngoal = '
+    made = puzzle(START, f"{known}3")
+    assert [answer.goal for answer in made.known] == [3]
+    assert Puzzle.from_json(made.to_json()) == made
+    with pytest.raises(
+        PuzzleError, match=r"b.toml, line 8, \[known\] goal: expected a whole number of at least 0"
+    ):
+        puzzle(START, f"{known}-1")
+
+
 def test_wrong_names_of_rush_hour_boards() -> None:
     with pytest.raises(PuzzleError, match="'rush-AAo': 3 characters, expected 36"):
         load("rush-AAo")
