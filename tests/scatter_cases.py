@@ -19,7 +19,6 @@ PUZZLES = {
     "dense": "hanoi-3-3",
     "dense one-way": "hanoi-cyclic-3-2",
     "sparse": "rush-BBoooooooooCAAoooCooooooooDDoooooooo",
-    "jugs": "jugs-8-5-3",
 }
 NAMES = (*PUZZLES, "byte strings", "byte strings, graded")
 

@@ -132,7 +132,7 @@ def test_every_command_may_be_executed_twice(begin: Begin, connect: Callable[...
 
 
 @rules
-@pytest.mark.parametrize("shards", [1, 2, 17])
+@pytest.mark.parametrize("shards", [1, 17])
 def test_the_number_of_shards_does_not_show(begin: Begin, rule: str, shards: int) -> None:
     of = scatter_case(RULES[rule])
     check_to_the_end(begin(of, shards=shards), of, 1)
@@ -333,7 +333,7 @@ def test_the_last_layer_of_a_limited_run_is_not_expanded(begin: Begin, nodes: No
 def test_a_restored_run_goes_on_with_other_shards(begin: Begin, nodes: Nodes, name: str) -> None:
     of = scatter_case(name)
     last = len(of.layers) - 1
-    for depth in sorted({0, 1, 2, last // 2, last}):
+    for depth in sorted({0, 1, last // 2, last}):
         run = begin(of, shards=3 + depth % 3)
         run.restore(depth, as_stored(of, depth), states(of, depth))
         run.stored(depth, lambda key: pytest.fail("the spool has all"))
