@@ -1,9 +1,10 @@
 """One benchmark case inside one process; prints ``seconds=...`` for the part that is measured.
 
-    python benchmarks/inside.py CASE PUZZLE [ISA]
+    python benchmarks/inside.py CASE PUZZLE [ISA | DEPTH]
 
 enumerate, histogram: compiling the space and searching it, with and without distances. map: the same and one array
-of all distances. run: the layers of a puzzle of any family, by name or file. cold: one distance of a stored map just
+of all distances. boards: the layers of a peg puzzle up to DEPTH, board by board, as those of a space without structure
+are found. run: the layers of a puzzle of any family, by name or file. cold: one distance of a stored map just
 opened. bulk: 100,000 boards from text to distances. The last two make the map first if it is not in the database that
 FARTHEST_BENCHMARK_DATABASE names.
 """
@@ -40,6 +41,16 @@ def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, l
     return store, layers
 
 
+def by_successors(puzzle: Puzzle, depth: int) -> list[int]:
+    """The layers of a peg puzzle up to ``depth``, from the successors of each board."""
+    from farthest.spaces.pegs_scatter import PegScatterSpace
+    from farthest.worker.scatter_memory import ScatterMemoryStore
+
+    space = PegScatterSpace(puzzle, puzzle.origin, compile_space(puzzle).origins)
+    search = LayerSearch(ScatterMemoryStore(space, distances=False), ThreadsExecutor(cores()))
+    return [len(space.origins), *(search.next_layer(layer) for layer in range(1, depth + 1))]
+
+
 def stored_map(puzzle: Puzzle) -> str:
     """The database that the cases share, with the puzzle's map in it."""
     from farthest.models.database import open_database
@@ -60,18 +71,25 @@ def random_boards(puzzle: Puzzle, count: int) -> list[str]:
     return board_texts(space, [generator.randrange(space.keys) for _ in range(count)])
 
 
-def main(case: str, name: str, isa: str = "") -> None:
+def main(case: str, name: str, option: str = "") -> None:
     """Runs one case."""
     puzzle = load(name)
     compile_space(load("3-puzzle"))  # imports the family
     if case in ("enumerate", "histogram", "map"):
         begun = time.perf_counter()
-        store, layers = search(puzzle, isa, distances=case != "histogram")
+        store, layers = search(puzzle, option, distances=case != "histogram")
         if case == "map":
             assert len(store.distances(len(layers) - 1, cores())) == store.kernel.keys
         print(f"seconds={time.perf_counter() - begun}")
         expected = next((answer.layers for answer in puzzle.known if answer.layers), None)
         assert expected is None or tuple(layers) == expected
+        return
+    if case == "boards":
+        begun = time.perf_counter()
+        found = by_successors(puzzle, int(option))
+        print(f"seconds={time.perf_counter() - begun}")
+        known = next(answer.layers for answer in puzzle.known if answer.layers)
+        assert tuple(found) == known[: len(found)]
         return
     if case == "run":
         begun = time.perf_counter()

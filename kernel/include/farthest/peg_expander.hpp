@@ -26,6 +26,7 @@ class PegExpander : public Expander {
   void successors(std::span<const Key> codes, std::vector<Key>& out) const override;
 
  private:
+  void jumps(std::span<const Key> codes, std::vector<Key>& out) const;
   void follow(SlotMask board, int from, std::vector<Key>& out) const;
 
   std::vector<PegMove> moves_from_[kMaxSlots];
