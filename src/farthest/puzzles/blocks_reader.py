@@ -19,7 +19,7 @@ from typing import Any
 from farthest.errors import PuzzleError
 from farthest.puzzles.blocks import ANY_WAY, COLUMNS, EMPTY_TOKENS, MAX_CELLS, ROWS, Blocks, Kind
 from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn
+from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn, read_goals
 from farthest.puzzles.grid import number_cells
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.rush_hour import read_rush_hour
@@ -60,7 +60,7 @@ class _Reader:
                     f"board is there too, which tells a whole Rush Hour board; leave {others[0]} out, or board",
                 )
             return read_rush_hour(self.table["board"], lambda problem: self.fail("board", problem))
-        goals = self.goals()
+        goals = read_goals(self.table, self.fail, example="A./..")
         start = self.board("start", "start", self.table["start"]) if "start" in self.table else None
         tray = self.board("tray", "tray", self.table["tray"]) if "tray" in self.table else None
         if not start and not goals:
@@ -89,25 +89,6 @@ class _Reader:
         return Blocks(
             whole.rows, whole.signs, whole.empty, whole.kinds, patterns, whole.start if start else None
         )
-
-    def goals(self) -> list[Drawn]:
-        goal, goals = self.table.get("goal"), self.table.get("goals")
-        if goal is not None and goals is not None:
-            raise self.fail("goals", "goal is there too, expected one of them; put all boards into goals")
-        if goal is not None:
-            return [self.board("goal", "goal", goal)]
-        if goals is None:
-            return []
-        if not isinstance(goals, list) or not goals:
-            found = "an empty array" if goals == [] else shown(goals)
-            raise self.fail(
-                "goals", f'expected an array of boards, got {found}; write goals = ["A./..", ...]'
-            )
-        if len(goals) > 1 and all(isinstance(board, str) and not {"/", "\n"} & set(board) for board in goals):
-            raise self.fail(
-                "goals", "each text is a board, here of one row only; write goal = [...] for one board"
-            )
-        return [self.board("goals", f"goal {i}", board) for i, board in enumerate(goals, 1)]
 
     def board(self, key: str, name: str, value: object) -> Drawn:
         return read_drawn(key, name, value, self.fail)

@@ -1,5 +1,6 @@
 """Boards as drawn in a definition, before it is known what the tokens stand for."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
@@ -46,6 +47,27 @@ def read_drawn(key: str, name: str, value: object, fail: Fail) -> Drawn:
     drawn = Drawn(key, name, rows)
     _check_tokens(drawn, fail)
     return drawn
+
+
+def read_goals(
+    table: Mapping[str, object], fail: Fail, *, example: str, one_row: bool = False
+) -> list[Drawn]:
+    """The boards of the keys ``goal`` or ``goals``; none where there is neither. ``example``: a board, for messages;
+    ``one_row``: boards have one row only."""
+    goal, goals = table.get("goal"), table.get("goals")
+    if goal is not None and goals is not None:
+        raise fail("goals", "goal is there too, expected one of them; put all boards into goals")
+    if goal is not None:
+        return [read_drawn("goal", "goal", goal, fail)]
+    if goals is None:
+        return []
+    if not isinstance(goals, list) or not goals:
+        found = "an empty array" if goals == [] else shown(goals)
+        raise fail("goals", f'expected an array of boards, got {found}; write goals = ["{example}", ...]')
+    rows = all(isinstance(board, str) and not {"/", "\n"} & set(board) for board in goals)
+    if rows and len(goals) > 1 and not one_row:
+        raise fail("goals", "each text is a board, here of one row only; write goal = [...] for one board")
+    return [read_drawn("goals", f"goal {i}", board, fail) for i, board in enumerate(goals, 1)]
 
 
 def _row(key: str, where: str, line: object, spaced: bool, fail: Fail) -> list[str]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn
+from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn, read_goals
 from farthest.puzzles.grid import Passages, disconnection, grid_edges, number_cells
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.passages import read_passages
@@ -89,26 +89,12 @@ class _Reader:
         return blank
 
     def goals(self) -> list[Drawn]:
-        goal, goals = self.table.get("goal"), self.table.get("goals")
-        if goal is not None and goals is not None:
-            raise self.fail("goals", "goal is there too, expected one of them; put all boards into goals")
-        if goal is not None:
-            return [self.board("goal", "goal", goal)]
-        if goals is None:
+        goals = read_goals(self.table, self.fail, example="1 2/3 0", one_row=self.graph)
+        if not goals:
             raise self.fail(
                 "", 'no goal; write goal = ["1 2 3", "4 5 6", "7 8 0"], or goals = [...] for a set'
             )
-        if not isinstance(goals, list) or not goals:
-            found = "an empty array" if goals == [] else shown(goals)
-            raise self.fail(
-                "goals", f'expected an array of boards, got {found}; write goals = ["1 2/3 0", ...]'
-            )
-        rows = all(isinstance(board, str) and not {"/", "\n"} & set(board) for board in goals)
-        if rows and len(goals) > 1 and not self.graph:
-            raise self.fail(
-                "goals", "each text is a board, here of one row only; write goal = [...] for one board"
-            )
-        return [self.board("goals", f"goal {i}", board) for i, board in enumerate(goals, 1)]
+        return goals
 
     def board(self, key: str, name: str, value: object) -> Drawn:
         return read_drawn(key, name, value, self.fail)
