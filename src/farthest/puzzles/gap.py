@@ -4,7 +4,8 @@
     G := Group(R, U);                       the generators: of the last group, else of the last list of permutations,
     gens := [R, U];                         else all permutations that have a name
 
-Points that no generator moves are left out; each other point is a slot and the piece in it.
+Points that no generator moves are left out. Points that always move together are one piece that is turned, called by
+the first of them; each other point is a piece (stickers.py).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from dataclasses import dataclass, field
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.permutation import MAX_SLOTS, Permutation, name_problem
-from farthest.puzzles.permutation_assembly import PieceSet, assemble
+from farthest.puzzles.permutation_assembly import assemble, slot_moduli
 from farthest.puzzles.permutation_moves import MAX_MOVES, Move, listed
+from farthest.puzzles.stickers import pieces_of
 from farthest.puzzles.wording import near_match, shown
 
 _TOKEN = re.compile(
@@ -36,7 +38,7 @@ _ASKED = (
     "Collected",
     "LoadPackage",
 )
-_LARGEST = 1 << 16
+_LARGEST = 999
 """The largest point."""
 
 _DEEPEST = 50
@@ -87,23 +89,23 @@ def read_gap(text: str, place: str, metric: str) -> Permutation:
     reader = _Reader(text, place)
     generators = reader.generators()
     points = sorted({point for generator in generators for point in generator.images})
-    if len(points) > MAX_SLOTS:
-        raise reader.fail(
-            generators[0].line,
-            f"{len(points)} points are moved; at most {MAX_SLOTS} slots are possible, "
-            "take a puzzle with fewer",
-        )
     slot_of = {point: slot for slot, point in enumerate(points)}
     moves = [
         Move(name, tuple(slot_of[generator.image(point)] for point in points), (0,) * len(points))
         for name, generator in zip(_names(generators), generators, strict=True)
     ]
-    every = listed(moves, [1] * len(points), metric, inverses=True)
-    if every is None:
+    pieces = pieces_of([str(point) for point in points], moves)
+    moduli = slot_moduli(pieces.sets)
+    line = generators[0].line
+    if len(moduli) > MAX_SLOTS:
         raise reader.fail(
-            generators[0].line, f"more than {MAX_MOVES} moves with all powers; take the metric generator"
+            line,
+            f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible, take fewer points",
         )
-    return assemble([PieceSet("", 1, tuple((str(point), 0) for point in points))], every)
+    every = listed(pieces.moves, moduli, metric, inverses=True)
+    if every is None:
+        raise reader.fail(line, f"more than {MAX_MOVES} moves with all powers; take the metric generator")
+    return assemble(pieces.sets, every)
 
 
 def _names(generators: Sequence[_Perm]) -> list[str]:

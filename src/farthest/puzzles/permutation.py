@@ -211,8 +211,11 @@ def _by_slot(orbits: tuple[tuple[int, ...], ...], values: Iterable[Value]) -> li
 
 
 def _told(body: Permutation, row: boards.Row) -> str:
-    modulus = max(body.slot_moduli[slot] for slot in row.slots)
-    return f"{row.name or 'pieces'} {len(row.slots)}" + (f" of {modulus} orientations" if modulus > 1 else "")
+    held = Counter(body.slot_moduli[slot] for slot in row.slots)
+    kinds = [
+        f"{count} of {modulus} orientations" if modulus > 1 else str(count) for modulus, count in held.items()
+    ]
+    return f"{row.name or 'pieces'} {' and '.join(kinds)}"
 
 
 def _truth(value: object) -> bool:

@@ -38,7 +38,7 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
     slots = sum(len(each.pieces) for each in sets)
     pieces = [piece for each in sets for piece in each.pieces]
     set_of = [number for number, each in enumerate(sets) for _ in each.pieces]
-    orbits = _joined(slots, moves)
+    orbits = parts(slots, moves)
     moduli: list[int] = []
     tokens: list[str] = []
     counts: list[int] = []
@@ -86,7 +86,7 @@ def _distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Mov
     return tuple(Move(name, to, delta) for (to, delta), name in found.items() if name)
 
 
-def _joined(slots: int, moves: Sequence[Move]) -> tuple[tuple[int, ...], ...]:
+def parts(slots: int, moves: Sequence[Move]) -> tuple[tuple[int, ...], ...]:
     """The parts of the slots between which no move carries a piece, by their first slots."""
     root = list(range(slots))
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.permutation import Permutation, permutation
-from permutations import distances
+from permutations import distances, samples
 
 CORNERS = """
 Name  cube corners, DBL held
@@ -151,3 +153,58 @@ def test_points_that_are_not_moved_are_left_out(tmp_path: Path) -> None:
     body = read(tmp_path / "x.g", "x := (10,20)(30,40);")
     assert body.tokens == ("10", "20", "30", "40")
     assert body.orbits == ((0, 1), (2, 3))
+
+
+def stickers(body: Permutation) -> str:
+    """The generators as permutations of points, one for each orientation in each slot, numbered from 1."""
+    first, points = [], 1
+    for modulus in body.slot_moduli:
+        first.append(points)
+        points += modulus
+    lists = []
+    for move in body.generators:
+        images = [
+            first[move.to[slot]] + (turn + move.delta[slot]) % modulus
+            for slot, modulus in enumerate(body.slot_moduli)
+            for turn in range(modulus)
+        ]
+        lists.append(f"PermList({images})")
+    return f"G := Group({', '.join(lists)});"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "turned, to",
+        "moduli mixed, to",
+        "turned and not, to",
+        "sums, by piece",
+        "sums, even moves",
+        "slots apart",
+    ],
+)
+def test_stickers_become_pieces(name: str, tmp_path: Path) -> None:
+    body = permutation(samples()[name])
+    pieces = read(tmp_path / "x.gap", stickers(body))
+    assert pieces.oriented
+    assert states(pieces) == states(replace(body, generators=body.generators, **told(body)))
+
+
+def told(body: Permutation) -> dict[str, Any]:
+    """The fields that make all pieces distinct."""
+    orbit = {slot: number for number, slots in enumerate(body.orbits) for slot in slots}
+    goal = (*range(body.slots), *([0] * body.slots if body.oriented else []))
+    return {
+        "tokens": tuple(str(slot) for slot in range(body.slots)),
+        "counts": (1,) * body.slots,
+        "label_orbit": tuple(orbit[slot] for slot in range(body.slots)),
+        "ignore": (False,) * body.slots,
+        "goals": (goal,),
+    }
+
+
+def test_a_cube_by_its_stickers(tmp_path: Path) -> None:
+    body = read(tmp_path / "x.gap", stickers(permutation(load("cube-2x2x2-qtm"))))
+    assert body.slot_moduli == (3,) * 7
+    assert body.tokens == ("1", "4", "7", "10", "13", "16", "19")
+    assert body.arrangements() == permutation(load("cube-2x2x2-qtm")).arrangements()

@@ -176,7 +176,7 @@ GAP = [
     ("a := (1,2)$;\n", 1, "'\\$' is not understood"),
     ("\n\na := );\n", 3, "'\\)' begins no value"),
     ("a := " + "(" * 60 + "b" + ")" * 60 + ";\n", 1, "more than 50 brackets"),
-    ("a := (" + ",".join(map(str, range(1, 67))) + ");\n", 1, "66 points are moved; at most 64"),
+    ("a := (" + ",".join(map(str, range(1, 67))) + "); b := (1,2);\n", 1, "are 66 pieces; at most 64"),
     ("a := ();\n", 2, "no generators"),
 ]
 
