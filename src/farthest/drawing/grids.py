@@ -9,6 +9,7 @@ from farthest.puzzles.blocks import Blocks
 from farthest.puzzles.blocks_boards import anchors
 from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.lights import Lights
+from farthest.puzzles.pegs import Pegs
 from farthest.puzzles.sliding import Sliding
 
 Rows = tuple[tuple[int, ...], ...]
@@ -40,6 +41,19 @@ def lights(body: Lights, board: Sequence[int]) -> Picture:
         text = "*" if shade == WILDCARD else str(shade) if shade and body.colours > 2 else ""
         lamps.append(Shape(x, y, colour=number, text=text))
     return _picture(body.rows, body.cells, lamps)
+
+
+def pegs(body: Pegs, board: Sequence[int]) -> Picture:
+    """Pegs as full discs, holes as small ones."""
+    shapes = []
+    for x, y, hole in _places(body.rows, body.cells):
+        if board[hole] == WILDCARD:
+            shapes.append(Shape(x + 0.1, y + 0.1, 0.8, 0.8, text="*", disc=True))
+        elif board[hole]:
+            shapes.append(Shape(x + 0.1, y + 0.1, 0.8, 0.8, 1, disc=True))
+        else:
+            shapes.append(Shape(x + 0.35, y + 0.35, 0.3, 0.3, -1, disc=True))
+    return _picture(body.rows, body.cells, shapes)
 
 
 def blocks(body: Blocks, board: Sequence[int]) -> Picture:

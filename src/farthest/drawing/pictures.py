@@ -11,6 +11,7 @@ from farthest.puzzles.body import Body
 from farthest.puzzles.hanoi import Hanoi
 from farthest.puzzles.jugs import Jugs
 from farthest.puzzles.lights import Lights
+from farthest.puzzles.pegs import Pegs
 from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
 
@@ -24,6 +25,8 @@ def picture(body: Body, board: Sequence[int]) -> Picture:
             return grids.lights(body, board)
         case Blocks():
             return grids.blocks(body, board)
+        case Pegs():
+            return grids.pegs(body, board)
         case Permutation():
             return rows.permutation(body, board)
         case Hanoi():

@@ -11,7 +11,7 @@ Metrics: ``jump``; ``chain``: consecutive jumps of one peg are one move. A board
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -122,6 +122,10 @@ class Pegs(Body):
         signs = {WILDCARD: ANY, 0: ".", 1: "o"}
         lines = [" ".join(signs[board[hole]] if hole >= 0 else " " for hole in row) for row in self.rows]
         return [line.rstrip() for line in lines]
+
+    def palette(self) -> Mapping[str, int]:
+        """See Body: pegs are blue."""
+        return {"o": 1}
 
 
 def pegs(puzzle: Puzzle) -> Pegs:

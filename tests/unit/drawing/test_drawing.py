@@ -78,6 +78,7 @@ WILD = {
     "sliding": ("15-puzzle", (-1,) * 15 + (0,)),
     "hanoi": ("hanoi-3-3", (-1, 0, 2)),
     "lights": ("lights-2x2", (-1, 0, 1, 1)),
+    "pegs": ("hoppers", (-1,) + (1,) * 11 + (0,)),
     "jugs": ("die-hard-jugs", (-1, -1, 0, 4)),
 }
 
