@@ -181,7 +181,8 @@ TEST(wrong_orbits_and_twists_are_refused) {
   std::iota(all.begin(), all.end(), 0);
   CHECK_THROWS(Layout(12, std::vector<int>(12, 1), {}, {{0xfff, 64}}, all));  // 2^72 twists
   const Layout layout(4, {1, 1, 2}, {}, two, {0});
-  CHECK_THROWS(ArrangementSpace(layout, {Move{{2, 1, 0, 3}, 0, 0}}, 1, Isa::portable));  // from orbit to orbit
+  CHECK_THROWS(
+      ArrangementSpace(layout, {Move{{2, 1, 0, 3}, 0, 0}}, 1, Isa::portable));  // from orbit to orbit
   CHECK_THROWS(ArrangementSpace(layout, {Move{{1, 0, 2, 3}, 0, 0, {1, 1}}}, 1, Isa::portable));
 }
 
