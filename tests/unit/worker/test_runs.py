@@ -38,7 +38,7 @@ def test_facts_are_read_as_written_and_make_the_same_space(begin: Begin, name: s
         {"version": "9.9", "shards": "12"},
         {"version": "9.9", "per_block": ""},
         {"version": "9.9", "exclude": "some"},
-        {"version": "9.9", "exclude": "none"},
+        {"version": "9.9", "engine": "scatter", "exclude": "before"},
         {"version": "9.9", "engine": "some"},
     ],
 )
