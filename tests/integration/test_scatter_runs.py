@@ -39,7 +39,7 @@ def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Databa
 
 @pytest.fixture(params=CODES)
 def puzzle(request: pytest.FixtureRequest) -> Puzzle:
-    return toy.toy(request.param, size=2000)
+    return toy.toy(request.param, size=1000)
 
 
 def layers_of(found: dict[int, int]) -> tuple[int, ...]:
@@ -56,20 +56,19 @@ def check_map(database: Database, puzzle: Puzzle, found: dict[int, int]) -> None
     assert stored.distances(texts).tolist() == [found.get(state, -1) for state in range(body.size_)]
 
 
-@pytest.mark.parametrize("way", [ONE, TWO], ids=["one", "two"])
 @pytest.mark.parametrize(
     "origin", [Origin("from", "start"), Origin("to", "goal"), Origin("from", "77")], ids=str
 )
-def test_every_distance_is_right(database: Database, puzzle: Puzzle, origin: Origin, way: Settings) -> None:
+def test_every_distance_is_right(database: Database, puzzle: Puzzle, origin: Origin) -> None:
     puzzle = replace(puzzle, origin=origin)
     found = toy.distances(puzzle)
-    outcome = enumerate_puzzle(puzzle, database, way)
+    outcome = enumerate_puzzle(puzzle, database, TWO)
     assert outcome.complete
     assert outcome.layers == layers_of(found)
     last = {str(state) for state, distance in found.items() if distance == outcome.eccentricity}
     assert set(outcome.farthest) == last
     check_map(database, puzzle, found)
-    assert enumerate_puzzle(puzzle, None, way).digest == outcome.digest
+    assert enumerate_puzzle(puzzle, None, ONE).digest == outcome.digest
 
 
 @pytest.mark.parametrize("limit", [0, 1, 5])
