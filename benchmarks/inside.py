@@ -15,6 +15,7 @@ import os
 import random
 import sys
 import time
+from importlib import import_module
 
 from farthest.coordinator.enumeration import Settings, enumerate_puzzle
 from farthest.coordinator.estimate import cores
@@ -23,6 +24,7 @@ from farthest.coordinator.layers import LayerSearch
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 from farthest.worker.memory import MemoryStore
 
 BOARDS = 100_000
@@ -30,10 +32,8 @@ BOARDS = 100_000
 
 def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, list[int]]:
     """The whole search on all cores; the store and the layers."""
-    space = compile_space(puzzle)
-    store = MemoryStore(
-        space.compile_kernel(isa=isa), [space.key(board) for board in space.origins], distances=distances
-    )
+    space = gather(compile_space(puzzle))
+    store = MemoryStore(space.compile_kernel(isa=isa), space.keys_of(space.origins), distances=distances)
     layers = [len(space.origins)]
     layer_search = LayerSearch(store, ThreadsExecutor(cores()))
     while states := layer_search.next_layer(len(layers)):
@@ -74,7 +74,7 @@ def random_boards(puzzle: Puzzle, count: int) -> list[str]:
 def main(case: str, name: str, option: str = "") -> None:
     """Runs one case."""
     puzzle = load(name)
-    compile_space(load("3-puzzle"))  # imports the family
+    import_module(f"farthest.spaces.{puzzle.family}")
     if case in ("enumerate", "histogram", "map"):
         begun = time.perf_counter()
         store, layers = search(puzzle, option, distances=case != "histogram")

@@ -65,6 +65,10 @@ def cases() -> Iterator[Case]:
     yield Case("3x4 command", command("enumerate", "sliding-3x4"), 4.0, 1.2 * 1024)
     yield Case("3x4 slide histogram", inside("histogram", "sliding-3x4-slide"))
     yield Case("2x6 histogram", inside("histogram", "sliding-2x6"))
+    yield Case("pancake-11 histogram", inside("histogram", "pancake-11"), 0.2)
+    yield Case("pancake-12 histogram", inside("histogram", "pancake-12"), 2.0)
+    yield Case("2x2x2 histogram", inside("histogram", "cube-2x2x2-htm"), 0.015)
+    yield Case("English pegs histogram", inside("histogram", "pegs-english"), 1.5, 200)
     # 1,814,400 states: 300,000 a second.
     yield Case("Python class, batches", inside("run", str(HERE / "two-rows.toml")), 6.0)
     # 290,126,816 successors: 40 million a second.
