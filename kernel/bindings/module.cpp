@@ -16,6 +16,7 @@
 #include "arrangement.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
+#include "digits.hpp"
 #include "farthest/packing.hpp"
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
@@ -227,6 +228,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_runs(m);
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
+  farthest::python::bind_digits(m);
 
   nb::class_<Layer>(
       m, "Layer",

@@ -1,6 +1,6 @@
 """Dense spaces whose boards are digits in fixed ranges: the key is the number that they write, digit 0 the lowest.
 
-A family says, of arrays of keys, where each of its moves leads (``steps``); all else is here.
+A family says, of arrays of keys, where each of its moves leads (``steps``), and what the successors are.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ VERSION = 1
 MAX_ORIGINS = 1_000_000
 MAX_KEYS = 2**62
 
-BLOCK = 1 << 15
-"""Keys stepped at a time: their arrays stay in the cache."""
-
 
 class DigitSpace(ABC):
-    """A ScatterSpace of keys in mixed radix; ``radices``: the number of values of each digit, the lowest first."""
+    """A ScatterSpace, but for its successors, of keys in mixed radix.
+
+    ``radices``: the number of values of each digit, the lowest first.
+    """
 
     engine: Literal["gather", "scatter"] = "scatter"
     code_bytes = 8
@@ -153,29 +153,6 @@ class DigitSpace(ABC):
 
         boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
         return np.ascontiguousarray(self.encode(boards)).data
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
-        import numpy as np
-
-        keys = np.frombuffer(memoryview(codes), dtype=np.uint64)
-        if keys.size and int(keys.max()) >= self.keys:
-            raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
-        blocks = [keys[first : first + BLOCK] for first in range(0, keys.size, BLOCK)]
-        if threads > 1 and len(blocks) > 1:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(threads) as pool:
-                found = list(pool.map(self._expand, blocks))
-        else:
-            found = [self._expand(block) for block in blocks]
-        return np.concatenate(found).data if found else b""
-
-    def _expand(self, keys: Keys) -> Keys:
-        import numpy as np
-
-        found = [reached for _, _, reached in self.steps(keys, forward=self._forward(toward=False))]
-        return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
 
     def _origin_digits(self) -> list[Board]:
         """The digits of the boards at depth 0, ``WILDCARD`` filled in; sorted, none twice.

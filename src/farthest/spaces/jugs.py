@@ -17,9 +17,13 @@ from farthest.spaces.digits import DigitSpace
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+    from typing_extensions import Buffer
 
     from farthest.spaces.contract import Boards
     from farthest.spaces.digits import Keys, Step
+
+BLOCK = 1 << 15
+"""Keys stepped at a time: their arrays stay in the cache."""
 
 
 def compile(  # noqa: A001 - what families call it
@@ -75,6 +79,29 @@ class JugsSpace(DigitSpace):
             return name, rows, reached.view(np.uint64)
 
         yield from self._forward_steps(held, step) if forward else self._backward_steps(held, step)
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
+        import numpy as np
+
+        keys = np.frombuffer(memoryview(codes), dtype=np.uint64)
+        if keys.size and int(keys.max()) >= self.keys:
+            raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
+        blocks = [keys[first : first + BLOCK] for first in range(0, keys.size, BLOCK)]
+        if threads > 1 and len(blocks) > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(self._expand, blocks))
+        else:
+            found = [self._expand(block) for block in blocks]
+        return np.concatenate(found).data if found else b""
+
+    def _expand(self, keys: Keys) -> Keys:
+        import numpy as np
+
+        found = [reached for _, _, reached in self.steps(keys, forward=self._forward(toward=False))]
+        return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)
 
     def _forward_steps(self, held: list[NDArray[np.int64]], step: Any) -> Iterator[Step]:
         import numpy as np

@@ -5,16 +5,14 @@ press: one press is one move. multi: any number of presses of one lamp, less tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from farthest import _kernel
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.lights import lights
-from farthest.spaces.digits import DigitSpace
-
-if TYPE_CHECKING:
-    from farthest.spaces.digits import Keys, Step
+from farthest.spaces.digit_moves import DigitMoveSpace
 
 
 def compile(  # noqa: A001 - what families call it
@@ -24,7 +22,7 @@ def compile(  # noqa: A001 - what families call it
     return LightsSpace(puzzle, origin, layout)
 
 
-class LightsSpace(DigitSpace):
+class LightsSpace(DigitMoveSpace):
     """Digit i is the colour of lamp i."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:
@@ -33,30 +31,17 @@ class LightsSpace(DigitSpace):
         undirected = self.body.colours == 2 or self.multi
         super().__init__(puzzle, origin, self.body.radices, layout, undirected=undirected)
 
-    def steps(self, keys: Keys, *, forward: bool) -> Iterator[Step]:
-        """See DigitSpace."""
-        import numpy as np
-
-        rows = np.arange(keys.size)
-        if self.body.colours == 2:
-            for lamp, press in enumerate(self.body.presses):
-                if press:
-                    yield f"press {lamp}", rows, keys ^ np.uint64(sum(self.weights[other] for other in press))
-            return
+    def moves(self, *, forward: bool) -> tuple[list[str], _kernel.LampExpander]:
+        """See DigitMoveSpace."""
         colours = self.body.colours
-        colour = [self.digit(keys, lamp) for lamp in range(self.cells)]
+        names, moves = [], []
         for times in range(1, colours if self.multi else 2):
-            added = times if forward else colours - times
-            change = [
-                (added - colours * (colour[lamp] + added >= colours)) * self.weights[lamp]
-                for lamp in range(self.cells)
-            ]
             for lamp, press in enumerate(self.body.presses):
                 if press:
-                    reached = keys.view(np.int64)
-                    for other in press:
-                        reached = reached + change[other]
-                    yield f"press {lamp}{f' ×{times}' if times > 1 else ''}", rows, reached.view(np.uint64)
+                    names.append(f"press {lamp}{f' ×{times}' if times > 1 else ''}")
+                    changed = sum(1 << other for other in press)
+                    moves.append((changed, times if forward else colours - times))
+        return names, _kernel.LampExpander(colours, self.cells, moves)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """See Space: lamps whose sum, each taken some times, no press changes."""
