@@ -66,7 +66,7 @@ def random_boards(puzzle: Puzzle, count: int) -> list[str]:
     """Boards that can be reached, in canonical text."""
     from farthest.coordinator.rows import board_texts
 
-    space = compile_space(puzzle)
+    space = gather(compile_space(puzzle))
     generator = random.Random(1)
     return board_texts(space, [generator.randrange(space.keys) for _ in range(count)])
 

@@ -129,6 +129,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(("pair", "one_case"), pairs, indirect=True, ids=ids)
 
 
+@pytest.mark.slow
 def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)

@@ -58,7 +58,7 @@ def test_codes_of_16_bytes(folder: Path) -> None:
         assert made.verify().ok
 
 
-@pytest.mark.parametrize("direction", ["to", "from"])
+@pytest.mark.parametrize("direction", ["to", pytest.param("from", marks=pytest.mark.slow)])
 def test_solutions_can_be_played(folder: Path, direction: str) -> None:
     puzzle = load("rush-hour-60")
     origin = Origin("to", "goal") if direction == "to" else Origin("from", "start")

@@ -210,6 +210,7 @@ def test_a_small_layer_can_be_stopped(store: RunStore, nodes: RedisNodes) -> Non
     assert len(store.committed(1)) == 1
 
 
+@pytest.mark.slow
 def test_a_broker_that_stays_away_is_an_error(store: RunStore) -> None:
     away = RedisNodes(["redis://127.0.0.1:1"])
     executor = CeleryExecutor(away, small_states=0)

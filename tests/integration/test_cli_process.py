@@ -135,6 +135,7 @@ def test_interrupt_of_an_enumeration(folder: Path, process: Process) -> None:
     assert "farthest enumerate sliding-3x4" in error
 
 
+@pytest.mark.slow
 def test_closed_streams_are_told_or_left_alone(folder: Path) -> None:
     def shell(line: str) -> subprocess.CompletedProcess[str]:
         command = f"{shlex.join(COMMAND)} {line}"
@@ -179,6 +180,7 @@ def test_signals_that_are_ignored_stay_ignored(process: Process) -> None:
         assert running.wait(120) == 0
 
 
+@pytest.mark.slow
 def test_interrupt_while_reading(process: Process) -> None:
     process("enumerate", "3-puzzle")
     with subprocess.Popen(

@@ -29,7 +29,7 @@ from servers import PostgresServer
 from strategies import grid_rows, make_puzzle, puzzles
 
 ISAS = ("", *_kernel.available_isas())
-QUICK_STATES = 95_000
+QUICK_STATES = 20_000
 SMALL = (
     "sliding-1x5",
     "sliding-2x2",
@@ -132,6 +132,7 @@ def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way
     Jobs(either).delete(outcome.job)
 
 
+@pytest.mark.slow
 @given(puzzles(most=5000), ways)
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, way: Settings) -> None:

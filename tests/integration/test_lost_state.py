@@ -93,6 +93,7 @@ def test_the_result_is_that_of_threads(redis: RedisNodes, either: Database) -> N
     assert keys(redis) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("puzzle", [ONE_WAY, PUZZLE], ids=["one-way", "8-puzzle"])
 @pytest.mark.parametrize("histogram_only", [False, True])
 def test_a_redis_that_loses_everything_costs_time_alone(
@@ -276,6 +277,7 @@ def test_runs_without_a_database_leave_each_other_alone(redis: RedisNodes) -> No
     assert keys(redis) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_size", ["512B", "64KiB"])
 def test_each_checkpoint_is_made_from_the_one_before(
     redis: RedisNodes, either: Database, monkeypatch: pytest.MonkeyPatch, block_size: str

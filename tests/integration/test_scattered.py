@@ -82,6 +82,7 @@ def test_the_result_is_that_of_threads(
     assert keys(redis) == set()
 
 
+@pytest.mark.slow
 @puzzles
 def test_an_emptied_redis_costs_time_alone(redis: RedisNodes, database: Database, name: str) -> None:
     expected = run(name, None, workers="threads")

@@ -45,6 +45,7 @@ def says(service: Service, text: str, seconds: float = 60) -> re.Match[str]:
     return until(lambda: re.search(text, service.said()), seconds, f"{service.name} says {text}", 0.02)
 
 
+@pytest.mark.slow
 def test_the_log(quick: Cluster) -> None:
     coordinator = quick.add_coordinator()
     job = quick.submit("eight-kinds")

@@ -16,6 +16,7 @@ from farthest.puzzles.definition import Puzzle
 
 QUICK_STATES = 2_000_000
 MOST_STATES = 500_000_000
+MOST_STATES_OF_A_MAP = 250_000_000
 
 EIGHT_KINDS_FARTHEST = {
     "┘│└/─□─/┐│┌",
@@ -37,7 +38,7 @@ SLIDING, GROUPS = read("sliding.json"), read("groups.json")
 ENTRIES = SLIDING + GROUPS
 
 
-def entries() -> list[Any]:
+def entries(most: int) -> list[Any]:
     return [
         pytest.param(
             entry,
@@ -45,7 +46,7 @@ def entries() -> list[Any]:
             marks=[pytest.mark.slow] if entry["states"] > QUICK_STATES else [],
         )
         for entry in ENTRIES
-        if entry["states"] <= MOST_STATES
+        if entry["states"] <= most
     ]
 
 
@@ -62,12 +63,12 @@ def check(entry: dict[str, Any], settings: Settings) -> None:
     assert len(outcome.farthest) == min(entry["layers"][-1], 1000)
 
 
-@pytest.mark.parametrize("entry", entries())
+@pytest.mark.parametrize("entry", entries(MOST_STATES_OF_A_MAP))
 def test_histogram_with_distances(entry: dict[str, Any]) -> None:
     check(entry, Settings())
 
 
-@pytest.mark.parametrize("entry", entries())
+@pytest.mark.parametrize("entry", entries(MOST_STATES))
 def test_histogram_only(entry: dict[str, Any]) -> None:
     check(entry, Settings(histogram_only=True))
 

@@ -129,6 +129,7 @@ def test_naive_maps_of_all_kinds_of_puzzle_pass(data: st.DataObject, puzzle: Puz
     assert report.states == len(naive.distances(puzzle))
 
 
+@pytest.mark.slow
 @given(st.data(), puzzles(most=500))
 def test_maps_of_limited_depth_pass_only_as_such(data: st.DataObject, puzzle: Puzzle) -> None:
     layout = data.draw(layouts(puzzle))
@@ -414,6 +415,7 @@ def test_errors_that_are_not_the_maps(puzzle: Puzzle, layout: Layout, good: Map)
     assert failed(verify_map(eight_by_eight, plain_layout(eight_by_eight), Origin(), good)) == {"layout"}
 
 
+@pytest.mark.slow
 @given(st.data(), puzzles(most=2_000))
 def test_keys_and_boards_are_those_of_the_documented_order(data: st.DataObject, puzzle: Puzzle) -> None:
     layout = data.draw(layouts(puzzle))

@@ -90,6 +90,7 @@ def test_all_rows_are_right(example: Example) -> None:
     assert check.detail == "all 360 reached states"
 
 
+@pytest.mark.slow
 @given(st.data(), puzzles(most=1_000))
 def test_rows_of_all_kinds_of_puzzle_pass_until_one_is_altered(data: st.DataObject, puzzle: Puzzle) -> None:
     if puzzle.origin.where in ("goal", "start") and data.draw(st.booleans(), "long tokens"):

@@ -32,6 +32,7 @@ def url(locked: PostgresServer) -> Iterator[str]:
         yield fresh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["postgresql", "postgresql+psycopg"])
 @pytest.mark.parametrize("options", ["", "?sslmode=disable", "?application_name=mine&connect_timeout=5"])
 def test_urls_with_a_password(url: str, scheme: str, options: str) -> None:

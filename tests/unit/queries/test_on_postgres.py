@@ -51,6 +51,7 @@ def test_every_distance(pair: Pair) -> None:
     assert stored.distances(texts).tolist() == file.distances(texts).tolist()
 
 
+@pytest.mark.slow
 def test_states_and_solutions(pair: Pair) -> None:
     file, stored = pair
     for depth in range(stored.depth + 1):

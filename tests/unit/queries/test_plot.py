@@ -19,6 +19,7 @@ def test_a_png(tmp_path: Path) -> None:
     assert file.read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("log", [False, True])
 def test_an_svg_is_the_same_each_time(tmp_path: Path, log: bool) -> None:
     files = [tmp_path / "a.svg", tmp_path / "b.svg"]

@@ -137,6 +137,7 @@ def test_neighbours_and_codes_are_those_of_the_naive_model(table: str, metric: s
             assert gather(space).keys_of(boards) == codes.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["jump", "chain"])
 @pytest.mark.parametrize("table", BOARDS.values(), ids=BOARDS)
 def test_the_model_of_proofs_has_the_same_codes_and_moves(table: str, metric: str) -> None:

@@ -123,6 +123,7 @@ def test_chunks_do_not_depend_on_blocks_or_checkpoints(
     nodes.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_restored_run_goes_on_with_other_blocks(begin: Begin, name: str) -> None:
     of = case(name, 2)
@@ -366,6 +367,7 @@ HASHES: dict[str, Callable[[bytes], bytes | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", HASHES)
 def test_damaged_records_are_noticed(begun: tuple[Case, RunStore], damage: str) -> None:
     of, run = begun
@@ -448,6 +450,7 @@ def flush(clients: list[Any], left: list[int]) -> None:
     left[0] -= 1
 
 
+@pytest.mark.slow
 @rules
 @pytest.mark.parametrize("which", [0, 1, None])
 @pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])

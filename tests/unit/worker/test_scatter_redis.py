@@ -329,6 +329,7 @@ def test_the_last_layer_of_a_limited_run_is_not_expanded(begin: Begin, nodes: No
         run.reachable(3)
 
 
+@pytest.mark.slow
 @names
 def test_a_restored_run_goes_on_with_other_shards(begin: Begin, nodes: Nodes, name: str) -> None:
     of = scatter_case(name)
