@@ -1,11 +1,42 @@
 #include "farthest/runs.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+#include <optional>
 
 #include "radix.hpp"
 
 namespace farthest {
+namespace {
+
+// Where codes lie close together, as the keys of a dense space do, each is marked by a bit: that takes a
+// third of the time of sorting them. Else it gives nothing.
+std::optional<std::span<Key>> marked_unique(const std::vector<std::span<const Key>>& parts, std::size_t size,
+                                            SortBuffers<Key>& buffers) {
+  constexpr Key kMostWords = 1 << 17;  // so that they stay in the cache
+  Key least = ~Key{0}, most = 0;
+  for (const auto part : parts)
+    for (const Key code : part) {
+      least = std::min(least, code);
+      most = std::max(most, code);
+    }
+  if (size == 0 || (most - least) / 64 >= std::min<Key>(size, kMostWords)) return std::nullopt;
+  const std::size_t words = (most - least) / 64 + 1;
+  if (buffers.other.size() < words) buffers.other.resize(words);
+  if (buffers.one.size() < std::min(size, 64 * words)) buffers.one.resize(std::min(size, 64 * words));
+  const std::span<Word> marks = std::span(buffers.other).first(words);
+  std::ranges::fill(marks, Word{0});
+  for (const auto part : parts)
+    for (const Key code : part) marks[(code - least) / 64] |= Word{1} << (code - least) % 64;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < words; ++i)
+    for (Word left = marks[i]; left != 0; left &= left - 1)
+      buffers.one[found++] = least + 64 * i + static_cast<Key>(std::countr_zero(left));
+  return std::span(buffers.one).first(found);
+}
+
+}  // namespace
 
 template <class Code>
 std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, SortBuffers<Code>& buffers) {
@@ -15,6 +46,7 @@ std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, S
     throw InvalidArgument("too many codes to sort at once");
   std::span<Code> sorted;
   if constexpr (std::is_same_v<Code, Key>) {
+    if (const auto unique = marked_unique(parts, size, buffers)) return *unique;
     sorted = radix_sorted(parts, buffers.one, buffers.other, [](Key code) { return code; });
   } else {
     if (buffers.one.size() < size) buffers.one.resize(size);
