@@ -36,13 +36,29 @@ void Outboxes<Code>::in_lanes(std::uint64_t pieces, int threads, Work work) {
 
 template <class Code>
 void Outboxes<Code>::put(Lane& lane, std::span<const Code> codes) {
-  for (const Code& code : codes) {
-    if (!sharding_.has(code)) throw InvalidArgument("a successor is no key of the space");
-    Box& box = lane.boxes[sharding_.shard(code)];
-    if (box.at == box.end) grow(lane, box);
-    *box.at++ = code;
+  while (!codes.empty()) {
+    if (!sharding_.has(codes[0])) throw InvalidArgument("a successor is no key of the space");
+    const std::uint64_t shard = sharding_.shard(codes[0]);
+    std::size_t same = 1;  // codes of that shard; of keys there are often many together
+    if constexpr (std::is_same_v<Code, Key>) {
+      const Key first = shard * sharding_.range();
+      const Key keys = std::min(sharding_.range(), sharding_.keys() - first);
+      while (same < codes.size() && codes[same] - first < keys) ++same;
+    }
+    append(lane, lane.boxes[shard], codes.first(same));
+    codes = codes.subspan(same);
   }
   if (lane.pieces > lane.limit) shrink(lane);
+}
+
+template <class Code>
+void Outboxes<Code>::append(Lane& lane, Box& box, std::span<const Code> codes) {
+  while (!codes.empty()) {
+    if (box.at == box.end) grow(lane, box);
+    const std::size_t count = std::min(codes.size(), static_cast<std::size_t>(box.end - box.at));
+    box.at = std::copy_n(codes.begin(), count, box.at);
+    codes = codes.subspan(count);
+  }
 }
 
 template <class Code>
@@ -76,10 +92,7 @@ void Outboxes<Code>::shrink(Lane& lane) {
     box.parts(parts);
     const std::span<Code> run = sorted_unique(parts, lane.buffers);
     empty(lane, box);
-    for (const Code& code : run) {
-      if (box.at == box.end) grow(lane, box);
-      *box.at++ = code;
-    }
+    append(lane, box, run);
   }
   lane.limit = std::max(lane.limit, 2 * lane.pieces);
 }

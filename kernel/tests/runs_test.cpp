@@ -99,6 +99,17 @@ TEST(numbers_are_sorted_whichever_digits_differ) {
     }
 }
 
+TEST(numbers_close_together_are_sorted) {
+  Random random(35);
+  SortBuffers<Key> buffers;
+  for (const Key range : {Key{1}, Key{63}, Key{64}, Key{65}, Key{1000}, Key{63990}, Key{64010}, Key{1} << 30})
+    for (const Key first : {Key{0}, Key{12345}, ~Key{0} - range + 1}) {
+      std::vector<Key> codes{first + range - 1, first};
+      for (int i = 0; i < 1000; ++i) codes.push_back(first + random.below(range));
+      CHECK(std::ranges::equal(sorted_unique<Key>({std::span<const Key>(codes)}, buffers), run_of(codes)));
+    }
+}
+
 TEST(runs_are_taken_out_of_runs) {
   Random random(34);
   for_widths([&]<class Code>(std::size_t width, Code) {

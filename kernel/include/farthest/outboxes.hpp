@@ -77,6 +77,7 @@ class Outboxes {
   template <class Work>
   void in_lanes(std::uint64_t pieces, int threads, Work work);
   void put(Lane& lane, std::span<const Code> codes);
+  void append(Lane& lane, Box& box, std::span<const Code> codes);
   void grow(Lane& lane, Box& box);
   void empty(Lane& lane, Box& box);
   void shrink(Lane& lane);
