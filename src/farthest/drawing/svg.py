@@ -60,7 +60,8 @@ def _shape(shape: Shape) -> str:
         radii = f'rx="{width / 2:g}" ry="{height / 2:g}"'
         drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
     elif not (shape.bare and shape.colour is None):
-        drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} rx="3" {mark}/>'
+        corners = "" if shape.bare else 'rx="3" '  # shapes without outline may touch
+        drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} {corners}{mark}/>'
     if not shape.text:
         return drawn
     size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
