@@ -195,3 +195,41 @@ class Tuples:
 
     def draw(self, state: tuple[int, ...]) -> str:
         return " ".join(map(str, state))
+
+
+class TwoWords:
+    """Letters exchanged in and between two words: states are pairs of texts, as a name and a state would be."""
+
+    key_bytes = 4
+
+    def __init__(self, names: bool = False) -> None:
+        self.names = names
+
+    def initial(self) -> list[tuple[str, str]]:
+        return [("ab", "cd")]
+
+    def key(self, state: tuple[str, str]) -> bytes:
+        return "".join(state).encode()
+
+    def state(self, key: bytes) -> tuple[str, str]:
+        return key[:2].decode(), key[2:].decode()
+
+    def successors_of(self, state: tuple[str, str]) -> Iterator[tuple[str, Any]]:
+        a, b, c, d = list("".join(state))
+        found = {"first": (b + a, c + d), "between": (a + c, b + d), "second": (a + b, d + c)}
+        yield from found.items() if self.names else found.values()
+
+
+class Lasso:
+    """From a ring of one-way moves behind the first ones none leads back, though the class says so."""
+
+    undirected = True
+
+    def __init__(self, dense: bool = False) -> None:
+        self.size = 60 if dense else None
+
+    def initial(self) -> list[int]:
+        return [0]
+
+    def successors_of(self, state: int) -> list[int]:
+        return {0: [1], 1: [0, 2], 2: [1, 3]}.get(state, [2 + (state - 1) % 50])

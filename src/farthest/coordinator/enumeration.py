@@ -16,7 +16,7 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.coordinator.sites import Site, ThisProcess, Workers
-from farthest.errors import LostStateError, ResourceError, StorageError
+from farthest.errors import LostStateError, PuzzleError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -209,6 +209,11 @@ class _Run:
                 self._seconds[-1] += perf_counter() - begun
                 return True
             self._add_layer(states, perf_counter() - begun)
+            if space.keys is not None and sum(self._layers) > space.keys:
+                raise PuzzleError(
+                    f"puzzle {self._puzzle.name}: more states than its {space.keys:,} keys: some were found at two "
+                    "depths, as not each move can be taken back by a move; correct it, or leave undirected out"
+                )
             # Checkpoints may take a tenth of the time at most.
             due = monotonic() - stored >= max(self._settings.checkpoint_seconds, 10 * cost)
             if due or stop.wanted:

@@ -163,6 +163,17 @@ class UserClass:
 
     # States
 
+    @cached_property
+    def _of_states(self) -> tuple[bool, int]:
+        """Whether initial states are tuples, and how many names they seem to have."""
+        states = self.initial_states[:100]
+        return any(isinstance(state, tuple) for state in states), max(map(_names, states))
+
+    def named(self, item: Any) -> bool:
+        """Whether an item of an answer is a move's name and a state: a state too may be a tuple of a text and more."""
+        tuples, names = self._of_states
+        return _names(item) > names and (isinstance(item[1], tuple) or not tuples)
+
     def code(self, state: Any, method: str) -> Code:
         """The code of a state that ``method`` answered."""
         if self.hashes is not None:
@@ -251,6 +262,14 @@ class UserClass:
         """Turns what the user's code raises into a PuzzleError with the line that raised it."""
         with mended(self.reference, what):
             yield
+
+
+def _names(item: Any) -> int:
+    """How many texts could be names in (text, (text, ... (text, state)))."""
+    count = 0
+    while isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
+        count, item = count + 1, item[1]
+    return count
 
 
 def _whole(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, MoveName
 
 VERSION = 1
+
+_LOOKS = 8
+"""Of so many batches of states one is looked at, whether its moves can be taken back: layers may have few states."""
 
 
 def compile(  # noqa: A001 - what families call it
@@ -66,6 +70,7 @@ class PythonSpace:
             user.hashes.forget()
             for state in user.initial_states:
                 user.code(state, "initial")
+        self._batches = count()
         self.moves.check()
 
     def layout_fields(self) -> dict[str, Any]:
@@ -128,4 +133,9 @@ class PythonSpace:
         """See ScatterSpace: the class is asked by one thread."""
         del threads
         given = np.frombuffer(memoryview(codes), dtype=self.moves.dtype)
-        return self.moves.reached(given, forward=self.origin.direction == "from").tobytes()
+        forward = self.origin.direction == "from"
+        if (
+            self.undirected and next(self._batches) % _LOOKS == 0
+        ):  # else states would be found again and again
+            self.moves.check_return(given[:1], forward=forward)
+        return self.moves.reached(given, forward=forward).tobytes()

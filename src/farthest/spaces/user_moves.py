@@ -71,17 +71,17 @@ class UserMoves:
                 raise self.user.error(
                     f"{method} answers otherwise for one state than for several, expected the same whatever the others"
                 )
-            self._check_return(initial, forward=forward)
+            self.check_return(initial, forward=forward)
 
-    def _check_return(self, initial: Codes, *, forward: bool) -> None:
-        """That a move can be taken back where the class says so."""
+    def check_return(self, codes: Codes, *, forward: bool) -> None:
+        """Asks whether moves from these states can be taken back, where the class says so. Raises PuzzleError."""
         if not self.user.backward or self.user.hashes is not None:
             return
-        for row, code in enumerate(initial.tolist()):
-            there = self.reached(initial[row : row + 1], forward=forward)[:_CHECKED]
+        for row, code in enumerate(codes.tolist()):
+            there = self.reached(codes[row : row + 1], forward=forward)[:_CHECKED]
             for k in range(there.size):
                 back = self.reached(there[k : k + 1], forward=not forward)
-                if not (back == initial[row]).any():
+                if not (back == codes[row]).any():
                     claim = "undirected is True" if self.user.undirected else "predecessors is there"
                     raise self.user.error(
                         f"{claim}, but from {shown(code)} a move leads to {shown(there.tolist()[k])} and none back is "
@@ -109,8 +109,7 @@ class UserMoves:
                 raise self.user.error(f"{method} answered {shown(answer)}, expected the states one move away")
             seen: dict[str, int] = {}
             for k, item in enumerate(states):
-                named = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
-                name, after = item if named else (self._name(k), item)
+                name, after = item if self.user.named(item) else (self._name(k), item)
                 seen[name] = seen.get(name, -1) + 1
                 rows, found = moves.setdefault((name, seen[name]), ([], []))
                 rows.append(row)

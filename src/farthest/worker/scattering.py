@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import DamagedMapError
+from farthest.errors import DamagedMapError, PuzzleError
 from farthest.models.chunks import WIDTHS
-from farthest.models.sparse import SparsePiece, chunk_states
+from farthest.models.sparse import SparsePiece, chunk_states, code_array, descent
 from farthest.worker.bitmaps import zeros
 from farthest.worker.distances import typed, unit_for
 
@@ -93,11 +93,17 @@ class MapPieces:
 
     def _sparse(self, size: int, threads: int) -> Iterator[Piece]:
         reader = self._reader(range(self._shards))
-        states, first = min(size, chunk_states(self._width)), 0
+        states, first, before = min(size, chunk_states(self._width)), 0, b""
         while True:
             codes, distances = reader.next(states, WIDTHS[self._unit], threads)
             if not codes:
                 return
+            if codes[: self._width] == before or descent(code_array(codes, self._width)) is not None:
+                raise PuzzleError(
+                    f"puzzle {self._space.puzzle.name}: a state was found at two depths: not each move can be taken "
+                    "back by a move, as the puzzle says; correct it, or leave undirected out"
+                )
+            before = codes[-self._width :]
             last = first + len(codes) // self._width - 1
             yield SparsePiece(first, last, self._width, codes, self._unit, distances)
             first = last + 1

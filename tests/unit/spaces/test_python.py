@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import python_spaces
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
 from farthest.errors import BoardError, PuzzleError, StorageError
 from farthest.puzzles.body import Board
 from farthest.puzzles.definition import Origin, Puzzle
@@ -13,6 +14,7 @@ from farthest.puzzles.python import python
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
+from farthest.spaces.user_moves import UserMoves
 from farthest.verify.models import model_of
 from space_battery import check_dense
 
@@ -167,3 +169,33 @@ def test_stored_puzzles_need_no_class() -> None:
 def test_changed_class() -> None:
     with pytest.raises(StorageError, match="the class has changed, enumerate it again"):
         compile_space(puzzle_of("Ring"), None, {"version": 1, "size": 13, "bytes": 8})
+
+
+@pytest.mark.parametrize("names", ["true", "false"])
+def test_states_that_look_like_a_name_and_a_state(names: str) -> None:
+    puzzle = puzzle_of("TwoWords", options=f"{{ names = {names} }}")
+    with_names = names == "true"
+    space = compile_space(puzzle)
+    moves = [move for move, _, _ in space.neighbours(np.array(space.origins, dtype=np.uint8), toward=False)]
+    assert moves == (["first", "between", "second"] if with_names else ["move 0", "move 1", "move 2"])
+    outcome = enumerate_puzzle(puzzle, None, Settings(histogram_only=True, threads=1))
+    assert outcome.layers == (1, 3, 5, 6, 5, 3, 1)
+    model = model_of(puzzle, puzzle.origin, space.layout_fields())
+    _, after = model.successors(model.origins())
+    assert after.tolist() == [list(b"bacd"), list(b"acbd"), list(b"abdc")]
+
+
+@pytest.mark.parametrize("dense", ["true", "false"])
+def test_moves_that_cannot_be_taken_back_far_from_the_start(
+    dense: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    puzzle = puzzle_of("Lasso", options=f"{{ dense = {dense} }}")
+    settings = Settings(threads=1, max_depth=120)
+    with pytest.raises(
+        PuzzleError, match=r"undirected is True, but from [0-9]+ a move leads to [0-9]+ and none back"
+    ):
+        enumerate_puzzle(puzzle, None, settings)
+    # Where the states that are asked for are others.
+    monkeypatch.setattr(UserMoves, "check_return", lambda *_, **__: None)
+    with pytest.raises(PuzzleError, match="found at two depths"):
+        enumerate_puzzle(puzzle, None, settings)

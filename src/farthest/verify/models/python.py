@@ -68,9 +68,9 @@ class PythonModel:
             with self.user.mended(method):
                 answer = list(getattr(self.user.instance, method)(state))
             for item in answer:
-                named = isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)
                 rows.append(row)
-                found.append(self.user.board(self.user.code(item[1] if named else item, method)))
+                state = item[1] if self.user.named(item) else item
+                found.append(self.user.board(self.user.code(state, method)))
         return rows, found
 
     def _batch(self, method: str, boards: Boards) -> tuple[NDArray[Any], NDArray[Any]]:
