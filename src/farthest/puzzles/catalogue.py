@@ -121,7 +121,10 @@ def _unknown(name: str) -> PuzzleError:
         mend = f"a board of any size is called {' or '.join(family('sliding').FORMS)}"
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
-        mend = near_match(name, names()) or listed
+        word = name.partition("-")[0]
+        alike = [form for form in forms() if near_match(word, [form.partition("-")[0]])]
+        any_size = f"did you mean {' or '.join(alike)}?" if alike else ""
+        mend = near_match(name, names()) or any_size or listed
     endings = ", ".join((_SUFFIX, *SUFFIXES))
     return PuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"

@@ -42,11 +42,12 @@ def read_pegs(table: dict[str, Any], source: Source) -> Pegs:
     check_keys(table, _KEYS, fail)
     grid, diagonal = _grid(table, fail)
     drawn = {name: (key, _lines(key, name, value, fail)) for key, name, value in _boards(table, fail)}
+    first = next(iter(drawn))
     if "jumps" in table:
         holes, jumps = _numbered(table, drawn, fail)
-        rows: tuple[tuple[int, ...], ...] = ()
+        flat = all(len(lines) == 1 for _, lines in drawn.values())
+        rows: tuple[tuple[int, ...], ...] = () if flat else _rows(*drawn[first], first, grid, fail)
     else:
-        first = next(iter(drawn))
         rows = _rows(*drawn[first], first, grid, fail)
         holes = sum(hole != _NONE for row in rows for hole in row)
         _check_holes(drawn[first][0], first, holes, fail)

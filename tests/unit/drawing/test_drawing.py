@@ -106,3 +106,12 @@ goal = ["B**", "B.*"]
     # The first two cells of A touch: nothing is left free between them.
     assert shapes[0].x + shapes[0].width == pytest.approx(shapes[1].x)
     assert shapes[1].x + shapes[1].width < shapes[2].x
+
+
+def test_numbered_holes_are_drawn_where_the_boards_show_them() -> None:
+    body = catalogue.load("hoppers").body
+    start = body.origin_boards[1]
+    assert start is not None
+    assert body.draw_board(start) == ["o   o   o", "  o   o", "o   .   o", "  o   o", "o   o   o"]
+    drawn = picture(body, start)
+    assert (drawn.width, drawn.height, len(drawn.shapes)) == (5, 5, 13)
