@@ -1,0 +1,74 @@
+"""What a heuristic offers: values for boards, what it claims, and itself in the kernel's terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.spaces.contract import Boards
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The sum over all cells of ``table[label][cell]``: uint8, flat, labels * cells; blanks add nothing."""
+
+    table: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """An additive pattern database: the distance, uint8, of each placement of ``labels`` (all distinct) on the cells.
+
+    The place of a placement: mixed radix, first label first, each digit the number of free cells before the label's.
+    ``cell_of``: board cells renumbered before the look-up (identity but for symmetric look-ups), with ``labels`` then
+    those that the board has for the pattern's.
+    """
+
+    labels: tuple[int, ...]
+    distances: NDArray[np.uint8]
+    cell_of: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinearConflict:
+    """Manhattan distance and two moves more for each piece that must leave its goal row or column: of a grid."""
+
+    rows: tuple[tuple[int, ...], ...]
+    goal: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """For each kind of piece the least sum of distances to different goal cells. ``distances[from][to]``: of pieces."""
+
+    distances: tuple[tuple[int, ...], ...]
+    goal: tuple[int, ...]
+
+
+Component = Table | PatternTable | LinearConflict | Matching
+"""What the kernel's sliding search works out move by move (one blank, metric step)."""
+
+
+class Heuristic(Protocol):
+    """A lower bound of the number of moves from a board to the nearest goal."""
+
+    name: str
+    """As written on the command line; the same text in the same database gives the same heuristic."""
+    admissible: bool
+    """Whether it is proven never to be more than the distance."""
+    consistent: bool
+    """Whether it is proven to change by at most 1 with each move (and to be 0 at goals)."""
+
+    def values(self, boards: Boards) -> NDArray[np.int32]:
+        """The values of boards, uint8 (N, cells): int32 (N,)."""
+
+    def terms(self) -> list[list[Component]] | None:
+        """The same as the greatest of several sums of components, or None where it is not of that kind. Each goal
+        board is a term apart only if the heuristic is the least over goals: then None."""
+
+
+Algorithm = Literal["ida", "iddfs", "bfs", "dfs", "astar"]

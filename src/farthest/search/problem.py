@@ -1,0 +1,76 @@
+"""A problem: a board, what it is to become, and the heuristic that guides the search."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import PuzzleError
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.json_fields import integers, text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.puzzles.body import Board
+    from farthest.spaces.contract import Boards
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
+
+    ``target``: ``goal``, ``start``, or a board's text. ``heuristic``: as written on the command line
+    (heuristics/registry.py).
+    """
+
+    puzzle: Puzzle
+    board: Board
+    target: str
+    heuristic: str
+
+    def targets(self) -> tuple[Board, ...]:
+        """The boards that end the search, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
+        return targets(self.puzzle, self.target)
+
+    def at_target(self, boards: Boards) -> NDArray[np.bool_]:
+        """Which of the boards, uint8 (N, cells), are targets."""
+        import numpy
+
+        if self.target == "goal":
+            return self.puzzle.body.at_goal(boards)
+        (wanted,) = self.targets()
+        reached: NDArray[np.bool_] = (boards == numpy.array(wanted, dtype=numpy.uint8)).all(axis=1)
+        return reached
+
+    def fields(self) -> dict[str, Any]:
+        """What decides the search, for JSON, without the puzzle."""
+        return {"board": list(self.board), "target": self.target, "heuristic": self.heuristic}
+
+    @classmethod
+    def from_fields(cls, puzzle: Puzzle, fields: dict[str, Any]) -> Problem:
+        """The problem whose ``fields`` these were."""
+        board = integers(fields["board"])
+        return cls(puzzle, board, text(fields["target"]), text(fields["heuristic"]))
+
+    def without_heuristic(self) -> Problem:
+        """The same problem, for plain deepening."""
+        return replace(self, heuristic="zero")
+
+
+def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
+    """The boards that ``target`` means, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
+    goals, start = puzzle.body.origin_boards
+    if target == "goal":
+        if not goals:
+            raise PuzzleError(f"puzzle {puzzle.name}: it has no goal; name a board with --to")
+        return goals
+    if target == "start":
+        if start is None:
+            raise PuzzleError(f"puzzle {puzzle.name}: it has no start; name a board with --to")
+        return (start,)
+    board = puzzle.body.parse_board(target, name=puzzle.name)
+    assert WILDCARD not in board, "boards have no wildcards"
+    return (board,)
