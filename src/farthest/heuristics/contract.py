@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards
+    from farthest.spaces.contract import Boards, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,39 @@ class Matching:
     goal: tuple[int, ...]
 
 
-Component = Table | PatternTable | LinearConflict | Matching
-"""What the kernel's sliding search works out move by move (one blank, metric step)."""
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """The sum over neighbouring slots of ``pairs[content][content of the next slot]``, and of ``last[content]`` of the
+    last slot: uint8, flat. A content is label * ``turns`` + orientation; without orientations ``turns`` is 1.
+    """
+
+    turns: int
+    pairs: bytes
+    last: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MapTable:
+    """A stored map of a pattern puzzle, whose labels are the puzzle's made alike.
+
+    ``space``: of the pattern puzzle, with the map's layout. ``distances``: uint8 in key order, 255 where no goal can be
+    reached, distances above 254 told as 254. ``label_of``: for each of the 256 label bytes the pattern's.
+    ``cell_of``: for each cell of the pattern the board's cell that it is read from (identity but for symmetric
+    look-ups).
+    """
+
+    space: Space
+    distances: NDArray[np.uint8]
+    label_of: bytes
+    cell_of: tuple[int, ...]
+
+
+Component = Table | PatternTable | LinearConflict | Matching | Gaps | MapTable
+"""What the kernel's searches work out move by move. The one for one blank in the metric step takes the first four, that
+for arrangement boards in general ``Table``, ``Gaps`` and ``MapTable``."""
+
+UNREACHABLE = 1 << 28
+"""A heuristic's value where no goal can be reached."""
 
 
 class Heuristic(Protocol):
