@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -9,7 +10,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.definition import Puzzle
     from farthest.spaces.contract import Boards, Space
+
+UNREACHABLE = 2**28
+"""The value of a board from which no moves lead to a goal. No value is larger; a search never takes it for a bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,26 +85,38 @@ Component = Table | PatternTable | LinearConflict | Matching | Gaps | MapTable
 """What the kernel's searches work out move by move. The one for one blank in the metric step takes the first four, that
 for arrangement boards in general ``Table``, ``Gaps`` and ``MapTable``."""
 
-UNREACHABLE = 1 << 28
-"""A heuristic's value where no goal can be reached."""
-
 
 class Heuristic(Protocol):
-    """A lower bound of the number of moves from a board to the nearest goal."""
+    """An estimate of the number of moves of the player from a board to the nearest goal."""
 
     name: str
     """As written on the command line; the same text in the same database gives the same heuristic."""
     admissible: bool
     """Whether it is proven never to be more than the distance."""
     consistent: bool
-    """Whether it is proven to change by at most 1 with each move (and to be 0 at goals)."""
+    """Whether it is proven that no move of the player makes it smaller by more than 1 (and that it is 0 at goals)."""
 
     def values(self, boards: Boards) -> NDArray[np.int32]:
-        """The values of boards, uint8 (N, cells): int32 (N,)."""
+        """The values of boards, uint8 (N, cells): int32 (N,), from 0 to ``UNREACHABLE``."""
 
     def terms(self) -> list[list[Component]] | None:
-        """The same as the greatest of several sums of components, or None where it is not of that kind. Each goal
-        board is a term apart only if the heuristic is the least over goals: then None."""
+        """The same as the greatest of several sums of components, or None where it is not of that kind: as the least
+        over several goals, or where a component other than a MapTable can be ``UNREACHABLE``."""
 
+
+class PatternMap(Protocol):
+    """A stored map that serves as a pattern database: complete, of distances to the goal.
+
+    ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
+    order (of an additive pattern the places of `PatternTable`); the type's largest value where there is none.
+    """
+
+    puzzle: Puzzle
+    space: Space
+    distances: NDArray[np.uint8] | NDArray[np.uint16]
+
+
+LoadMap = Callable[["Puzzle"], PatternMap]
+"""Gives the map of a derived puzzle. Raises JobError, with the command that makes it, where there is none."""
 
 Algorithm = Literal["ida", "iddfs", "bfs", "dfs", "astar"]
