@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")
 _SUFFIX = ".toml"
+_PATTERN_MARK = "@"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
@@ -31,12 +32,17 @@ def names() -> list[str]:
 
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
-    format of ``foreign``.
+    format of ``foreign``; with ``@`` and tokens after it, a pattern of that puzzle.
 
     Reads only that puzzle's file. Raises PuzzleError for an unknown name, an impossible size, or a wrong
     file.
     """
     name = os.fspath(name_or_path)
+    if isinstance(name_or_path, str) and _PATTERN_MARK in name and not os.path.isfile(name):
+        from farthest.puzzles.patterns import pattern_of, split_name
+
+        parent, tokens = split_name(name)
+        return pattern_of(load(parent), tokens).puzzle
     if (
         not isinstance(name_or_path, str)
         or name.endswith((_SUFFIX, *SUFFIXES))

@@ -89,7 +89,8 @@ class Puzzle:
         import json
 
         fields = asdict(self)
-        fields[self.family] = fields.pop("body")
+        del fields["body"]
+        fields[self.family] = self.body.fields()
         return json.dumps({"version": _VERSION, **fields}, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod

@@ -70,12 +70,12 @@ def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
         counts=tuple(counts),
         label_orbit=tuple(label_orbit),
         ignore=tuple(ignore),
-        generators=_distinct(moves, modulus_of),
+        generators=distinct(moves, modulus_of),
         goals=((*labels, *turns) if oriented else tuple(labels),),
     )
 
 
-def _distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Move, ...]:
+def distinct(moves: Sequence[Move], modulus_of: Mapping[int, int]) -> tuple[Move, ...]:
     """The moves with turns below the moduli, without those that change nothing or do what an earlier one does: where
     orientations are ignored, there may be such."""
     found = {identity(len(modulus_of)).effect: ""}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,8 @@ class Sliding(Body):
     second to the first).
     ``tokens``, ``counts``: for each label, how it is written and how many cells hold it.
     ``goals``: boards, perhaps with ``WILDCARD``; ``start``: a board or None.
+    ``blanks``: not empty only of an additive pattern (puzzles/patterns.py), where label 0 is every cell without a piece
+    of the pattern: the blank's cell in each goal.
     Raises PuzzleError when these do not fit together.
     """
 
@@ -59,6 +61,7 @@ class Sliding(Body):
     counts: tuple[int, ...]
     goals: tuple[Board, ...]
     start: Board | None = None
+    blanks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         problem = _shape_problem(self) or _pieces_problem(self)
@@ -79,7 +82,16 @@ class Sliding(Body):
         """See Body: slides need the straight rows of a grid."""
         if metric == "slide" and not self.rows:
             return 'the slide metric needs the rows of a grid; use metric = "step" on a graph'
+        if metric != "step" and self.blanks:
+            return f"an additive pattern counts steps, not {metric}s"
         return None
+
+    def fields(self) -> dict[str, Any]:
+        """See Body: ``blanks`` is left out where it says nothing."""
+        fields = asdict(self)
+        if not self.blanks:
+            del fields["blanks"]
+        return fields
 
     def arrangements(self) -> int:
         """See Body: a multinomial coefficient."""
@@ -101,7 +113,9 @@ class Sliding(Body):
         return [
             *([] if self.rows else [("passages", " ".join(passages))]),
             ("pieces", f"{self.cells - self.counts[0]} of {counted(len(kinds), 'kind')}: {listed}"),
-            ("blanks", f"{self.counts[0]}, written {self.tokens[0]}"),
+            ("other cells", f"{self.counts[0]}, written {self.tokens[0]}, their moves cost nothing")
+            if self.blanks
+            else ("blanks", f"{self.counts[0]}, written {self.tokens[0]}"),
         ]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
@@ -174,6 +188,7 @@ def from_fields(fields: dict[str, Any]) -> Sliding:
         counts=integers(fields["counts"]),
         goals=tuple(integers(goal) for goal in fields["goals"]),
         start=None if fields["start"] is None else integers(fields["start"]),
+        blanks=integers(fields.get("blanks", [])),
     )
 
 
@@ -221,8 +236,26 @@ def _pieces_problem(body: Sliding) -> str | None:
             return f"token {token!r} {problem}"
     if len(body.counts) != len(body.tokens) or min(body.counts) < 1:
         return "expected a count of at least 1 for each token"
+    if body.blanks:
+        return _pattern_problem(body) or _boards_problem(body)
     if not body.goals or len(set(body.goals)) != len(body.goals):
         return "expected at least one goal, and none twice"
+    return _boards_problem(body)
+
+
+def _pattern_problem(body: Sliding) -> str | None:
+    goals = list(zip(body.goals, body.blanks, strict=False))
+    if len(body.blanks) != len(body.goals) or len(set(goals)) != len(goals):
+        return "expected a blank's cell for each goal of a pattern, and no two alike"
+    if set(body.counts[1:]) != {1} or body.start is not None:
+        return "a pattern has each of its pieces once, and no start"
+    for goal, blank in goals:
+        if WILDCARD in goal or not 0 <= blank < len(goal) or goal[blank] != 0:
+            return f"the blank of the goal {list(goal)} of a pattern is in cell {blank}; expected one without a piece"
+    return None
+
+
+def _boards_problem(body: Sliding) -> str | None:
     boards = [(f"goal {i}", goal) for i, goal in enumerate(body.goals, 1)]
     for name, board in boards + ([("start", body.start)] if body.start is not None else []):
         held = Counter(board)
