@@ -233,3 +233,19 @@ class Lasso:
 
     def successors_of(self, state: int) -> list[int]:
         return {0: [1], 1: [0, 2], 2: [1, 3]}.get(state, [2 + (state - 1) % 50])
+
+
+class Parallel:
+    """From each number below n four moves to the next one: dense, one way, more ways than 64 bits count."""
+
+    moves = ("a", "b", "c", "d")
+
+    def __init__(self, n: int = 41) -> None:
+        self.size = n
+
+    def initial(self) -> list[int]:
+        return [0]
+
+    def successors(self, keys: Keys) -> Keys:
+        after = np.where(keys + np.uint64(1) < np.uint64(self.size), keys + np.uint64(1), np.uint64(NO_STATE))
+        return np.stack([after] * 4, axis=1)

@@ -1,0 +1,161 @@
+"""The engine for any family: breadth first as far as the levels are small, below that depth first in batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.search.contract import Node, Piece
+from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
+from farthest.search.levels import breadth_first_split, nearest_goal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.body import Board
+    from farthest.search.contract import Split
+    from farthest.search.problem import Problem
+    from farthest.spaces.contract import Boards, MoveName
+
+BATCH = 512
+"""Boards expanded at once: enough for numpy, few enough that the search goes down before it goes along."""
+
+
+class BatchEngine:
+    """An ``Engine`` over ``Space.neighbours``. Each iteration is split; where no level of it is wide, the split is all.
+
+    An iteration that ends in its split without a solution gives as the next bound what a breadth-first search without
+    heuristic proves, if that is more: of a small space the distance itself, or that no goal can be reached. The boards
+    of that search are not counted.
+
+    A node of ``rest`` stands for all boards of one depth that are left: they, and their ways, one after the other.
+    """
+
+    split_from = 0
+    parts = 1 << 12
+    budget = 1 << 18
+    widest = 1 << 17
+    """A split whose levels all have fewer boards is the whole iteration: there equal boards become one."""
+    probed = 1 << 15
+    """Boards of a level that ends the search for how far away the nearest goal is at least."""
+
+    def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
+        """Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
+        self.problem = problem
+        self.heuristic = heuristic
+        self.space = forward_space(problem.puzzle, problem.board)
+        self._nearest: tuple[int | None] | None = None
+
+    def lower_bound(self, board: Board) -> int:
+        """See Engine."""
+        row = numpy.array([board], dtype=numpy.uint8)
+        return 0 if self.problem.at_target(row)[0] else max(1, int(self.heuristic.values(row)[0]))
+
+    def split(self, board: Board, bound: int) -> Split:
+        """See Engine."""
+        assert board == self.problem.board, "the problem's board is split"
+        found = breadth_first_split(
+            self.space, self.problem, self.heuristic, bound, self.parts, most=self.widest
+        )
+        if found.next_bound is not None and not found.roots and not found.solutions:
+            if self._nearest is None:
+                self._nearest = (nearest_goal(self.space, self.problem, self.probed),)
+            (nearest,) = self._nearest
+            found.next_bound = None if nearest is None else max(nearest, found.next_bound)
+        return found
+
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+        """See Engine."""
+        return _Below(self, bound).search(node, first=first, limit=limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Boards of one depth, uint8 (N, cells), and where they come from: of ``before``, its ``rows`` by ``moves``; or,
+    where the search began, the ``rows`` of the node's ``ways``."""
+
+    boards: Boards
+    depth: int
+    before: _Batch | None
+    rows: NDArray[numpy.intp]
+    moves: NDArray[numpy.intp]
+    ways: tuple[tuple[MoveName, ...], ...] = ()
+
+    def part(self, chosen: slice | NDArray[numpy.bool_]) -> _Batch:
+        """Some of the boards."""
+        rows, moves = self.rows[chosen], self.moves[chosen]
+        return _Batch(self.boards[chosen], self.depth, self.before, rows, moves, self.ways)
+
+
+class _Below:
+    """One call of ``run``."""
+
+    def __init__(self, engine: BatchEngine, bound: int) -> None:
+        self._engine = engine
+        self._bound = bound
+        self._numbers = MoveNumbers()
+        self._nodes = 0
+        self._solutions = 0
+        self._listed: list[tuple[MoveName, ...]] = []
+        self._next_bound: int | None = None
+        self._stack: list[_Batch] = []  # at most one of each depth, the deepest last
+
+    def search(self, node: Node, *, first: bool, limit: int) -> Piece:
+        most = 1 if first else limit
+        self._judge(self._begin(node), most)
+        while self._stack and self._nodes < self._engine.budget and not (first and self._solutions):
+            batch = self._stack.pop()
+            if len(batch.boards) > BATCH:
+                self._stack.append(batch.part(slice(BATCH, None)))
+                batch = batch.part(slice(BATCH))
+            self._judge(self._below(batch), most)
+        if first and self._solutions:
+            return Piece(self._nodes, 1, tuple(self._listed), self._next_bound, ())
+        rest = tuple(self._node(batch) for batch in reversed(self._stack))
+        return Piece(self._nodes, self._solutions, tuple(self._listed), self._next_bound, rest)
+
+    def _begin(self, node: Node) -> _Batch:
+        boards = numpy.array(node.board, dtype=numpy.uint8).reshape(-1, self._engine.space.cells)
+        length = len(node.way) // len(boards)
+        ways = tuple(node.way[i * length : (i + 1) * length] for i in range(len(boards)))
+        rows = numpy.arange(len(boards))
+        return _Batch(boards, node.depth, None, rows, rows, ways)
+
+    def _node(self, batch: _Batch) -> Node:
+        """What is left of a batch, as one node."""
+        ways = (self._way(batch, row) for row in range(len(batch.boards)))
+        return Node(
+            tuple(batch.boards.reshape(-1).tolist()), batch.depth, way=tuple(chain.from_iterable(ways))
+        )
+
+    def _below(self, batch: _Batch) -> _Batch:
+        """The boards one move away, but for those of the move before taken back."""
+        found = children(self._engine.space, batch.boards, self._numbers)
+        if batch.before is not None:
+            grandparents = batch.before.boards[batch.rows[found.rows]]
+            found = found.only((found.boards != grandparents).any(axis=1))
+        self._nodes += len(found.boards)
+        return _Batch(found.boards, batch.depth + 1, batch, found.rows, found.moves)
+
+    def _judge(self, batch: _Batch, most: int) -> None:
+        """Counts and lists the goals of a batch, and puts what is open on the stack."""
+        engine = self._engine
+        seen = judged(engine.problem, engine.heuristic, batch.boards, batch.depth, self._bound)
+        self._next_bound = least(self._next_bound, seen.next_bound)
+        goals = numpy.flatnonzero(seen.goals).tolist()
+        self._solutions += len(goals)
+        self._listed += [self._way(batch, row) for row in goals[: most - len(self._listed)]]
+        if seen.open.any():
+            self._stack.append(batch.part(seen.open))
+
+    def _way(self, batch: _Batch, row: int) -> tuple[MoveName, ...]:
+        moves = []
+        while batch.before is not None:
+            moves.append(self._numbers.names[batch.moves[row]])
+            row = int(batch.rows[row])
+            batch = batch.before
+        return (*batch.ways[batch.rows[row]], *reversed(moves))

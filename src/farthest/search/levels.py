@@ -1,0 +1,223 @@
+"""The first levels of a search, breadth first: equal boards become one, with the exact number of ways to it.
+
+A board that was met at an earlier depth is left out: what can be reached through it was reached with fewer moves, so no
+shortest solution is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.search.board_keys import Met, board_keys
+from farthest.search.contract import Node
+from farthest.search.expansion import Children, MoveNumbers, children, judged, least
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Heuristic
+    from farthest.search.problem import Problem
+    from farthest.spaces.contract import Boards, MoveName, Space
+
+    Counts = NDArray[numpy.int64] | NDArray[numpy.object_]
+
+EXACT_IN_INT64 = 2**62
+"""Numbers of ways stay in int64 while a level's greatest times its most predecessors of a board cannot exceed this."""
+
+LastMoves = Callable[["Boards", "Boards"], "NDArray[numpy.intp]"]
+"""Of boards before and after a move, what ``Node.last`` is to be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The boards of one depth that the bound allows, in the order in which they were found.
+
+    ``boards``: uint8 (N, cells). ``first``: intp (N + 1,); the moves that lead to board i are those from ``first[i]``
+    to ``first[i + 1]`` exclusive, from the boards ``parents`` of the level before by the moves ``moves``, intp.
+    ``ways``: how many ways lead to each, int64 or Python integers. ``goals``: which are goals; the others are expanded.
+    """
+
+    boards: Boards
+    first: NDArray[numpy.intp]
+    parents: NDArray[numpy.intp]
+    moves: NDArray[numpy.intp]
+    ways: Counts
+    goals: NDArray[numpy.bool_]
+
+
+class Levels:
+    """See ``Split``: the levels from the board to the boards where it ended."""
+
+    def __init__(
+        self,
+        levels: list[Level],
+        names: list[MoveName],
+        nodes: int,
+        next_bound: int | None,
+        last: LastMoves | None = None,
+    ) -> None:
+        self.levels = levels
+        self.nodes = nodes
+        self.next_bound = next_bound
+        self._names = names
+        self.depth = len(levels) - 1  # of the roots
+        self._roots = numpy.flatnonzero(~levels[-1].goals)
+        boards = levels[-1].boards[self._roots].tolist()
+        before = self._last_moves(last).tolist()
+        self.roots = [Node(tuple(board), self.depth, to) for board, to in zip(boards, before, strict=True)]
+        self.ways = [int(ways) for ways in levels[-1].ways[self._roots]]
+        self.solutions = sum(int(ways) for level in levels for ways in level.ways[level.goals])
+
+    def ways_to(self, root: int) -> Iterator[tuple[MoveName, ...]]:
+        """See Split."""
+        return self._ways(self.depth, int(self._roots[root]))
+
+    def listed(self) -> Iterator[tuple[MoveName, ...]]:
+        """See Split."""
+        for depth, level in enumerate(self.levels):
+            for goal in numpy.flatnonzero(level.goals).tolist():
+                yield from self._ways(depth, goal)
+
+    def _ways(self, depth: int, board: int) -> Iterator[tuple[MoveName, ...]]:
+        """The ways to a board of a level, found backward: a move that arrives there, one before it, and so on."""
+        if depth == 0:
+            yield ()
+            return
+        boards = [board]
+        edges = [
+            int(self.levels[depth].first[board])
+        ]  # by which move boards[i] is reached, and then boards[i + 1] is
+        while edges:
+            at = depth + 1 - len(edges)
+            level = self.levels[at]
+            if edges[-1] == level.first[boards[-1] + 1]:
+                boards.pop()
+                edges.pop()
+                if edges:
+                    edges[-1] += 1
+            elif at == 1:
+                moves = [self.levels[depth - i].moves[edge] for i, edge in enumerate(edges)]
+                yield tuple(self._names[move] for move in reversed(moves))
+                edges[-1] += 1
+            else:
+                boards.append(int(level.parents[edges[-1]]))
+                edges.append(int(self.levels[at - 1].first[boards[-1]]))
+
+    def _last_moves(self, last: LastMoves | None) -> NDArray[numpy.intp]:
+        found = numpy.full(len(self._roots), -1, dtype=numpy.intp)
+        if last is None or self.depth == 0 or not len(self._roots):
+            return found
+        level = self.levels[-1]
+        lowest = numpy.minimum.reduceat(level.parents, level.first[:-1])[self._roots]
+        highest = numpy.maximum.reduceat(level.parents, level.first[:-1])[self._roots]
+        alone = lowest == highest
+        before = self.levels[-2].boards[lowest[alone]]
+        found[alone] = last(before, level.boards[self._roots[alone]])
+        return found
+
+
+def breadth_first_split(
+    space: Space,
+    problem: Problem,
+    heuristic: Heuristic,
+    bound: int,
+    parts: int,
+    *,
+    most: int = 0,
+    last: LastMoves | None = None,
+) -> Levels:
+    """The split of the iteration with this bound; it ends at the first level with ``parts`` boards or more.
+
+    ``space``: the problem's `forward_space`. ``most``: the levels go on beyond, to the end if none has so many boards,
+    and only if one has the split ends where it would have ended; the nodes looked at count all the same. ``last``: of
+    roots that can be reached from one board only, ``Node.last``; the others have -1.
+    """
+    board = numpy.array([problem.board], dtype=numpy.uint8)
+    met, numbers = Met(), MoveNumbers()
+    met.add(board_keys(board))
+    start = judged(problem, heuristic, board, 0, bound)
+    keep = start.goals | start.open
+    ones = numpy.ones(int(keep.sum()), dtype=numpy.int64)
+    none = numpy.empty(0, dtype=numpy.intp)
+    first = numpy.zeros(len(ones) + 1, dtype=numpy.intp)
+    levels = [Level(board[keep], first, none, none, ones, start.goals[keep])]
+    next_bounds = [start.next_bound]
+    nodes = 0
+    end = None
+    while not levels[-1].goals.all():
+        size = int((~levels[-1].goals).sum())
+        if end is None and size >= parts:
+            end = len(levels)
+        if size >= max(parts, most):
+            break
+        found = children(space, levels[-1].boards[~levels[-1].goals], numbers)
+        nodes += len(found.boards)
+        level, next_bound = _next_level(levels[-1], found, met, problem, heuristic, len(levels), bound)
+        levels.append(level)
+        next_bounds.append(next_bound)
+    else:
+        end = None
+    return Levels(levels[:end], numbers.names, nodes, least(*next_bounds[:end]), last)
+
+
+def _next_level(
+    level: Level,
+    found: Children,
+    met: Met,
+    problem: Problem,
+    heuristic: Heuristic,
+    depth: int,
+    bound: int,
+) -> tuple[Level, int | None]:
+    """The level at ``depth`` that children make up, and the least that the bound cut off."""
+    keys, firsts, inverse = numpy.unique(board_keys(found.boards), return_index=True, return_inverse=True)
+    fresh = ~met.holds(keys)
+    met.add(keys[fresh])
+    # In the order in which they were found; then only those that the bound allows.
+    order = numpy.flatnonzero(fresh)[numpy.argsort(firsts[fresh])]
+    boards = found.boards[firsts[order]]
+    seen = judged(problem, heuristic, boards, depth, bound)
+    keep = seen.goals | seen.open
+    order = order[keep]
+    number = numpy.full(len(keys), -1, dtype=numpy.intp)
+    number[order] = numpy.arange(len(order))
+    reached = number[inverse]
+    edges = numpy.argsort(reached, kind="stable")[numpy.count_nonzero(reached < 0) :]
+    first = numpy.zeros(len(order) + 1, dtype=numpy.intp)
+    numpy.cumsum(numpy.bincount(reached[edges], minlength=len(order)), out=first[1:])
+    parents = numpy.flatnonzero(~level.goals)[found.rows[edges]]
+    ways = _ways(level.ways, parents, first)
+    return Level(boards[keep], first, parents, found.moves[edges], ways, seen.goals[keep]), seen.next_bound
+
+
+def _ways(before: Counts, parents: NDArray[numpy.intp], first: NDArray[numpy.intp]) -> Counts:
+    """The numbers of ways to the boards of a level, exact."""
+    if len(first) == 1:
+        return numpy.empty(0, dtype=numpy.int64)
+    if before.dtype != object and int(before.max()) * int(numpy.diff(first).max()) > EXACT_IN_INT64:
+        before = before.astype(object)  # Python integers, from here on
+    ways: Counts = numpy.add.reduceat(before[parents], first[:-1])
+    return ways
+
+
+def nearest_goal(space: Space, problem: Problem, most: int) -> int | None:
+    """What a breadth-first search proves before a level has ``most`` boards: no goal is nearer to the problem's board
+    than that. None: no goal can be reached."""
+    boards = numpy.array([problem.board], dtype=numpy.uint8)
+    met, numbers = Met(), MoveNumbers()
+    met.add(board_keys(boards))
+    depth = 0
+    while len(boards) < most and not problem.at_target(boards).any():
+        found = children(space, boards, numbers)
+        keys, firsts = numpy.unique(board_keys(found.boards), return_index=True)
+        fresh = ~met.holds(keys)
+        if not fresh.any():
+            return None
+        met.add(keys[fresh])
+        boards = found.boards[firsts[fresh]]
+        depth += 1
+    return depth
