@@ -27,8 +27,8 @@ class Node:
     ``last``: what the engine needs to leave out the move back at once (of sliding puzzles the cell that was blank
     before); -1: nothing is left out. ``depth``: moves from the board that is to be solved.
 
-    A node of ``Piece.rest`` may stand for several boards of one depth: then ``board`` holds them, and ``way`` their ways,
-    one after the other. Only the engine that made it reads it.
+    A node of ``Piece.rest`` may stand for several boards of one depth: then ``board`` holds them, and ``way`` their
+    ways, one after the other. Only the engine that made it reads it.
     """
 
     board: Board
