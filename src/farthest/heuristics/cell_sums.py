@@ -1,0 +1,66 @@
+"""Heuristics that are a sum over cells: each content tells for itself how far it is from where a goal wants it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.heuristics.contract import UNREACHABLE, Component, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.spaces.contract import Boards
+
+    Costs = NDArray[numpy.int32]
+    """What each content adds in each cell: shape (contents, cells)."""
+
+NO_WAY = 2**20
+"""In a table: the content cannot get there. Larger than any sum of numbers of moves, small enough to be added up."""
+
+
+class CellSums:
+    """The least over goals of the sum over cells of ``tables[goal][content, cell]``, by ``divisor``, rounded up.
+
+    ``divisor``: how much of the sum one move can take away at most.
+    """
+
+    admissible = True
+    consistent = True
+
+    def __init__(self, name: str, tables: Sequence[Costs], divisor: int = 1) -> None:
+        self.name = name
+        self._tables = tables
+        self._divisor = divisor
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        return told(least([sums(table, boards) for table in self._tables]), self._divisor)
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where there is one goal, and one move takes 1 away."""
+        if len(self._tables) > 1 or self._divisor > 1 or self._tables[0].max() > 255:
+            return None
+        return [[Table(self._tables[0].astype(numpy.uint8).tobytes())]]
+
+
+def sums(table: Costs, boards: NDArray[numpy.integer]) -> NDArray[numpy.int32]:
+    """For each board the sum of its cells' entries: int32 (N,)."""
+    total = numpy.zeros(len(boards), dtype=numpy.int32)
+    for cell in range(boards.shape[1]):
+        total += table[:, cell][boards[:, cell]]
+    return total
+
+
+def least(values: Sequence[NDArray[numpy.int32]]) -> NDArray[numpy.int32]:
+    """The least of each board's values."""
+    return values[0] if len(values) == 1 else numpy.minimum.reduce(values)
+
+
+def told(sums: NDArray[numpy.int32], divisor: int = 1) -> NDArray[numpy.int32]:
+    """Sums as a heuristic's values: divided, rounded up, ``UNREACHABLE`` where they hold ``NO_WAY``."""
+    values = sums if divisor == 1 else -(-sums // divisor)
+    return numpy.where(sums >= NO_WAY, numpy.int32(UNREACHABLE), values).astype(numpy.int32, copy=False)

@@ -1,0 +1,113 @@
+"""Heuristics that count what is not as the goal has it, and divide by how many of these one move can put right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.heuristics.cell_sums import NO_WAY, CellSums, least, told
+from farthest.heuristics.passages import wanted
+from farthest.puzzles.body import WILDCARD
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Component
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.hanoi import Hanoi
+    from farthest.puzzles.lights import Lights
+    from farthest.puzzles.permutation import Permutation
+    from farthest.puzzles.sliding import Sliding
+    from farthest.spaces.contract import Boards
+
+
+def misplaced_pieces(body: Sliding, goals: Sequence[Board], metric: str) -> CellSums:
+    """Pieces that are not in a goal cell of their kind; a slide moves as many as are in a row beside a blank."""
+    tables = []
+    for goal in goals:
+        table = (~wanted(body, goal)).astype(numpy.int32)
+        table[0] = 0
+        tables.append(table)
+    moved = max(len(body.rows), len(body.rows[0])) - 1 if metric == "slide" else 1
+    return CellSums("misplaced", tables, moved)
+
+
+class MisplacedContents:
+    """Slots of a permutation puzzle that do not hold what the goal has there, turned so, by the most that a move
+    changes."""
+
+    admissible = True
+    consistent = True
+    name = "misplaced"
+
+    def __init__(self, body: Permutation, goals: Sequence[Board]) -> None:
+        self._goals = [numpy.array(goal, dtype=numpy.uint8) for goal in goals]
+        self._slots = body.slots
+        self._divisor = max(
+            sum(to != slot or turn != 0 for slot, (to, turn) in enumerate(zip(*move.effect, strict=True)))
+            for move in body.generators
+        )
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        counts = []
+        for goal in self._goals:
+            wrong = boards != goal
+            slots = wrong[:, : self._slots] | wrong[:, -self._slots :]
+            counts.append(slots.sum(axis=1, dtype=numpy.int32))
+        return told(least(counts), self._divisor)
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: moves change many slots."""
+        return None
+
+
+def misplaced_discs(body: Hanoi, goals: Sequence[Board]) -> CellSums:
+    """Discs that are not on their goal peg: a move takes one disc."""
+    pegs = numpy.arange(body.pegs)[:, None]
+    tables = [((pegs != numpy.array(goal)) & (numpy.array(goal) != WILDCARD)) for goal in goals]
+    return CellSums("discs", [table.astype(numpy.int32) for table in tables])
+
+
+def wrong_lamps(body: Lights, goals: Sequence[Board], metric: str) -> CellSums:
+    """How often lamps must still change, by the most lamps that a press changes. In the metric ``multi``, where
+    presses of one lamp are one move, lamps that are wrong."""
+    colours = numpy.arange(body.colours)[:, None]
+    tables = []
+    for goal in goals:
+        changes = (numpy.array(goal) - colours) % body.colours
+        changes[:, numpy.array(goal) == WILDCARD] = 0
+        tables.append((changes > 0 if metric == "multi" else changes).astype(numpy.int32))
+    return CellSums("lamps", tables, max(map(len, body.presses)))
+
+
+class SparePegs:
+    """The pegs that must still be jumped over: the pegs less those of the goal with the most."""
+
+    admissible = True
+    consistent = True
+    name = "pegs"
+
+    def __init__(self, goals: Sequence[Board]) -> None:
+        self._bounds = [(goal.count(1), goal.count(1) + goal.count(WILDCARD)) for goal in goals]
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        pegs = boards.sum(axis=1, dtype=numpy.int32)
+        spare = [
+            numpy.where(pegs < fewest, NO_WAY, numpy.maximum(pegs - most, 0)).astype(numpy.int32)
+            for fewest, most in self._bounds
+        ]
+        return told(least(spare))
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: a board with too few pegs has no way."""
+        return None
+
+
+def zero(contents: int, cells: int) -> CellSums:
+    """0, for all boards of so many contents and cells: what plain searches have."""
+    return CellSums("zero", [numpy.zeros((contents, cells), dtype=numpy.int32)])

@@ -1,0 +1,112 @@
+"""Pancakes: the neighbours of a stack that the goal has not side by side.
+
+Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour. A turn
+of the top ones parts one pair of neighbours and makes another, so the number changes by at most one. Of burnt pancakes
+a pair is two pancakes and how they lie; turned over as a whole it is the same pair. Of pancakes alike, a kind of pair
+counts as often as it is in the goal too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.heuristics.cell_sums import least, told
+from farthest.heuristics.contract import Gaps
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Component
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.permutation import Permutation
+    from farthest.spaces.contract import Boards
+
+
+def is_pancake(body: Permutation) -> bool:
+    """Whether each move turns over the first so many slots' contents, as a pile."""
+    burnt = body.oriented
+    for move in body.generators:
+        changed = [slot for slot in range(body.slots) if move.to[slot] != slot or move.delta[slot] != 0]
+        top = max(changed) + 1
+        reversal = (*range(top - 1, -1, -1), *range(top, body.slots))
+        turned = tuple(int(burnt and slot < top) for slot in range(body.slots))
+        if move.to != reversal or move.delta != turned:
+            return False
+    return max(body.moduli) <= 2
+
+
+class GapCounts:
+    """How many of the goal's pairs of neighbours a stack has not; the least over the goals."""
+
+    admissible = True
+    consistent = True
+    name = "gap"
+
+    def __init__(self, body: Permutation, goals: Sequence[Board]) -> None:
+        self._slots = body.slots
+        self._turns = 2 if body.oriented else 1
+        self._plate = len(body.tokens) * self._turns
+        self._turned_over = [
+            content ^ int(self._turns == 2 and not body.ignore[content // self._turns])
+            for content in range(self._plate)
+        ]
+        self._distinct = max(body.counts) == 1
+        self._kinds = self._kinds_of_pairs()
+        self._goals = [self._pairs(goal) for goal in goals]
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        contents = boards[:, : self._slots].astype(numpy.intp)
+        if self._turns == 2:
+            contents = contents * 2 + boards[:, self._slots :]
+        plate = numpy.full((len(boards), 1), self._plate, dtype=numpy.intp)
+        after = numpy.concatenate([contents[:, 1:], plate], axis=1)
+        kinds = self._kinds[contents, after]
+        return told(least([self._missing(kinds, goal) for goal in self._goals]))
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where there is one goal, and no pancakes are alike."""
+        if len(self._goals) > 1 or not self._distinct:
+            return None
+        missing = numpy.ones(len(self._kinds) ** 2, dtype=numpy.uint8)
+        missing[list(self._goals[0])] = 0
+        table = missing[self._kinds]
+        plate = self._plate
+        return [[Gaps(self._turns, table[:plate, :plate].tobytes(), table[:plate, plate].tobytes())]]
+
+    def _kinds_of_pairs(self) -> NDArray[numpy.intp]:
+        """A number for each pair, upper content first, the same for a pair turned over as a whole."""
+        contents = self._plate + 1
+        kinds = numpy.empty((contents, contents), dtype=numpy.intp)
+        for upper in range(contents):
+            for lower in range(contents):
+                number = upper * contents + lower
+                if self._plate not in (upper, lower):
+                    number = min(number, self._turned_over[lower] * contents + self._turned_over[upper])
+                kinds[upper, lower] = number
+        return kinds
+
+    def _pairs(self, goal: Board) -> Counter[int]:
+        turns = goal[self._slots :] if self._turns == 2 else [0] * self._slots
+        contents = [
+            label * self._turns + turn for label, turn in zip(goal[: self._slots], turns, strict=True)
+        ]
+        return Counter(
+            int(self._kinds[pair]) for pair in zip(contents, [*contents[1:], self._plate], strict=True)
+        )
+
+    def _missing(self, kinds: NDArray[numpy.intp], goal: Counter[int]) -> NDArray[numpy.int32]:
+        found = numpy.zeros(len(kinds), dtype=numpy.int32)
+        if self._distinct:
+            wanted = numpy.zeros(len(self._kinds) ** 2, dtype=numpy.int32)
+            wanted[list(goal)] = 1
+            found = wanted[kinds].sum(axis=1, dtype=numpy.int32)
+        else:
+            for kind, times in goal.items():
+                found += numpy.minimum((kinds == kind).sum(axis=1, dtype=numpy.int32), times)
+        return numpy.int32(self._slots) - found

@@ -1,0 +1,96 @@
+"""Stored maps of patterns as heuristics: pattern databases.
+
+Source: J. Culberson, J. Schaeffer, Pattern databases, 1998; additive ones R. Korf, A. Felner, Disjoint pattern database
+heuristics, 2002. A plain map has exact distances of a puzzle whose moves are the puzzle's own, so it is admissible and
+consistent. An additive one counts the moves of its pieces alone, so those of different pieces can be added up; it has
+the least over the places of the blank, which can change by more than one with a move.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Component, PatternMap
+    from farthest.puzzles.patterns import Pattern
+    from farthest.spaces.contract import Boards
+
+
+class AdditivePattern:
+    """The moves of the pattern's pieces alone."""
+
+    admissible = True
+    consistent = False
+
+    def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
+        self.name = name
+        self.labels = pattern.labels
+        self._cells = pattern.parent.body.cells
+        self._distances = found.distances
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        return _told(self._distances, placement_ranks(boards, self.labels))
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
+        if self._distances.dtype != numpy.uint8 or self._distances.max() == 255:
+            return None
+        return [[PatternTable(self.labels, self._distances.astype(numpy.uint8), tuple(range(self._cells)))]]
+
+
+class PlainPattern:
+    """The distance of the board with all pieces outside the pattern alike."""
+
+    admissible = True
+    consistent = True
+
+    def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
+        self.name = name
+        self._pattern = pattern
+        self._found = found
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        codes = self._found.space.encode(self._pattern.boards(boards))
+        return _told(self._found.distances, codes)
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where boards have no orientations, and distances are below 255."""
+        distances = self._found.distances
+        cells = self._pattern.puzzle.body.cells
+        if distances.dtype != numpy.uint8 or cells != self._pattern.parent.body.cells:
+            return None
+        label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
+        return [[MapTable(self._found.space, distances.astype(numpy.uint8), label_of, tuple(range(cells)))]]
+
+
+def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
+    """The place of each board in a `PatternTable`."""
+    cells = boards.shape[1]
+    ranks = numpy.zeros(len(boards), dtype=numpy.int64)
+    placed: list[NDArray[numpy.int64]] = []
+    for taken, label in enumerate(labels):
+        cell = (boards == label).argmax(axis=1)
+        digit = cell - sum((before < cell for before in placed), start=numpy.zeros_like(cell))
+        ranks = ranks * (cells - taken) + digit
+        placed.append(cell)
+    return ranks
+
+
+def _told(
+    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16], places: NDArray[numpy.integer]
+) -> NDArray[numpy.int32]:
+    """The distances at places; ``UNREACHABLE`` where there is none, or no such place."""
+    none = numpy.iinfo(distances.dtype).max
+    inside = places < len(distances)
+    found = distances[numpy.where(inside, places, 0)].astype(numpy.int32)
+    return numpy.where(inside & (found < none), found, numpy.int32(UNREACHABLE))

@@ -1,0 +1,147 @@
+"""Heuristics as they are written: ``manhattan``, ``@1-7+@8-15``, ``linear-conflict,sym:@1-7+@8-15``.
+
+HEURISTIC  TERM,TERM,...   the greatest of the terms
+TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's mirror images
+PART       a name of ``simple.SIMPLE``, or @TOKENS: the stored map of the pattern PUZZLE@TOKENS
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from farthest.errors import PuzzleError, SettingError
+from farthest.heuristics.combined import Greatest, Sum
+from farthest.heuristics.patterns import AdditivePattern, PlainPattern
+from farthest.heuristics.simple import SIMPLE
+from farthest.heuristics.symmetry import Mirrored, symmetries
+from farthest.puzzles.patterns import MARK, pattern_of
+from farthest.puzzles.sliding import Sliding
+from farthest.puzzles.wording import near_match, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.heuristics.contract import Heuristic, LoadMap
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Puzzle
+
+SYMMETRIC = "sym:"
+
+STRONGEST = ("gap", "linear-conflict", "manhattan", "matching", "misplaced", "discs", "lamps", "pegs", "zero")
+"""The first of these that is for a puzzle is its default."""
+
+
+def open_heuristic(
+    text: str, puzzle: Puzzle, targets: Sequence[Board], load_map: LoadMap | None = None
+) -> Heuristic:
+    """The heuristic that ``text`` means, of the distance to the nearest of ``targets``, boards perhaps with WILDCARD.
+
+    ``load_map`` gives the maps of patterns, and is called for nothing else. Raises SettingError where the text is wrong
+    or a heuristic is not for the puzzle, PuzzleError for a wrong pattern, and what ``load_map`` raises.
+    """
+    return _Reader(text, puzzle, targets, load_map).heuristic()
+
+
+def applicable(puzzle: Puzzle) -> list[str]:
+    """The plain names that are for the puzzle, all admissible, in a fixed order, ``zero`` first."""
+    if _is_pattern(puzzle):
+        return []
+    return [name for name, simple in SIMPLE.items() if simple.problem(puzzle) is None]
+
+
+def default_heuristic(puzzle: Puzzle) -> str:
+    """The strongest of ``applicable``: it needs no stored map. Raises SettingError for an additive pattern's puzzle."""
+    names = applicable(puzzle)
+    for name in STRONGEST:
+        if name in names:
+            return name
+    raise SettingError(_pattern_problem(puzzle))
+
+
+class _Reader:
+    def __init__(self, text: str, puzzle: Puzzle, targets: Sequence[Board], load_map: LoadMap | None) -> None:
+        self.text = "".join(text.split())
+        self.puzzle = puzzle
+        self.targets = tuple(targets)
+        self.load_map = load_map
+
+    def heuristic(self) -> Heuristic:
+        if _is_pattern(self.puzzle):
+            raise SettingError(_pattern_problem(self.puzzle))
+        terms = [self._term(term) for term in self.text.split(",")]
+        return terms[0] if len(terms) == 1 else Greatest(self.text, terms)
+
+    def _term(self, text: str) -> Heuristic:
+        if text.startswith(SYMMETRIC):
+            return self._mirrored(text)
+        parts = [self._part(part) for part in text.split("+")]
+        return parts[0] if len(parts) == 1 else Sum(text, parts)
+
+    def _mirrored(self, text: str) -> Heuristic:
+        body = self.puzzle.body
+        found = symmetries(body, self.targets) if isinstance(body, Sliding) else []
+        if not found:
+            raise self._error(
+                text,
+                "needs a grid of a sliding puzzle with one goal that a mirror image or a turn leaves as it is but for "
+                f"the pieces' names; leave out {SYMMETRIC}",
+            )
+        return Mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
+
+    def _part(self, name: str) -> Heuristic:
+        if name.startswith(MARK):
+            return self._pattern(name)
+        names = applicable(self.puzzle)
+        if not name:
+            raise SettingError(
+                f"heuristic {shown(self.text)}: a name is missing; those for {self.puzzle.name} are {', '.join(names)}"
+            )
+        if name not in SIMPLE:
+            mend = near_match(name, SIMPLE) or f"those for {self.puzzle.name} are {', '.join(names)}"
+            raise self._error(name, f"is not known; {mend}")
+        problem = SIMPLE[name].problem(self.puzzle)
+        if problem:
+            mend = "" if "; use " in problem else f"; those for it are {', '.join(names)}"
+            raise self._error(name, f"is not for {self.puzzle.name}: {problem}{mend}")
+        return SIMPLE[name].make(self.puzzle, self.targets)
+
+    def _pattern(self, name: str) -> Heuristic:
+        try:
+            pattern = pattern_of(self.puzzle, name.removeprefix(MARK))
+        except PuzzleError as error:
+            raise self._error(name, f"is no pattern: {error}") from None
+        if self.targets != self.puzzle.body.origin_boards[0]:
+            raise self._error(
+                name,
+                f"is a map of distances to the goal of {self.puzzle.name}, and another board is asked for; "
+                f"use {default_heuristic(self.puzzle)!r}",
+            )
+        if self.load_map is None:
+            raise self._error(
+                name, f"is a stored map, and no database is open; use {default_heuristic(self.puzzle)!r}"
+            )
+        found = self.load_map(pattern.puzzle)
+        if pattern.additive:
+            return AdditivePattern(name, pattern, found)
+        if found.space.keys is None:
+            raise self._error(
+                name,
+                "has a map without a dense numbering of boards, which cannot be looked up fast; use other pieces",
+            )
+        return PlainPattern(name, pattern, found)
+
+    def _error(self, part: str, problem: str) -> SettingError:
+        place = f"heuristic {shown(self.text)}"
+        return SettingError(
+            f"{place}: {problem}" if part == self.text else f"{place}: {shown(part)} {problem}"
+        )
+
+
+def _is_pattern(puzzle: Puzzle) -> bool:
+    """Whether it is of an additive pattern, which has no moves of its own."""
+    return isinstance(puzzle.body, Sliding) and bool(puzzle.body.blanks)
+
+
+def _pattern_problem(puzzle: Puzzle) -> str:
+    parent = puzzle.name.rpartition(MARK)[0]
+    return f"puzzle {puzzle.name} is a pattern, which serves as a heuristic itself; name {parent} instead"
