@@ -23,6 +23,7 @@
 #include "isas.hpp"
 #include "pegs.hpp"
 #include "runs.hpp"
+#include "search.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -229,6 +230,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
   farthest::python::bind_digits(m);
+  farthest::python::bind_search(m);
 
   nb::class_<Layer>(
       m, "Layer",

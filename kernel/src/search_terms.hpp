@@ -1,0 +1,133 @@
+// A heuristic of any terms, worked out move by move.
+#pragma once
+
+#include "search_graph.hpp"
+#include "search_lines.hpp"
+#include "search_matching.hpp"
+
+namespace farthest {
+
+// A pattern database: how the place of a board in it changes with a move.
+//
+// place = sum over labels of weight * cell, less the weight of the later label for each pair of the pattern
+// whose earlier label lies on an earlier cell. A piece that goes d cells forward adds d weights of its own,
+// and each cell that it passes changes the order of one pair at most.
+class SearchPattern {
+ public:
+  // Throws InvalidArgument.
+  SearchPattern(const PatternTable& part, const SearchGraph& graph);
+
+  bool holds(std::size_t label) const { return weights_[label] != 0; }
+  std::size_t place(const SlidingBoard& board) const;
+  // The change of the place by a move that has not been made; the label is one of the pattern's.
+  std::int64_t change(const SlidingBoard& board, std::size_t arc, std::size_t label) const {
+    const Passage& passage = passages_[arc];
+    const std::int64_t* crossing = crossings_.data() + label * kMaxSlots;
+    std::int64_t sum = passage.forward * weights_[label];
+    for (std::uint32_t i = passage.first; i < passage.end; ++i) sum += crossing[board[passed_[i]]];
+    return passage.backward ? -sum : sum;
+  }
+  int distance(std::size_t place) const { return distances_[place]; }
+  void prefetch(std::size_t place) const { __builtin_prefetch(distances_.data() + place); }
+
+ private:
+  struct Passage {
+    std::int32_t forward;  // cells, in the pattern's numbering
+    bool backward;
+    std::uint32_t first, end;  // in passed_
+  };
+
+  std::span<const std::uint8_t> distances_;
+  std::vector<std::int64_t> weights_;  // of each label; 0: not of the pattern
+  std::vector<std::int64_t>
+      crossings_;                  // [label * kMaxSlots + the other]: when the first goes forward past it
+  std::vector<Passage> passages_;  // of each arc
+  std::vector<std::uint8_t> passed_;
+  std::vector<std::size_t> labels_, cell_of_;
+};
+
+// What the terms are made of; read by many searches at once.
+class SearchTerms {
+ public:
+  // Throws InvalidArgument.
+  SearchTerms(const std::vector<HeuristicTerm>& terms, const SearchGraph& graph);
+
+  int value(const SlidingBoard& board) const;
+  // Whether they are one table, or nothing; then how it changes with a move: [arc * kinds + label].
+  bool only_table() const;
+  std::span<const std::int16_t> changes() const { return tables_[0].part.changes; }
+
+ private:
+  friend class TermGuide;
+  template <class Part>
+  struct InTerm {
+    std::size_t term;
+    Part part;
+  };
+  struct Table {
+    std::vector<int> values;            // [label * cells + cell]
+    std::vector<std::int16_t> changes;  // [arc * kinds + label]
+
+    Table(std::vector<int> sums, const SearchGraph& graph);
+  };
+
+  const SearchGraph* graph_;
+  std::size_t terms_;
+  std::vector<InTerm<Table>> tables_;  // one a term at most
+  std::vector<InTerm<SearchPattern>> patterns_;
+  std::vector<InTerm<SearchLines>> lines_;
+  std::vector<InTerm<SearchMatching>> matchings_;
+  std::vector<std::vector<std::size_t>> patterns_with_;  // of each label
+  std::size_t most_patterns_ = 0;                        // of one label
+  std::size_t most_children_ = 0;
+};
+
+// The terms along one way (SearchWalk).
+class TermGuide {
+ public:
+  explicit TermGuide(const SearchTerms& terms) : terms_(terms) {}
+
+  int start(const SlidingBoard& board);
+  void expand(std::size_t level, std::size_t blank, const SlidingBoard& board);
+  int moved(std::size_t level, std::size_t arc, Arc cells, const SlidingBoard& board);
+
+ private:
+  void grow(std::size_t level);
+  std::size_t* child_places(std::size_t level, std::size_t child) {
+    return child_places_.data() + (level * terms_.most_children_ + child) * terms_.most_patterns_;
+  }
+
+  const SearchGraph& graph() const { return *terms_.graph_; }
+
+  const SearchTerms& terms_;
+  // Of each level: the terms' sums; where the board lies in the patterns, and what they say; where its
+  // children lie in those patterns that hold the piece that moves.
+  std::vector<int> sums_;
+  std::vector<std::size_t> places_;
+  std::vector<int> distances_;
+  std::vector<std::size_t> child_places_;
+  std::size_t levels_ = 0;
+};
+
+// One table: nothing but a number along the way.
+class TableGuide {
+ public:
+  TableGuide(const SearchTerms& terms, std::size_t kinds)
+      : terms_(terms), changes_(terms.changes()), kinds_(kinds), values_(2) {}
+
+  int start(const SlidingBoard& board) { return values_[0] = terms_.value(board); }
+  void expand(std::size_t level, std::size_t, const SlidingBoard&) {
+    if (values_.size() < level + 2) values_.resize(2 * level + 2);
+  }
+  int moved(std::size_t level, std::size_t arc, Arc cells, const SlidingBoard& board) {
+    return values_[level + 1] = values_[level] + changes_[arc * kinds_ + board[cells.target]];
+  }
+
+ private:
+  const SearchTerms& terms_;
+  std::span<const std::int16_t> changes_;
+  std::size_t kinds_;
+  std::vector<int> values_;
+};
+
+}  // namespace farthest
