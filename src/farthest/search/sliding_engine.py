@@ -92,7 +92,8 @@ def _moves(blank: int, way: bytes) -> tuple[MoveName, ...]:
 def _blanks(before: Boards, after: Boards) -> NDArray[np.intp]:
     """The cells that are blank in boards (N, cells)."""
     del after
-    return before.argmin(axis=1)
+    cells: NDArray[np.intp] = before.argmin(axis=1)
+    return cells
 
 
 def _part(component: Component) -> Part:
