@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Origin, Puzzle
     from farthest.puzzles.user_class import NO_STATE
     from farthest.queries.distance_map import DistanceMap, open_map
+    from farthest.spaces.walking import Walker, copies
 
     __version__: str
 
@@ -51,8 +52,10 @@ __all__ = [
     "ResourceError",
     "StorageError",
     "UnreachableError",
+    "Walker",
     "__version__",
     "cancel_job",
+    "copies",
     "delete_job",
     "enumerate",
     "histogram",
@@ -88,6 +91,7 @@ _HOMES = {
     "farthest.puzzles.definition": ("Origin", "Puzzle"),
     "farthest.puzzles.user_class": ("NO_STATE",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
+    "farthest.spaces.walking": ("Walker", "copies"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,26 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.puzzles.definition import Origin
 from farthest.spaces import compile_space
+from farthest.spaces.permutation_boards import PermutationBoards
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.body import Board
     from farthest.puzzles.definition import Puzzle
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName, Space
+    from farthest.spaces.contract import Boards, MoveName
 
 
-def forward_space(puzzle: Puzzle, board: tuple[int, ...]) -> Space:
-    """The space with distances counted from a board: its neighbours farther off are those that the player reaches."""
-    return compile_space(puzzle, Origin("from", puzzle.body.format_board(board)))
+class Moving(Protocol):
+    """The part of a ``Space`` that searches need: its neighbours farther off are the boards that the player reaches."""
+
+    cells: int
+
+    def neighbours(
+        self, boards: Boards, *, toward: bool
+    ) -> Iterator[tuple[MoveName, NDArray[numpy.intp], Boards]]:
+        """See Space."""
+
+
+def forward_space(puzzle: Puzzle, board: Board) -> Moving:
+    """The space with distances counted from a board; of a permutation puzzle without codes, for which it may be too
+    large. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
+    origin = Origin("from", puzzle.body.format_board(board))
+    if puzzle.family == "permutation":
+        return PermutationBoards(puzzle, origin, [board])
+    return compile_space(puzzle, origin)
 
 
 class MoveNumbers:
@@ -56,7 +75,7 @@ class Children:
         return Children(self.boards[chosen], self.rows[chosen], self.moves[chosen])
 
 
-def children(space: Space, boards: Boards, numbers: MoveNumbers) -> Children:
+def children(space: Moving, boards: Boards, numbers: MoveNumbers) -> Children:
     """All boards one move of the player away; ``space``: a `forward_space`."""
     reached = [numpy.empty((0, space.cells), dtype=numpy.uint8)]
     rows = [numpy.empty(0, dtype=numpy.intp)]

@@ -14,14 +14,14 @@ import numpy
 
 from farthest.search.board_keys import Met, board_keys
 from farthest.search.contract import Node
-from farthest.search.expansion import Children, MoveNumbers, children, judged, least
+from farthest.search.expansion import Children, MoveNumbers, Moving, children, judged, least
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName, Space
+    from farthest.spaces.contract import Boards, MoveName
 
     Counts = NDArray[numpy.int64] | NDArray[numpy.object_]
 
@@ -121,7 +121,7 @@ class Levels:
 
 
 def breadth_first_split(
-    space: Space,
+    space: Moving,
     problem: Problem,
     heuristic: Heuristic,
     bound: int,
@@ -204,7 +204,7 @@ def _ways(before: Counts, parents: NDArray[numpy.intp], first: NDArray[numpy.int
     return ways
 
 
-def nearest_goal(space: Space, problem: Problem, most: int) -> int | None:
+def nearest_goal(space: Moving, problem: Problem, most: int) -> int | None:
     """What a breadth-first search proves before a level has ``most`` boards: no goal is nearer to the problem's board
     than that. None: no goal can be reached."""
     boards = numpy.array([problem.board], dtype=numpy.uint8)

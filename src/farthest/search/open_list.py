@@ -1,0 +1,64 @@
+"""What plain searches share: which boards were met and how, the memory for them, the test for the target."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from farthest.errors import ResourceError
+from farthest.puzzles.body import WILDCARD
+from farthest.sizes import bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from farthest.puzzles.body import Board
+    from farthest.search.problem import Problem
+    from farthest.spaces.contract import MoveName
+
+    Came = dict[Board, tuple[MoveName, Board] | None]
+    """For each board that was met the move that led there and the board before; None: the board to be solved."""
+
+BOARD_BYTES = 320
+"""Memory for a board that was met, less what its cells take: tuples, their places in dictionaries and lists."""
+CELL_BYTES = 8
+
+
+def most_boards(problem: Problem, memory: int) -> int:
+    """How many boards may be met in so many bytes."""
+    return max(1, memory // (BOARD_BYTES + CELL_BYTES * len(problem.board)))
+
+
+def too_many(problem: Problem, memory: int, boards: int) -> ResourceError:
+    """The error of a search that met more boards than it may."""
+    return ResourceError(
+        f"puzzle {problem.puzzle.name}: no target among the first {boards:,} boards, which take the "
+        f"{bytes_text(memory)} of memory allowed; iterative deepening (ida, iddfs) does not keep boards, "
+        "or enumerate the puzzle"
+    )
+
+
+def way_to(board: Board, came: Came) -> tuple[MoveName, ...]:
+    """The moves that led to a board."""
+    moves = []
+    step = came[board]
+    while step is not None:
+        moves.append(step[0])
+        step = came[step[1]]
+    return tuple(reversed(moves))
+
+
+def target_test(problem: Problem) -> Callable[[Board], bool]:
+    """Whether a board is a target. Raises PuzzleError or BoardError where there are none."""
+    targets = problem.targets()
+    whole = frozenset(target for target in targets if WILDCARD not in target)
+    patterns = [
+        [(cell, content) for cell, content in enumerate(target) if content != WILDCARD]
+        for target in targets
+        if WILDCARD in target
+    ]
+    if not patterns:
+        return whole.__contains__
+    return lambda board: (
+        board in whole
+        or any(all(board[cell] == content for cell, content in pattern) for pattern in patterns)
+    )

@@ -1,0 +1,31 @@
+"""Searches that keep all boards they met: which program does one is chosen here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from farthest.search.best_first import a_star
+from farthest.search.unguided import breadth_first, depth_first
+
+if TYPE_CHECKING:
+    from farthest.heuristics.contract import Heuristic
+    from farthest.search.problem import Problem
+    from farthest.search.result import Found
+
+PlainAlgorithm = Literal["bfs", "dfs", "astar"]
+
+
+def search_plain(
+    algorithm: PlainAlgorithm, problem: Problem, heuristic: Heuristic | None, memory: int
+) -> Found:
+    """Breadth first, depth first, or A*, of which only the last asks the ``heuristic``.
+
+    ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError or BoardError where
+    there is no target.
+    """
+    if algorithm == "bfs":
+        return breadth_first(problem, memory)
+    if algorithm == "dfs":
+        return depth_first(problem, memory)
+    assert heuristic is not None, "A* asks a heuristic"
+    return a_star(problem, heuristic, memory)
