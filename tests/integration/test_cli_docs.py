@@ -82,6 +82,7 @@ def fields(value: Any) -> set[str]:
         ("export", ["1", "states.csv"]),
         ("plot", ["1", "layers.svg"]),
         ("verify", ["1"]),
+        ("heuristic", ["1", "--heuristic", "misplaced+misplaced"]),
         ("submit", ["3-puzzle"]),
         ("cancel", ["2"]),
         ("resume", ["2"]),

@@ -1,0 +1,270 @@
+"""Heuristics against a stored map: what each says of every state beside the truth, and across every move."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.errors import JobError
+from farthest.puzzles.permutation import Permutation
+from farthest.puzzles.sliding import Sliding
+from farthest.queries.states import state_blocks
+from farthest.search.expansion import forward_space
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Puzzle
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.states import StateBlock
+    from farthest.spaces.contract import MoveName, Space
+
+    Values = NDArray[numpy.int32]
+
+
+STUDENTS = "misplaced+manhattan"
+"""A sum met in teaching programs as an A* heuristic; it is not admissible, which the report shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooLarge:
+    """A proof that a heuristic is not admissible: its value of the board is more than the distance."""
+
+    board: str
+    value: int
+    distance: int
+
+    @property
+    def excess(self) -> int:
+        """By how much."""
+        return self.value - self.distance
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A proof that a heuristic is not consistent: the move takes away more than 1 of its value."""
+
+    board: str
+    value: int
+    move: MoveName
+    next_board: str
+    next_value: int
+
+    @property
+    def excess(self) -> int:
+        """By how much the value falls beyond 1."""
+        return self.value - self.next_value - 1
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a map says of one heuristic.
+
+    ``states``: looked at; ``exact``: those where the value is the distance; ``too_large``: where it is more.
+    ``moves``: looked at, all of the player's from those states; ``drops``: those that take away more than 1.
+    ``mean``, ``largest``: of the values; ``ratio``: the mean of value by distance, of the states that are not at
+    distance 0. ``too_large_first``, ``drops_first``: counterexamples in key order; ``too_large_worst``, ``drop_worst``:
+    the first of the largest excess.
+    """
+
+    heuristic: Heuristic
+    states: int = 0
+    exact: int = 0
+    too_large: int = 0
+    moves: int = 0
+    drops: int = 0
+    largest: int = 0
+    too_large_first: list[TooLarge] = field(default_factory=list)
+    too_large_worst: TooLarge | None = None
+    drops_first: list[Drop] = field(default_factory=list)
+    drop_worst: Drop | None = None
+    _sum: int = 0
+    _ratios: float = 0.0
+    _apart: int = 0
+
+    @property
+    def admissible(self) -> bool:
+        """Whether no value is too large."""
+        return self.too_large == 0
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no move takes away more than 1, and the values of goals are 0."""
+        return self.drops == 0 and self.admissible
+
+    @property
+    def refuted(self) -> bool:
+        """Whether the heuristic claims what the map shows to be wrong."""
+        return (self.heuristic.admissible and not self.admissible) or (
+            self.heuristic.consistent and not self.consistent
+        )
+
+    @property
+    def mean(self) -> float:
+        """Of the values."""
+        return self._sum / self.states if self.states else 0.0
+
+    @property
+    def ratio(self) -> float:
+        """The mean of value by distance; 0 where all states are at distance 0."""
+        return self._ratios / self._apart if self._apart else 0.0
+
+    def count_values(self, values: Values, distances: Values) -> None:
+        """Takes in the values of some states."""
+        apart = distances > 0
+        self.states += len(values)
+        self.exact += int((values == distances).sum())
+        self.largest = max(self.largest, int(values.max()))
+        self._sum += int(values.sum(dtype=numpy.int64))
+        self._ratios += float((values[apart] / distances[apart]).sum())
+        self._apart += int(apart.sum())
+
+
+def goals_of(distance_map: DistanceMap) -> tuple[Board, ...]:
+    """The boards that the distances of a map lead to, perhaps with ``WILDCARD``.
+
+    Raises JobError where they lead away from them, and moves cannot be taken back.
+    """
+    from farthest.search.problem import targets
+
+    origin, puzzle = distance_map.origin, distance_map.puzzle
+    if origin.direction == "from" and not _undirected(distance_map):
+        raise JobError(
+            f"job {distance_map.job} ({distance_map.record.name}) counts moves from {origin.where}, and not every move "
+            f"can be taken back; heuristics tell distances to a goal: run `farthest enumerate {puzzle.name} --to goal`"
+        )
+    return targets(puzzle, origin.where)
+
+
+def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> list[Heuristic]:
+    """The heuristics of the distance to ``goals_of`` the map that ``texts`` mean; without any, all those by a plain
+    name that are for the puzzle, and ``STUDENTS`` where it can be made. Raises as ``goals_of`` and ``open_heuristic``
+    do."""
+    from farthest.heuristics.registry import applicable, open_heuristic
+
+    goals, puzzle = goals_of(distance_map), distance_map.puzzle
+    names = list(texts) or applicable(puzzle)
+    if not texts and "manhattan" in names:
+        names.append(STUDENTS)
+    return [open_heuristic(name, puzzle, goals) for name in names]
+
+
+def compare_heuristics(
+    distance_map: DistanceMap, heuristics: Sequence[Heuristic], *, limit: int = 3
+) -> list[Findings]:
+    """What the whole map says of each heuristic, which are of the distance to ``goals_of`` the map.
+
+    ``limit``: most counterexamples kept of each kind besides the worst. The map is read once, a block of states at a
+    time.
+    """
+    findings = [Findings(heuristic) for heuristic in heuristics]
+    space = forward_space(distance_map.puzzle, distance_map.space.origins[0])
+    for block in state_blocks(distance_map):
+        distances = block.distances.astype(numpy.int32)
+        values = [heuristic.values(block.labels) for heuristic in heuristics]
+        for found, value in zip(findings, values, strict=True):
+            found.count_values(value, distances)
+            _note_too_large(distance_map, found, block, value, distances, limit)
+        _note_drops(space, findings, block, values, limit)
+    return findings
+
+
+def _undirected(distance_map: DistanceMap) -> bool:
+    body = distance_map.puzzle.body
+    if isinstance(body, Sliding):
+        return not body.arcs
+    if isinstance(body, Permutation):
+        return body.symmetric
+    return bool(getattr(distance_map.space, "undirected", False))
+
+
+def _note_too_large(
+    distance_map: DistanceMap,
+    found: Findings,
+    block: StateBlock,
+    values: Values,
+    distances: Values,
+    limit: int,
+) -> None:
+    rows = numpy.flatnonzero(values > distances)
+    if not rows.size:
+        return
+    found.too_large += len(rows)
+
+    def proof(row: int) -> TooLarge:
+        (text,) = distance_map.puzzle.body.texts(block.labels[row : row + 1])
+        return TooLarge(text, int(values[row]), int(distances[row]))
+
+    found.too_large_first += map(proof, rows[: limit - len(found.too_large_first)].tolist())
+    excess = values[rows] - distances[rows]
+    if found.too_large_worst is None or excess.max() > found.too_large_worst.excess:
+        found.too_large_worst = proof(int(rows[excess.argmax()]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Fall:
+    """A move that takes away too much, within a block."""
+
+    excess: int
+    row: int
+    number: int
+    after: NDArray[numpy.uint8]
+    move: MoveName
+    next_value: int
+
+
+def _note_drops(
+    space: Space,
+    findings: Sequence[Findings],
+    block: StateBlock,
+    values: Sequence[Values],
+    limit: int,
+) -> None:
+    """``space``: one whose neighbours farther off are those that the player reaches."""
+    falls: list[list[_Fall]] = [[] for _ in findings]
+    for number, (move, rows, reached) in enumerate(space.neighbours(block.labels, toward=False)):
+        for found, value, noted in zip(findings, values, falls, strict=True):
+            after = found.heuristic.values(reached)
+            excess = value[rows] - after - 1
+            found.moves += len(rows)
+            places = numpy.flatnonzero(excess > 0)
+            if not places.size:
+                continue
+            found.drops += len(places)
+            worst = int(places[excess[places].argmax()])
+            noted += [
+                _Fall(int(excess[at]), int(rows[at]), number, reached[at], move, int(after[at]))
+                for at in {*places[:limit].tolist(), worst}
+            ]
+    for found, value, noted in zip(findings, values, falls, strict=True):
+        _keep_drops(space.puzzle, found, block, value, noted, limit)
+
+
+def _keep_drops(
+    puzzle: Puzzle,
+    found: Findings,
+    block: StateBlock,
+    values: Values,
+    falls: list[_Fall],
+    limit: int,
+) -> None:
+    """Of a block's falls, for each move the first ones and the worst, the first of all and the worst."""
+    if not falls:
+        return
+
+    def proof(fall: _Fall) -> Drop:
+        text = puzzle.body.texts
+        (board,), (after,) = text(block.labels[fall.row : fall.row + 1]), text(fall.after[None])
+        return Drop(board, int(values[fall.row]), fall.move, after, fall.next_value)
+
+    falls.sort(key=lambda fall: (fall.row, fall.number))
+    found.drops_first += map(proof, falls[: max(0, limit - len(found.drops_first))])
+    worst = max(falls, key=lambda fall: fall.excess)
+    if found.drop_worst is None or worst.excess > found.drop_worst.excess:
+        found.drop_worst = proof(worst)
