@@ -42,7 +42,7 @@ def test_a_command(name: str) -> None:
     )
     assert text.splitlines()[0] == f"## farthest {name} {usage}".rstrip()
     options = {option for parameter in command.params for option in parameter.opts + parameter.secondary_opts}
-    documented = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+    documented = set(re.findall(r"(?<![\w-])-(?:-[a-z-]+|[a-z]\b)", text))
     assert {each for each in options if each.startswith("-")} - SEEN_BY_ALL <= documented
     assert f"    farthest {name}" in text
     assert name in SERVICES or "`--json`" in text

@@ -47,12 +47,14 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
     with open_job(job, database) as opened:
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
         if as_json:
+            from farthest.cli.printing import print_json_list
+
             documents = (
                 _answer(opened, line, found)
                 for batch in answers
                 for line, found in zip(batch.lines, batch.distances, strict=True)
             )
-            _print_json_list(_facts(opened), "distances", documents)
+            print_json_list(_facts(opened), "distances", documents)
             return
         none = "unreachable" if opened.complete else f">{opened.depth}"
         words = [*map(str, range(opened.depth + 1)), none]  # the last, words[-1], is for no distance
@@ -197,7 +199,9 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
 
 def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -> None:
     if as_json:
-        _print_json_list(facts, "boards", boards)
+        from farthest.cli.printing import print_json_list
+
+        print_json_list(facts, "boards", boards)
         return
     while some := list(islice(boards, BOARDS_AT_ONCE)):
         click.echo("\n".join(some))
@@ -205,23 +209,6 @@ def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -
 
 def _facts(opened: DistanceMap) -> dict[str, Any]:
     return {"job": opened.job, "puzzle": opened.record.name}
-
-
-def _print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
-    """One JSON object whose last field is a list, which is written as it comes."""
-    from farthest.cli.printing import json_text
-
-    opening = json_text({**facts, name: []})
-    click.echo(opening.removesuffix("]}"), nl=False)
-    separator = ""
-    some: list[str] = []
-    for value in values:
-        some.append(separator + json_text(value))
-        separator = ", "
-        if len(some) == BOARDS_AT_ONCE:
-            click.echo("".join(some), nl=False)
-            some.clear()
-    click.echo("".join(some) + "]}")
 
 
 def _answer(opened: DistanceMap, line: str, found: int) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 GAP = 3  # columns between two boards
+VALUES_AT_ONCE = 4096
 
 
 def print_json(value: Any) -> None:
@@ -24,6 +25,21 @@ def json_text(value: Any) -> str:
     """JSON on one line; characters beyond ASCII as they are where standard output can show them."""
     plain = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not plain)
+
+
+def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
+    """One JSON object whose last field is a list, which is written as it comes."""
+    opening = json_text({**facts, name: []})
+    click.echo(opening.removesuffix("]}"), nl=False)
+    separator = ""
+    some: list[str] = []
+    for value in values:
+        some.append(separator + json_text(value))
+        separator = ", "
+        if len(some) == VALUES_AT_ONCE:
+            click.echo("".join(some), nl=False)
+            some.clear()
+    click.echo("".join(some) + "]}")
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:

@@ -13,6 +13,7 @@ from farthest import _kernel
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.lights import lights
 from farthest.spaces.digit_moves import DigitMoveSpace
+from farthest.spaces.residues import annihilator
 
 
 def compile(  # noqa: A001 - what families call it
@@ -64,30 +65,6 @@ class LightsSpace(DigitMoveSpace):
 
     @cached_property
     def _invariants(self) -> list[list[int]]:
-        """A basis of the vectors y with y · press = 0 (mod colours) for each press; none where division fails."""
-        modulus, lamps = self.body.colours, self.cells
-        if any(modulus % factor == 0 for factor in range(2, modulus)):
-            return []
-        rows = [[int(lamp in press) for lamp in range(lamps)] for press in self.body.presses]
-        pivots: list[int] = []
-        for column in range(lamps):
-            rank = len(pivots)
-            found = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
-            if found is None:
-                continue
-            rows[rank], rows[found] = rows[found], rows[rank]
-            inverse = pow(rows[rank][column], -1, modulus)
-            rows[rank] = [value * inverse % modulus for value in rows[rank]]
-            for i, row in enumerate(rows):
-                if i != rank and row[column]:
-                    factor = row[column]
-                    rows[i] = [(a - factor * b) % modulus for a, b in zip(row, rows[rank], strict=True)]
-            pivots.append(column)
-        basis = []
-        for free in (column for column in range(lamps) if column not in pivots):
-            vector = [0] * lamps
-            vector[free] = 1
-            for i, pivot in enumerate(pivots):
-                vector[pivot] = -rows[i][free] % modulus
-            basis.append(vector)
-        return basis
+        """Vectors y with y · press = 0 (mod colours) for each press, of which all others are sums."""
+        rows = [[int(lamp in press) for lamp in range(self.cells)] for press in self.body.presses]
+        return [vector for vector, _ in annihilator(rows, self.cells, self.body.colours)]

@@ -99,14 +99,14 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
                 f"puzzle {puzzle.name}: the goals stand for more than {MAX_ORIGINS:,} boards "
                 f"(goal {format_board(body, pattern)}); use fewer wildcards"
             )
-    return sorted({board for pattern in patterns for board in _filled(body, pattern)})
+    return sorted({board for pattern in patterns for board in filled(body, pattern)})
 
 
 def _spare(body: Sliding, pattern: Sequence[int]) -> list[int]:
     return [count - pattern.count(label) for label, count in enumerate(body.counts)]
 
 
-def _filled(body: Sliding, pattern: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+def filled(body: Sliding, pattern: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     places = [cell for cell, label in enumerate(pattern) if label == WILDCARD]
     for labels in _arrangements(_spare(body, pattern)):
         board = list(pattern)

@@ -1,0 +1,144 @@
+"""`farthest random`: boards drawn by chance."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.options import database_option, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from farthest.puzzles.definition import Puzzle
+    from farthest.search.chance import Chance
+
+BOARDS_AT_ONCE = 4096
+SEED_BITS = 32
+
+
+@click.command()
+@click.argument("puzzle")
+@click.option(
+    "-n",
+    "--count",
+    type=click.IntRange(min=0),
+    default=1,
+    metavar="N",
+    help="How many boards.  [default: 1]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    help="The same seed gives the same boards, always and everywhere.  [default: a new one, told on standard error]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    metavar="D",
+    help="Boards at distance D, of the puzzle's stored map.",
+)
+@click.option(
+    "--to",
+    default="goal",
+    metavar="X",
+    help="Boards that can be moved to X: goal, start or a board.  [default: goal]",
+)
+@database_option
+@json_option
+def random(
+    puzzle: str,
+    count: int,
+    seed: int | None,
+    depth: int | None,
+    to: str,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Print random boards of PUZZLE that can be solved, one a line.
+
+    Each is any board from which moves lead to the goal, with the same chance, whatever the others are: one may come
+    twice. Where only a map tells which boards these are, the puzzle's newest stored one is used. With --depth each is
+    any state of that layer of the newest map.
+
+    \b
+    Examples:
+      farthest random 15-puzzle -n 100 --seed 1
+      farthest random 8-puzzle -n 5 --depth 31
+      farthest random 8-puzzle -n 1000 | farthest distance 8-puzzle -
+    """
+    if depth is not None and to != "goal":
+        raise click.UsageError(
+            "--depth and --to exclude each other: a layer is that of the stored map's own origin."
+        )
+    import secrets
+
+    from farthest.puzzles import catalogue
+    from farthest.search.chance import Chance
+
+    loaded = catalogue.load(puzzle)
+    chosen = secrets.randbits(SEED_BITS) if seed is None else seed
+    boards = _boards(loaded, Chance(chosen), count, to, depth, database)
+    if seed is None:
+        click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
+    if as_json:
+        from farthest.cli.printing import print_json_list
+
+        facts = {"puzzle": loaded.name, "count": count, "seed": chosen, "depth": depth}
+        print_json_list(facts, "boards", boards)
+        return
+    while some := list(islice(boards, BOARDS_AT_ONCE)):
+        click.echo("\n".join(some))
+
+
+def _boards(
+    puzzle: Puzzle, chance: Chance, count: int, to: str, depth: int | None, database: str | None
+) -> Iterator[str]:
+    """The boards' texts."""
+    from farthest.errors import FarthestError
+    from farthest.search.random_boards import random_stream
+    from farthest.search.solvable_contract import UndecidedError
+
+    if depth is not None:
+        return _of_map(puzzle, chance, count, database, depth=depth)
+    try:
+        return map(puzzle.body.format_board, islice(random_stream(puzzle, chance, to), count))
+    except UndecidedError as error:
+        try:
+            return _of_map(puzzle, chance, count, database, to=to)
+        except FarthestError as missing:
+            raise UndecidedError(f"{error} ({missing})") from None
+
+
+def _of_map(
+    puzzle: Puzzle,
+    chance: Chance,
+    count: int,
+    database: str | None,
+    *,
+    to: str = "",
+    depth: int | None = None,
+) -> Iterator[str]:
+    """States of the puzzle's newest map: of a depth, or of all of it if these are the boards that can be solved."""
+    from farthest.cli.opening import open_job
+    from farthest.errors import JobError
+    from farthest.queries.random_states import holds_the_solvable, random_states
+
+    try:
+        opened = open_job(puzzle.name, database)
+    except JobError as error:
+        raise JobError(f"{error}; store a map first: farthest enumerate {puzzle.name}") from None
+    with opened:
+        found = f"the newest map of {puzzle.name}, job {opened.job},"
+        if opened.record.puzzle_digest != puzzle.digest:
+            raise JobError(
+                f"{found} is of another puzzle of that name; store one of this: farthest enumerate FILE"
+            )
+        if depth is None and not holds_the_solvable(opened, to):
+            raise JobError(
+                f"{found} is not one of all distances to the {'goal' if to == 'goal' else 'target'}"
+            )
+        return iter(random_states(opened, count, chance, depth))

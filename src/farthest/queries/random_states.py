@@ -1,0 +1,64 @@
+"""Random states of a stored map: of one layer, or of all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.queries.goals import first_goals
+from farthest.queries.states import key_blocks
+from farthest.spaces.contract import scatter
+
+if TYPE_CHECKING:
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.search.chance import Chance
+
+
+def random_states(
+    distance_map: DistanceMap, count: int, chance: Chance, depth: int | None = None
+) -> list[str]:
+    """The boards of ``count`` states at ``depth`` (None: of all states): each is any of them with the same chance,
+    whatever the others are, so that one may come twice. In the order in which they were drawn.
+
+    The map is read once, some states at a time, as far as the last state that was drawn. Raises JobError beyond the
+    last layer.
+    """
+    if depth is not None:
+        distance_map.check_depth(depth)
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    drawn = numpy.array([chance.below(states) for _ in range(count)], dtype=numpy.uint64)
+    order = numpy.argsort(drawn, kind="stable")
+    ascending = drawn[order]
+    boards = [""] * count
+    first = at = 0
+    for block in key_blocks(distance_map, depth):
+        if at == count:
+            break
+        end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))
+        if end > at:
+            codes = block.codes[(ascending[at:end] - numpy.uint64(first)).astype(numpy.intp)]
+            texts = distance_map.puzzle.body.texts(distance_map.space.decode(codes))
+            for place, text in zip(order[at:end].tolist(), texts, strict=True):
+                boards[place] = text
+        first += len(block.codes)
+        at = end
+    return boards
+
+
+def holds_the_solvable(distance_map: DistanceMap, target: str = "goal") -> bool:
+    """Whether the states of the map are the boards from which moves lead to the target (``goal``, ``start`` or a
+    board's text): all distances to it are there; or it is the goal, moves can be taken back, and the map, counted from
+    the start, reaches the goal (then they are those of them that are joined to the start)."""
+    if not distance_map.complete:
+        return False
+    if distance_map.origin.direction == "to":
+        return _place(distance_map, distance_map.origin.where) == _place(distance_map, target)
+    space = distance_map.space
+    undirected = space.engine == "scatter" and scatter(space).undirected
+    from_start = distance_map.origin.where == "start"
+    return target == "goal" and from_start and undirected and first_goals(distance_map) is not None
+
+
+def _place(distance_map: DistanceMap, where: str) -> str:
+    return where if where in ("goal", "start") else distance_map.text(where)

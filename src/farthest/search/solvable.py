@@ -1,0 +1,70 @@
+"""Boards that can be solved: why one cannot, decided exactly wherever that is possible, and which they are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from farthest.puzzles.body import WILDCARD
+from farthest.search.chance import Chance
+from farthest.search.problem import targets as targets_of
+from farthest.search.solvable_contract import Solvable, SolvableFamily, UndecidedError, undecided
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Puzzle
+
+FAMILIES = ("sliding", "permutation", "hanoi", "lights", "pegs")
+"""Those that have a module of their own; of the others boards are looked at one by one."""
+
+
+def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
+    """Why no moves lead from ``board`` to any of ``targets``, in one sentence; None: they do, or it is not known.
+
+    ``board``: a board of the puzzle. ``targets``: one or more, perhaps with ``WILDCARD``.
+    """
+    wanted = tuple(targets)
+    if any(
+        all(content in (WILDCARD, cell) for content, cell in zip(target, board, strict=True))
+        for target in wanted
+    ):
+        return None
+    try:
+        return _of_family(puzzle, wanted).why_not(board)
+    except UndecidedError:
+        from farthest.search.component import why_not_reached
+
+        return why_not_reached(puzzle, board, wanted)
+
+
+def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[Chance], Board]:
+    """What draws one of the boards from which moves lead to the target (``goal``, ``start`` or a board's text), each
+    with the same chance.
+
+    Raises PuzzleError or BoardError for the target, UndecidedError where it is not known which boards these are.
+    """
+    wanted = targets_of(puzzle, target)
+    try:
+        found = _of_family(puzzle, wanted)
+        found.draw(Chance(0))  # raises what it would raise later
+        return found.draw
+    except UndecidedError:
+        from farthest.search.component import component_of
+
+        boards = component_of(puzzle, target)
+        return lambda chance: tuple(boards[chance.below(len(boards))].tolist())
+
+
+def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+    if puzzle.family not in FAMILIES:
+        raise undecided(puzzle)
+    return _compiled(puzzle, targets)
+
+
+@lru_cache(maxsize=16)
+def _compiled(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+    family = cast(SolvableFamily, import_module(f"farthest.search.solvable_{puzzle.family}"))
+    return family.solvable(puzzle, targets)

@@ -1,0 +1,208 @@
+"""Which sliding boards can be solved: every board of small graphs against the boards that moves join."""
+
+import random
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from every_board import every_board, joined_to
+from farthest.puzzles.body import WILDCARD, Board
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.grid import components
+from farthest.puzzles.sliding import sliding
+from farthest.search.problem import targets
+from farthest.search.solvable import why_unsolvable
+from farthest.search.solvable_contract import UndecidedError
+from farthest.search.solvable_sliding import classes_of
+from naive import moves
+from strategies import make_puzzle
+
+RING = ((0, 1), (1, 2), (2, 3), (3, 4), (0, 4))
+THETA = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5), (0, 6), (3, 6))
+K4 = tuple(combinations(range(4), 2))
+BOW_TIE = ((0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4))
+TAIL = ((0, 1), (1, 2), (2, 3), (0, 3), (3, 4), (4, 5))
+HOUSE = ((0, 1), (1, 2), (2, 3), (0, 3), (2, 4), (3, 4))
+STAR = ((0, 1), (0, 2), (0, 3), (3, 4))
+LINE = ((0, 1), (1, 2), (2, 3), (3, 4))
+SQUARE = ((0, 1), (2, 3))
+FLAT = ((0, 1, 2), (3, 4, 5))
+
+PUZZLES = {
+    "2x2": make_puzzle(rows=SQUARE, goals=[(1, 2, 3, 0)]),
+    "2x2, equal pieces": make_puzzle(rows=SQUARE, goals=[(1, 2, 1, 0)]),
+    "2x3": make_puzzle(rows=FLAT, goals=[(1, 2, 3, 4, 5, 0)]),
+    "2x3, equal pieces": make_puzzle(rows=FLAT, goals=[(1, 2, 3, 1, 4, 0)]),
+    "2x3, slides": make_puzzle(rows=FLAT, goals=[(0, 1, 2, 3, 4, 5)], metric="slide"),
+    "2x3, two blanks": make_puzzle(rows=FLAT, goals=[(1, 2, 3, 4, 0, 0)]),
+    "1x5": make_puzzle(rows=((0, 1, 2, 3, 4),), goals=[(1, 2, 3, 1, 0)]),
+    "walls": make_puzzle(rows=((0, 1, -1), (2, 3, 4)), goals=[(1, 2, 3, 4, 0)]),
+    "ring": make_puzzle(edges=RING, goals=[(0, 1, 2, 3, 4)]),
+    "ring, equal pieces": make_puzzle(edges=RING, goals=[(1, 0, 2, 1, 2)]),
+    "ring, two blanks": make_puzzle(edges=RING, goals=[(1, 2, 0, 3, 0)]),
+    "one-way ring": make_puzzle(arcs=((0, 1), (1, 2), (2, 3), (3, 4), (4, 0)), goals=[(0, 1, 2, 3, 4)]),
+    "line, two blanks": make_puzzle(edges=LINE, goals=[(1, 2, 0, 3, 0)]),
+    "K4": make_puzzle(edges=K4, goals=[(1, 2, 3, 0)]),
+    "bow tie": make_puzzle(edges=BOW_TIE, goals=[(0, 1, 2, 3, 4)]),
+    "bow tie, equal pieces": make_puzzle(edges=BOW_TIE, goals=[(1, 1, 2, 0, 2)]),
+    "bow tie, two blanks": make_puzzle(edges=BOW_TIE, goals=[(0, 1, 2, 0, 3)]),
+    "tail": make_puzzle(edges=TAIL, goals=[(1, 2, 3, 4, 5, 0)]),
+    "house": make_puzzle(edges=HOUSE, goals=[(1, 2, 3, 4, 0)]),
+    "star": make_puzzle(edges=STAR, goals=[(1, 2, 3, 4, 0)]),
+    "star, two blanks": make_puzzle(edges=STAR, goals=[(1, 0, 3, 2, 0)]),
+    "dead end": make_puzzle(edges=((0, 1), (1, 2), (0, 2)), arcs=((2, 3),), goals=[(1, 2, 0, 3)]),
+    "goals": make_puzzle(rows=SQUARE, goals=[(1, 2, 3, 0), (0, 2, 1, 3)]),
+    "wildcards": make_puzzle(rows=SQUARE, goals=[(1, WILDCARD, WILDCARD, 0)], counts=(1, 1, 1, 1)),
+    "wildcards on a ring": make_puzzle(
+        edges=RING, goals=[(1, WILDCARD, 2, WILDCARD, 0)], counts=(1, 1, 1, 1, 1)
+    ),
+}
+
+
+def joined(puzzle: Puzzle) -> dict[Board, set[Board]]:
+    """For each board those from which moves lead to it."""
+    before: dict[Board, list[Board]] = {board: [] for board in every_board(puzzle)}
+    for board in before:
+        for after, _ in moves(puzzle, board):
+            before[after].append(board)
+    found = {}
+    for board in before:
+        queue, seen = [board], {board}
+        for each in queue:
+            fresh = [other for other in before[each] if other not in seen]
+            seen.update(fresh)
+            queue += fresh
+        found[board] = seen
+    return found
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_every_board(name: str) -> None:
+    puzzle = PUZZLES[name]
+    goals = targets(puzzle, "goal")
+    solvable = joined_to(puzzle, "goal")
+    for board in every_board(puzzle):
+        reason = why_unsolvable(puzzle, board, goals)
+        assert (reason is None) == (board in solvable), board
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_theta(equal: bool) -> None:
+    goal = (1, 2, 3, 4, 5, 1 if equal else 6, 0)
+    puzzle = make_puzzle(edges=THETA, goals=[goal])
+    solvable = joined_to(puzzle, "goal")
+    boards = every_board(puzzle)[::11]
+    assert all((why_unsolvable(puzzle, board, [goal]) is None) == (board in solvable) for board in boards)
+    assert classes_of(puzzle).size(goal) == len(solvable)
+    assert equal or len(solvable) == 7 * 120
+
+
+def check_classes(puzzle: Puzzle) -> bool:
+    """Asserts that the classes are those of boards that moves join; whether there was anything to be decided."""
+    try:
+        classes = classes_of(puzzle)
+    except UndecidedError:
+        return False
+    links = joined(puzzle)
+    parts = {frozenset(seen) for seen in links.values()}
+    assert sum(map(len, parts)) == len(links), "moves can be taken back"
+    assert {
+        frozenset(b for b in part if classes.class_of(b) == classes.class_of(min(part))) for part in parts
+    } == parts
+    assert len({classes.class_of(board) for board in links}) == len(parts)
+    for part in parts:
+        assert classes.size(min(part)) == len(part)
+    return True
+
+
+def some_graph(chance: random.Random, most: int) -> Puzzle | None:
+    """A connected graph with some one-way passages, blanks and equal pieces; None: these are no such graph."""
+    cells = chance.randrange(2, most + 1)
+    pairs: list[tuple[int, int]] = list(combinations(range(cells), 2))
+    chosen = chance.sample(pairs, min(len(pairs), chance.randrange(cells - 1, cells + 3)))
+    if len(components(cells, chosen)) > 1:
+        return None
+    arcs = [(b, a) if chance.random() < 0.5 else (a, b) for a, b in chosen if chance.random() < 0.1]
+    edges = [pair for pair in chosen if pair not in arcs and (pair[1], pair[0]) not in arcs]
+    blanks = min(chance.choice((1, 1, 2, 3)), cells - 1)
+    goal = [0] * blanks + [chance.randrange(1, cells) for _ in range(cells - blanks)]
+    kinds = {label: number for number, label in enumerate(sorted(set(goal)))}
+    goal = [kinds[label] for label in goal]
+    chance.shuffle(goal)
+    return make_puzzle(edges=tuple(edges), arcs=tuple(arcs), goals=[goal])
+
+
+def test_some_graphs() -> None:
+    chance = random.Random(1)
+    puzzles = [puzzle for puzzle in (some_graph(chance, 5) for _ in range(120)) if puzzle]
+    assert sum(map(check_classes, puzzles)) > 30
+
+
+@pytest.mark.slow
+def test_many_graphs() -> None:
+    chance = random.Random(2)
+    puzzles = [puzzle for puzzle in (some_graph(chance, 6) for _ in range(1200)) if puzzle]
+    assert sum(map(check_classes, puzzles)) > 300
+
+
+@pytest.mark.parametrize(
+    ("name", "board", "begins"),
+    [
+        ("8-puzzle", "123456870", "parity: all pieces are distinct"),
+        ("15-puzzle", "1 2 3 4/5 6 7 8/9 10 11 12/13 15 14 0", "parity"),
+        ("3-puzzle", "0 2 / 1 3", "order: the pieces can only go round"),
+        ("wilson-theta", "2134560", "Wilson's theta graph: 120 of its"),
+        ("sliding-1x4", "0 2 1 3", "order: the pieces cannot pass each other on the line"),
+    ],
+)
+def test_reasons(name: str, board: str, begins: str) -> None:
+    puzzle = load(name)
+    reason = why_unsolvable(puzzle, puzzle.body.parse_board(board), targets(puzzle, "goal"))
+    assert reason is not None
+    assert reason.startswith(begins)
+    assert "\n" not in reason
+
+
+def test_reasons_of_parts_of_a_graph() -> None:
+    goal, turned, passed = (0, 1, 2, 3, 4, 5), (0, 1, 2, 3, 5, 4), (0, 1, 2, 4, 3, 5)
+    lollipop = make_puzzle(edges=((0, 1), (1, 2), (2, 3), (2, 4), (3, 5), (4, 5)), goals=[goal])
+    reason = why_unsolvable(lollipop, turned, [goal])
+    assert reason == (
+        "order: the pieces on the cells 2 3 4 5 can only go round, from cell 3 on in the order 3 4 5, and at the "
+        "target 3 5 4; put them in that order"
+    )
+    assert why_unsolvable(lollipop, (1, 2, 0, 4, 5, 3), [goal]) is None
+    reason = why_unsolvable(lollipop, (2, 1, 0, 3, 4, 5), [goal])
+    assert reason == (
+        "pieces: with the blank brought to cell 0, cell 1 holds 2, and at the target 1; no piece comes past cell 0, so "
+        "put these pieces there"
+    )
+    assert why_unsolvable(lollipop, passed, [goal]) is not None
+
+
+def test_a_target_of_the_users() -> None:
+    puzzle = load("8-puzzle")
+    board, other = (puzzle.body.parse_board(text) for text in ("867254301", "123456870"))
+    assert why_unsolvable(puzzle, board, targets(puzzle, "123456780")) is None
+    assert why_unsolvable(puzzle, board, [other]) is not None
+    assert why_unsolvable(puzzle, board, [other, board]) is None
+    assert why_unsolvable(puzzle, board, [other, puzzle.body.parse_board("213456780")]) is not None
+    ring = PUZZLES["ring"]
+    reason = why_unsolvable(ring, (0, 1, 2, 4, 3), [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4)])
+    assert reason is not None
+    assert reason.endswith("nor can any other target be reached")
+
+
+def test_wildcards_of_large_puzzles(tmp_path: Path) -> None:
+    """More boards than could be listed, of two classes; and too many on a ring, where the search has to tell."""
+    rows = '["1 2 3 4", "* * * *", "* * * *", "* * * 0"]'
+    pieces = " ".join(map(str, range(1, 16)))
+    file = tmp_path / "first.toml"
+    table = f'goal = {rows}\npieces = "{pieces}"\nstart = ["2 1 3 4", "5 6 7 8", "9 10 11 12", "13 14 15 0"]'
+    file.write_text(f'name = "f"\nfamily = "sliding"\n[sliding]\n{table}\n', encoding="utf-8")
+    puzzle = load(str(file))
+    start = sliding(puzzle).start
+    assert start is not None
+    assert why_unsolvable(puzzle, start, targets(puzzle, "goal")) is None
