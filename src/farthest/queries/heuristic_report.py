@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.states import StateBlock
-    from farthest.spaces.contract import MoveName, Space
+    from farthest.search.expansion import Moving
+    from farthest.spaces.contract import MoveName
 
     Values = NDArray[numpy.int32]
 
@@ -220,7 +221,7 @@ class _Fall:
 
 
 def _note_drops(
-    space: Space,
+    space: Moving,
     findings: Sequence[Findings],
     block: StateBlock,
     values: Sequence[Values],

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from farthest.heuristics.contract import UNREACHABLE
 from farthest.search.contract import Node, Piece
 from farthest.search.expansion import least
 
@@ -43,7 +44,7 @@ def deepen(engine: Engine, board: Board, *, first: bool, limit: int) -> Deepened
     the last bound are counted. ``limit``: most that are listed."""
     bound: int | None = engine.lower_bound(board)
     iterations: list[Iteration] = []
-    while bound is not None:
+    while bound is not None and bound < UNREACHABLE:
         split = (iterations[-1].nodes if iterations else 0) >= engine.split_from
         found = _iteration(engine, board, bound, split=split, first=first, limit=limit)
         iterations.append(Iteration(bound, found.nodes))

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class Moving(Protocol):
     """The part of a ``Space`` that searches need: its neighbours farther off are the boards that the player reaches."""
 
+    puzzle: Puzzle
     cells: int
 
     def neighbours(

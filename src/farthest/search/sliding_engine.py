@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from farthest.puzzles.body import Board
     from farthest.puzzles.sliding import Sliding
     from farthest.search.contract import Split
+    from farthest.search.expansion import Moving
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName, Space
+    from farthest.spaces.contract import Boards, MoveName
 
     Part = _kernel.CellTable | _kernel.PatternTable | _kernel.LinearConflict | _kernel.Matching
 
@@ -43,7 +44,7 @@ class SlidingEngine:
     parts = 1 << 10
     budget = 1 << 24
 
-    def __init__(self, problem: Problem, heuristic: Heuristic, space: Space) -> None:
+    def __init__(self, problem: Problem, heuristic: Heuristic, space: Moving) -> None:
         """``space``: the problem's `forward_space`; ``heuristic`` with terms. Raises PuzzleError, BoardError."""
         self.problem = problem
         self.heuristic = heuristic
