@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         load_puzzle,
         puzzle_names,
         resume_job,
+        solve,
         submit,
     )
     from farthest.errors import (
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         JobError,
         PuzzleError,
         ResourceError,
+        SearchError,
         StorageError,
         UnreachableError,
     )
@@ -50,6 +52,7 @@ __all__ = [
     "Puzzle",
     "PuzzleError",
     "ResourceError",
+    "SearchError",
     "StorageError",
     "UnreachableError",
     "Walker",
@@ -64,6 +67,7 @@ __all__ = [
     "open_map",
     "puzzle_names",
     "resume_job",
+    "solve",
     "submit",
 ]
 
@@ -77,6 +81,7 @@ _HOMES = {
         "load_puzzle",
         "puzzle_names",
         "resume_job",
+        "solve",
         "submit",
     ),
     "farthest.errors": (
@@ -85,6 +90,7 @@ _HOMES = {
         "JobError",
         "PuzzleError",
         "ResourceError",
+        "SearchError",
         "StorageError",
         "UnreachableError",
     ),

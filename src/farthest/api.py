@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import Origin, Puzzle
@@ -10,6 +11,8 @@ from farthest.puzzles.definition import Origin, Puzzle
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration import Outcome
     from farthest.coordinator.reporter import Reporter
+    from farthest.coordinator.search_settings import SearchOutcome, SearchReporter
+    from farthest.heuristics.contract import Algorithm
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
 
@@ -97,6 +100,49 @@ def submit(
     settings = Settings(origin=origin, max_depth=max_depth, histogram_only=histogram_only)
     with open_database(database, create=True) as opened:
         return submit_puzzle(_puzzle(puzzle), opened, settings)[0]
+
+
+def solve(
+    puzzle: str | Puzzle,
+    board: str | Sequence[int] | None = None,
+    *,
+    to: str = "goal",
+    algorithm: Algorithm = "ida",
+    heuristic: str | None = None,
+    all_solutions: bool = False,
+    limit: int = 1000,
+    threads: int | None = None,
+    workers: Literal["threads", "celery"] = "threads",
+    database: str | None = None,
+    store: bool = False,
+    reporter: SearchReporter | None = None,
+) -> SearchOutcome:
+    """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
+
+    ``board``: text or the label of each cell; None: the puzzle's start. ``to``: ``goal``, ``start`` or a board.
+    ``heuristic``: None: the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``:
+    None: one a processor; ``workers``: who searches. ``store``: keep the search as a job in ``database``, and go on
+    with one that was broken off; pattern databases are read from there in any case (named as for `open_map`). The
+    outcome's ``length`` is None where the search itself has proven that there is no solution. Raises PuzzleError,
+    BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError, JobError (a pattern
+    database that was not enumerated), ResourceError or StorageError.
+    """
+    from contextlib import ExitStack
+
+    from farthest.coordinator.search_settings import SearchSettings
+    from farthest.coordinator.solve import solve_problem
+    from farthest.heuristics.registry import default_heuristic
+    from farthest.models.database import open_database
+    from farthest.search.problem import Problem, start_or
+
+    loaded = _puzzle(puzzle)
+    problem = Problem(loaded, start_or(loaded, board), to, heuristic or default_heuristic(loaded))
+    settings = SearchSettings(algorithm, all_solutions, limit, workers, threads)
+    with ExitStack() as stack:
+        opened = None
+        if store or "@" in problem.heuristic:
+            opened = stack.enter_context(open_database(database, create=store))
+        return solve_problem(problem, settings, None, opened if store else None, reporter)
 
 
 def cancel_job(job: str | int, database: str | None = None) -> JobRecord:

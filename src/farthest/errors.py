@@ -54,5 +54,9 @@ class SettingError(FarthestError):
     """An environment variable or an option has a value that cannot be used."""
 
 
+class SearchError(FarthestError):
+    """A search cannot be done in the way that was asked for."""
+
+
 class ResourceError(FarthestError):
     """The enumeration needs more memory or disk than it may use."""

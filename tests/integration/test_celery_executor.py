@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.coordinator import celery_executor
+from farthest.coordinator import celery_executor, outstanding
 from farthest.coordinator.celery_executor import CeleryExecutor, LayerProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.worker import runs
@@ -27,7 +27,7 @@ LEASE = 0.3
 @pytest.fixture
 def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
-    monkeypatch.setattr(celery_executor, "BLOCK_SECONDS", 0.05)
+    monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
     opened = RedisNodes([redis_url])
     yield opened
     opened.close()
@@ -136,7 +136,7 @@ def test_a_block_that_is_worked_on_is_not_sent_again(store: RunStore, nodes: Red
 def test_a_step_that_kills_its_workers_ends_the_job(
     store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(celery_executor, "LOSSES_ALLOWED", 2)
+    monkeypatch.setattr(outstanding, "LOSSES_ALLOWED", 2)
     layer = Layer(store)
     step = take(nodes, LEASE, "first")
     work(nodes, store.blocks.count - 1)
@@ -169,7 +169,7 @@ def test_an_emptied_redis_is_noticed(store: RunStore, nodes: RedisNodes) -> None
 def test_that_nobody_works_is_said_once(
     store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthest.coordinator.celery_executor.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.roll_call.ALONE_SECONDS", 0.0)
     layer = Layer(store)
     work(nodes, store.blocks.count)
     assert layer.ended() is None

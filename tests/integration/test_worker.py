@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from cluster import Service, until
 from farthest import patience
 from farthest.cli.app import cli
-from farthest.coordinator.publisher import StepPublisher
-from farthest.worker.app import broker_settings, queue_length
+from farthest.coordinator.publisher import Publisher
+from farthest.worker.app import TASK, broker_settings, queue_length
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import list_workers
 from servers import RedisServer
@@ -106,7 +106,7 @@ def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Pa
         server.kill()
         time.sleep(1.2)
         server.start()
-        publisher = StepPublisher(nodes)
+        publisher = Publisher(nodes, TASK)
         publisher.publish("1-over", 1, range(3))
         publisher.close()
         until(lambda: queue_length(nodes) == 0 or None, 20, "it works again")

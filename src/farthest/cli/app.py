@@ -25,6 +25,7 @@ from farthest.cli import (
     queue,
     random,
     service,
+    solve,
     verify,
     worker,
 )
@@ -148,6 +149,7 @@ for command in (
     ask.path,
     ask.states,
     random.random,
+    solve.solve,
     output.export,
     output.plot,
     verify.verify,

@@ -184,9 +184,13 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
+    from farthest.models.naming import no_map
+    from farthest.models.records import SEARCH
 
     with open_database(database, create=False) as opened:
         record = Jobs(opened).find(job)
+        if record.kind == SEARCH:
+            raise no_map(record)
         if record.status != "finished" or record.has_map:
             return None
         layers = Jobs(opened).layers(record.id)

@@ -1,4 +1,4 @@
-"""`farthest jobs`, `show` and `delete`: what a database holds."""
+"""`farthest jobs`, `show` and `delete`: what a database holds. What is shown of a search is in ``search_job``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 def jobs(database: str | None, as_json: bool) -> None:
     """List the jobs of the database, the newest last.
 
+    Of a search the board is named instead of the origin, and the depth is the length of its solutions.
+
     \b
     Example:
       farthest jobs
@@ -39,7 +41,7 @@ def jobs(database: str | None, as_json: bool) -> None:
             click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
         else:
             print_table(
-                ("job", "puzzle", "origin", "status", "states", "depth", "seconds", "created (UTC)"),
+                ("job", "puzzle", "origin or board", "status", "states", "depth", "seconds", "created (UTC)"),
                 [_row(record) for record in records],
                 right="rlllrrrl",
             )
@@ -50,9 +52,9 @@ def jobs(database: str | None, as_json: bool) -> None:
 @database_option
 @json_option
 def show(job: str, database: str | None, as_json: bool) -> None:
-    """Show one job: its puzzle, its state, its layers.
+    """Show one job: its puzzle, its state, its layers; of a search its iterations and solutions.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job.
+    JOB is a job's number, or a puzzle's name for its newest finished enumeration.
 
     \b
     Examples:
@@ -62,10 +64,19 @@ def show(job: str, database: str | None, as_json: bool) -> None:
     from farthest.cli.printing import print_json
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.records import SEARCH
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
         record = repository.find(job)
+        if record.kind == SEARCH:
+            from farthest.cli.search_job import search_job_document, show_search_job
+
+            if as_json:
+                print_json({**_summary(record), **search_job_document(record, opened)})
+            else:
+                show_search_job(record, opened)
+            return
         layers = repository.layers(record.id)
         if as_json:
             print_json(_document(record, layers, opened))
@@ -80,7 +91,7 @@ def show(job: str, database: str | None, as_json: bool) -> None:
 def delete(job: str, database: str | None, as_json: bool) -> None:
     """Delete one job and all that is stored of it.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. What it took in the database is
+    JOB is a job's number, or a puzzle's name for its newest finished enumeration. What it took in the database is
     free for later jobs; an SQLite file does not become smaller. A job that is running cannot be deleted.
 
     \b
@@ -111,7 +122,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
         "" if record.states is None else f"{record.states:,}",
         "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
         "" if record.seconds is None else f"{record.seconds:.3f}",
-        _minute(record.created),
+        minute(record.created),
     )
 
 
@@ -125,7 +136,7 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         ("puzzle", f"{record.name}: {puzzle.title}"),
         ("origin", f"moves are counted {_origin(record)}"),
         ("status", record.state_now + (f": {record.error}" if record.error else "")),
-        ("created", f"{_minute(record.created)} UTC"),
+        ("created", f"{minute(record.created)} UTC"),
         ("map", _map(record)),
     ]
     if record.progress and record.state_now == "running":
@@ -175,6 +186,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "error": record.error,
         "submitted": record.submitted,
         "progress": record.progress,
+        "result": record.result,
     }
 
 
@@ -218,10 +230,16 @@ def _map(record: JobRecord) -> str:
 
 
 def _origin(record: JobRecord) -> str:
-    return f"{record.parameters['direction']} {record.parameters['where']}"
+    from farthest.models.records import SEARCH
+
+    asked = record.parameters
+    if record.kind == SEARCH:
+        return f"{asked['board']} to {asked['target']}"
+    return f"{asked['direction']} {asked['where']}"
 
 
-def _minute(moment: datetime) -> str:
+def minute(moment: datetime) -> str:
+    """A moment as it is listed."""
     return moment.strftime("%Y-%m-%d %H:%M")
 
 

@@ -116,10 +116,14 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     from farthest.coordinator.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.naming import a_search
+    from farthest.models.records import SEARCH
 
     with open_database(database, create=False) as opened:
         jobs = Jobs(opened)
         record = named_job(jobs, job)
+        if record.kind == SEARCH:
+            raise a_search(record, "resumed")
         if here:
             _run_here(record, opened, workers or "threads", as_json)
         else:
@@ -149,10 +153,13 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
     from farthest.coordinator.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
-    from farthest.models.records import FINISHED
+    from farthest.models.naming import a_search
+    from farthest.models.records import FINISHED, SEARCH
 
     with open_database(database, create=False) as opened:
         record = named_job(Jobs(opened), job)
+        if record.kind == SEARCH:
+            raise a_search(record, "watched")
         reporter = _watching(record)
         try:
             record = Follower(opened, record.id, reporter).follow()

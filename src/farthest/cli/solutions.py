@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from farthest.puzzles.definition import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Way
     from farthest.spaces.contract import MoveName
@@ -20,12 +21,17 @@ if TYPE_CHECKING:
 
 def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
     """Draw the boards of one solution, each below the move that leads to it."""
+    _show_counts(distance, count)
+    draw_way(opened.puzzle, way)
+
+
+def draw_way(puzzle: Puzzle, way: Way) -> None:
+    """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
     titles = ["start", *map(move_text, way.moves)]
     drawings = [
-        [title, *coloured(opened.puzzle.body, labels)]
+        [title, *coloured(puzzle.body, labels)]
         for title, labels in zip(titles, way.boards.tolist(), strict=True)
     ]
-    _show_counts(distance, count)
     click.echo("\n".join(side_by_side(drawings)))
     if way.moves:
         click.echo(f"\nmoves: {_row(titles[1:])}")
@@ -34,9 +40,14 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
 def show_all(distance: int, count: int, ways: Iterable[Way]) -> None:
     """List solutions as moves, one a line."""
     _show_counts(distance, count)
+    list_ways((way.moves for way in ways), count)
+
+
+def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
+    """List solutions, of which there are ``count``, as moves, one a line."""
     listed = 0
-    for way in ways:
-        click.echo(_row(list(map(move_text, way.moves))) or "(no moves)")
+    for moves in ways:
+        click.echo(_row(list(map(move_text, moves))) or "(no moves)")
         listed += 1
     if listed < count:
         click.echo(f"... and {count - listed:,} more; --limit lists more of them")

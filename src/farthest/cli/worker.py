@@ -108,9 +108,11 @@ def _processes() -> int:
 
 
 def _row(record: WorkerRecord) -> tuple[str, ...]:
-    steps = [
-        f"run {work.run} depth {work.depth} block {work.block} ({work.seconds} s)" for work in record.busy
-    ]
+    words = {"search": ("bound", "piece")}
+    steps = []
+    for work in record.busy:
+        depth, block = words.get(work.kind, ("depth", "block"))
+        steps.append(f"run {work.run} {depth} {work.depth} {block} {work.block} ({work.seconds} s)")
     return (
         record.name,
         record.version,

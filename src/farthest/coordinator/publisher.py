@@ -1,24 +1,26 @@
-"""Sends the messages of steps to the workers."""
+"""Sends messages to the workers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from farthest.worker.app import NORMAL, QUEUE, TASK, URGENT, celery_app
+from farthest.worker.app import NORMAL, QUEUE, URGENT, celery_app
 from farthest.worker.connections import RedisNodes, translate
 
 
-class StepPublisher:
-    """One connection to the broker, made again after it has failed."""
+class Publisher:
+    """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed."""
 
-    def __init__(self, nodes: RedisNodes) -> None:
+    def __init__(self, nodes: RedisNodes, task: str) -> None:
+        self._task = task
         self._place = nodes.places[0]
         self._app = celery_app(nodes.urls[0])
         self._producer: Any = None
 
-    def publish(self, run: str, depth: int, blocks: Iterable[int], *, urgent: bool = False) -> None:
-        """Sends a message for each block; after an error some may have been sent, and all may be sent again.
+    def publish(self, run: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
+        """Sends a message (run, depth, item) for each item; after an error some may have been sent, and all may be sent
+        again.
 
         Raises UnavailableError where waiting may help, else StorageError.
         """
@@ -30,8 +32,8 @@ class StepPublisher:
             if self._producer is None:
                 self._producer = self._app.amqp.Producer(self._app.connection_for_write().channel())
             with self._producer.batch():
-                for block in blocks:
-                    self._app.send_task(TASK, (run, depth, block), producer=self._producer, **options)
+                for item in items:
+                    self._app.send_task(self._task, (run, depth, item), producer=self._producer, **options)
         except (RedisError, KombuError, OSError) as error:
             self.close()
             raise translate(_cause(error), self._place) from error

@@ -7,6 +7,7 @@ from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.records import ENUMERATION
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
@@ -35,13 +36,14 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
 
 
 def named_job(jobs: Jobs, text: str) -> JobRecord:
-    """The job that ``text`` means where unfinished ones are meant too: a number, or a puzzle's name for its newest job.
+    """The job that ``text`` means where unfinished ones are meant too: a number, or a puzzle's name for its newest
+    enumeration.
 
     Raises JobError where there is none.
     """
     wanted = text.strip()
     known = jobs.list()
-    newest = next((one for one in reversed(known) if one.name == wanted), None)
+    newest = next((one for one in reversed(known) if one.name == wanted and one.kind == ENUMERATION), None)
     if newest is None and not wanted.isdecimal():
         raise JobError(f"there is no job of a puzzle named {wanted!r}; see `farthest jobs`")
     return newest or jobs.find(wanted)

@@ -1,18 +1,15 @@
-"""A run's job in the database: found or added, kept alive, checkpointed, finished."""
+"""An enumeration's job in the database: found or added, checkpointed, finished."""
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
+from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.rows import board_texts, layer_rows, state_rows
 from farthest.coordinator.settings import Settings
-from farthest.environment import DATABASE_WAIT_SECONDS
-from farthest.errors import DamagedMapError, FarthestError, JobError, StorageError, UnavailableError
+from farthest.errors import DamagedMapError
 from farthest.models.chunks import Chunk, layers_digest
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
@@ -21,27 +18,18 @@ from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.pieces import PieceDigest
 from farthest.models.records import LayerRecord
 from farthest.models.sparse import piece_of
-from farthest.patience import patiently
 from farthest.worker.distances import unit_for
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import Space
     from farthest.worker.store import JobStore
 
-Result = TypeVar("Result")
-
 LAST_BOARDS = 1000
 """Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
 
-PROGRESS_SECONDS = 2.0
-"""How often the lease is renewed at least, and the progress told with it."""
 
-
-class JobRecorder:
-    """The job of one run, which ``owner`` has claimed. ``job``: its id. ``layout``: of its keys, as stored with it.
-
-    ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
-    """
+class JobRecorder(OwnedJob):
+    """The job of one enumeration. ``layout``: of its keys, as stored with it."""
 
     def __init__(
         self,
@@ -51,19 +39,17 @@ class JobRecorder:
         owner: str,
         notice: Callable[[str], None],
     ) -> None:
-        self._database = database
+        super().__init__(
+            database,
+            record,
+            owner,
+            notice,
+            lease_seconds=settings.lease_seconds,
+            hand_back=settings.hand_back,
+        )
         self._settings = settings
-        self._jobs = Jobs(database)
         self._maps = Maps(database)
-        self._owner = owner
-        self._notice = notice
-        self._progress: dict[str, Any] = {}
-        self._lost = False
-        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
-        self.job = record.id
         self.layout = record.layout
-        begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
-        self.name = f"{record.id}-{begun[:8]}"
 
     @classmethod
     def begin(
@@ -86,65 +72,6 @@ class JobRecorder:
             )
             begun = jobs.get(number)
         return cls(database, settings, begun, owner, notice)
-
-    # Alive
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        """Renews the job's lease meanwhile. What stops the run is stored with the job: it can be continued."""
-        done = threading.Event()
-        heart = threading.Thread(target=self._renew_until, args=(done,), name="farthest-lease", daemon=True)
-        try:
-            heart.start()
-            yield
-        except BaseException as error:
-            self._interrupt(error)
-            raise
-        finally:
-            done.set()
-            if heart.ident is not None:
-                heart.join()
-
-    def _renew_until(self, done: threading.Event) -> None:
-        while not done.wait(min(PROGRESS_SECONDS, self._settings.lease_seconds / 3)):
-            try:
-                self._lost = not self._renew()
-            except StorageError:
-                # Busy with a checkpoint, which keeps others out too; whatever else it is, the next write tells.
-                continue
-
-    def _renew(self) -> bool:
-        return self._jobs.renew(self.job, self._owner, self._settings.lease_seconds, self._progress or None)
-
-    def progress(self, **known: Any) -> None:
-        """What is known of the run now, for those who watch the job."""
-        self._progress = {**self._progress, **known}
-
-    def check(self) -> None:
-        """Raises JobError when the job is this run's no more."""
-        if self._lost:
-            raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
-
-    def confirm(self) -> None:
-        """Asks the database whether the job is still this run's, which may have stood still. Raises JobError."""
-        self._lost = not self._patiently(self._renew)
-        self.check()
-
-    def _interrupt(self, error: BaseException) -> None:
-        reason = str(error) if isinstance(error, FarthestError) else type(error).__name__
-        told_to = isinstance(error, KeyboardInterrupt)
-        try:
-            if self._settings.hand_back and (told_to or isinstance(error, UnavailableError)):
-                self._jobs.release(self.job, self._owner)
-            else:
-                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
-        except FarthestError:  # the database is what failed: the lease will run out
-            return
-
-    def _patiently(self, write: Callable[[], Result]) -> Result:
-        """What ``write``, a transaction, gives; tried again while the database is away."""
-        wait = DATABASE_WAIT_SECONDS.number
-        return patiently(write, wait, told=self._notice, while_waiting=self.while_waiting)
 
     # Checkpoints
 

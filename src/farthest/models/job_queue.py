@@ -20,6 +20,7 @@ from farthest.models.records import (
     INTERRUPTED,
     QUEUED,
     RUNNING,
+    SEARCH,
     JobRecord,
     canonical,
     may_be_taken,
@@ -170,8 +171,11 @@ class JobQueue(JobReader):
     def requeue(self, job_id: int) -> JobRecord:
         """Queues an unfinished job that nobody runs, for coordinators to go on with from its last checkpoint.
 
-        JobError where it runs, waits already or is finished.
+        JobError where it runs, waits already or is finished, or is a search.
         """
+        record = self.get(job_id)
+        if record.kind == SEARCH:
+            raise naming.a_search(record, "queued")
         return self._move(
             job_id,
             QUEUED,

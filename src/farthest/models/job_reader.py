@@ -10,6 +10,7 @@ from sqlalchemy import select
 from farthest.models import naming
 from farthest.models.database import Database
 from farthest.models.records import (
+    ENUMERATION,
     FINISHED,
     INTERRUPTED,
     RUNNING,
@@ -40,7 +41,7 @@ class JobReader:
         return job_record(row)
 
     def find(self, text: str, *, has_map: bool = False) -> JobRecord:
-        """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished job.
+        """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished enumeration.
 
         With ``has_map``, one that keeps no finished map is not meant by a name, and is a JobError by its id.
         """
@@ -52,7 +53,8 @@ class JobReader:
             if has_map and not (found.status == FINISHED and found.has_map):
                 raise naming.no_map(found)
             return found
-        named = select_jobs().where(job.c.name == wanted, job.c.status == FINISHED).order_by(job.c.id.desc())
+        same = (job.c.name == wanted, job.c.kind == ENUMERATION, job.c.status == FINISHED)
+        named = select_jobs().where(*same).order_by(job.c.id.desc())
         with self._database.read() as connection:
             rows = connection.execute(named).all()
         if not rows:

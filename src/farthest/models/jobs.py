@@ -1,4 +1,5 @@
-"""Jobs: who enumerates what, how far it is, and what came out. Who runs them is in ``job_queue``."""
+"""Jobs: who enumerates or searches what, how far it is, and what came out. Who runs them is in ``job_queue``, what
+searches store besides in ``searches``."""
 
 from __future__ import annotations
 
@@ -11,7 +12,16 @@ from sqlalchemy import delete, func, select
 from farthest.errors import JobError
 from farthest.models.job_queue import JobQueue
 from farthest.models.leases import LEASE_SECONDS
-from farthest.models.records import FAILED, FINISHED, INTERRUPTED, RUNNING, JobRecord, LayerRecord, now
+from farthest.models.records import (
+    ENUMERATION,
+    FAILED,
+    FINISHED,
+    INTERRUPTED,
+    RUNNING,
+    JobRecord,
+    LayerRecord,
+    now,
+)
 from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
 from farthest.models.tables import job, layer, puzzle, state
 
@@ -34,12 +44,14 @@ class Jobs(JobQueue):
         layout: Mapping[str, Any],
         owner: str,
         *,
+        kind: str = ENUMERATION,
         has_map: bool = False,
         lease_seconds: float = LEASE_SECONDS,
     ) -> int:
         """Stores a job that ``owner`` runs from now on, and its puzzle; gives the job's id."""
         moment = now()
         values = {
+            "kind": kind,
             "status": RUNNING,
             "owner": owner,
             "lease_until": moment + timedelta(seconds=lease_seconds),
@@ -49,9 +61,9 @@ class Jobs(JobQueue):
         return self._insert(puzzle_json, digest, name, parameters, layout, values)
 
     def delete(self, job_id: int, *, force: bool = False) -> int:
-        """Removes a job with its layers, chunks and states, and its puzzle unless another job uses it.
+        """Removes a job with all that is stored of it, and its puzzle unless another job uses it.
 
-        Gives the bytes of distances and boards removed; the database keeps that room for later jobs (on
+        Gives the bytes of distances, boards and solutions removed; the database keeps that room for later jobs (on
         SQLite, VACUUM gives it back to the disk). A job that a live process runs is a JobError unless
         ``force``.
         """

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.errors import JobError
-from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING, JobRecord
+from farthest.models.records import (
+    CANCELLED,
+    FAILED,
+    FINISHED,
+    INTERRUPTED,
+    QUEUED,
+    RUNNING,
+    SEARCH,
+    JobRecord,
+)
 
 _SHOWN = 8
 
@@ -16,8 +25,10 @@ def no_such_id(place: str, wanted: object, jobs: Sequence[JobRecord]) -> JobErro
 
 
 def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError:
-    """No finished job is of a puzzle of this name."""
-    unfinished = [one for one in jobs if one.name == wanted]
+    """No finished enumeration is of a puzzle of this name."""
+    searches = [one.id for one in jobs if one.name == wanted and one.kind == SEARCH]
+    enumerations = [one for one in jobs if one.kind != SEARCH]
+    unfinished = [one for one in enumerations if one.name == wanted]
     if unfinished:
         newest = unfinished[-1]
         state = newest.state_now
@@ -26,14 +37,21 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
         )
     import difflib
 
-    finished = dict.fromkeys(one.name for one in jobs if one.status == FINISHED)
+    finished = dict.fromkeys(one.name for one in enumerations if one.status == FINISHED)
     near = difflib.get_close_matches(wanted, finished, n=3)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
+    if searches:
+        hint = f"its searches are named by number ({', '.join(map(str, searches[-_SHOWN:]))}); "
     return JobError(f"{place}: no finished job of a puzzle named {wanted!r}; {hint}{_what_exists(jobs)}")
 
 
 def no_map(record: JobRecord) -> JobError:
     """The job keeps no finished map, so it cannot answer for boards."""
+    if record.kind == SEARCH:
+        return JobError(
+            f"job {record.id} ({record.name}) is a search of one board, expected an enumeration; `farthest show "
+            f"{record.id}` shows what it found, `farthest enumerate {record.name}` makes a map"
+        )
     if record.status != FINISHED:
         return JobError(
             f"job {record.id} ({record.name}) is {record.state_now}, expected a finished one; see `farthest jobs`"
@@ -41,6 +59,14 @@ def no_map(record: JobRecord) -> JobError:
     return JobError(
         f"job {record.id} ({record.name}) kept its layer counts only, not its map; run "
         f"`farthest enumerate {record.name}` without --histogram-only"
+    )
+
+
+def a_search(record: JobRecord, verb: str) -> JobError:
+    """A search is asked for what only enumerations can do."""
+    return JobError(
+        f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; the "
+        f"`farthest solve` command that began it goes on with it, `farthest show {record.id}` shows how far it is"
     )
 
 

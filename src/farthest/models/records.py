@@ -13,7 +13,7 @@ from sqlalchemy import Row, Select, select
 from farthest.models.leases import owner_is_dead
 from farthest.models.tables import job, puzzle
 
-ENUMERATION = "enumeration"
+ENUMERATION, SEARCH = "enumeration", "search"
 QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
 FINISHED, FAILED = "finished", "failed"
 
@@ -35,7 +35,9 @@ class JobRecord:
     ``depth`` is the last complete layer known; ``complete`` is False where states beyond it were left out by
     a depth limit. ``keys`` is the length of the stored map, set by its first checkpoint. ``seconds`` is the
     enumeration alone. ``submitted``: a job for coordinators, who take it again if its owner dies. ``progress`` is
-    what the owner of a running job said of it last.
+    what the owner of a running job said of it last. ``kind``: ENUMERATION or SEARCH. A search has no states and no
+    map; its ``depth`` is the bound of the last iteration known, in the end the length of its solutions, and ``result``
+    is what came out.
     """
 
     id: int
@@ -62,6 +64,7 @@ class JobRecord:
     error: str | None
     submitted: bool
     progress: dict[str, Any] | None
+    result: dict[str, Any] | None
     puzzle_digest: str
     puzzle_json: str
 
@@ -102,7 +105,7 @@ def job_record(row: Row[Any]) -> JobRecord:
     """A row of ``select_jobs`` as a record."""
     values = list(row)
     names = JobRecord.__match_args__
-    for field in ("parameters", "layout", "progress"):
+    for field in ("parameters", "layout", "progress", "result"):
         place = names.index(field)
         values[place] = None if values[place] is None else json.loads(values[place])
     return JobRecord(*values)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError
 from farthest.models.records import CANCELLED, LayerRecord
-from farthest.models.tables import chunk, job, layer, puzzle, state
+from farthest.models.tables import chunk, job, layer, puzzle, solution, state
 
 NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
 """What a job's row says where nobody runs it and nothing went wrong."""
@@ -71,9 +71,12 @@ def puzzle_row(connection: Connection, definition: str, digest: str, name: str, 
 
 
 def stored_bytes(connection: Connection, job_id: int) -> int:
-    """The bytes of a job's payloads and boards."""
+    """The bytes of a job's payloads, boards and solutions."""
     payloads = select(func.coalesce(func.sum(func.length(chunk.c.payload)), 0)).where(
         chunk.c.job_id == job_id
     )
     boards = select(func.coalesce(func.sum(func.length(state.c.board)), 0)).where(state.c.job_id == job_id)
-    return int(connection.execute(payloads).scalar_one()) + int(connection.execute(boards).scalar_one())
+    moves = select(func.coalesce(func.sum(func.length(solution.c.moves)), 0)).where(
+        solution.c.job_id == job_id
+    )
+    return sum(int(connection.execute(one).scalar_one()) for one in (payloads, boards, moves))

@@ -34,7 +34,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0004"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 
@@ -98,6 +98,7 @@ job = Table(
     Column("error", Text),
     Column("submitted", Boolean, nullable=False, server_default=false()),
     Column("progress", Text),
+    Column("result", Text),  # of a search, as JSON
     sqlite_autoincrement=True,  # the id of a deleted job is never given to another
 )
 
@@ -148,6 +149,45 @@ state = Table(
     PrimaryKeyConstraint("job_id", "key"),
     # PostgreSQL would look the job up for each row: three quarters of the time in which they are stored.
     ForeignKeyConstraint(["job_id"], ["job.id"], ondelete="CASCADE").ddl_if(dialect="sqlite"),
+    sqlite_with_rowid=False,
+)
+
+iteration = Table(
+    "iteration",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("bound", Integer, nullable=False, autoincrement=False),
+    Column("nodes", BigInteger, nullable=False),
+    Column("solutions", BigInteger, nullable=False),
+    Column("pieces", BigInteger, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("next_bound", Integer),
+    Column("complete", Boolean, nullable=False),
+    PrimaryKeyConstraint("job_id", "bound"),
+    sqlite_with_rowid=False,
+)
+
+# Of the iteration under way alone: what its totals do not have yet. Of each piece either what is to be searched (node)
+# or what was found (result), as JSON. A long search has few at any moment; all that it ever had would be millions.
+subtree = Table(
+    "subtree",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("place", Text, nullable=False),  # in the order of the search: 3.0.12 is of what 3.0 has left over
+    Column("root", Integer, nullable=False),
+    Column("node", Text),
+    Column("result", Text),
+    PrimaryKeyConstraint("job_id", "place"),
+    sqlite_with_rowid=False,
+)
+
+solution = Table(
+    "solution",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False, autoincrement=False),
+    Column("moves", Text, nullable=False),
+    PrimaryKeyConstraint("job_id", "number"),
     sqlite_with_rowid=False,
 )
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 
-def open_engine(problem: Problem, load_map: LoadMap) -> Engine:
+def open_engine(problem: Problem, load_map: LoadMap | None) -> Engine:
     """The engine, with its heuristic. ``load_map`` gives the stored maps that the heuristic looks up.
 
     Raises as `open_heuristic` and `compile_space` do.

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError
+from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.json_fields import integers, text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -74,3 +76,18 @@ def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
     board = puzzle.body.parse_board(target, name=puzzle.name)
     assert WILDCARD not in board, "boards have no wildcards"
     return (board,)
+
+
+def start_or(puzzle: Puzzle, board: str | Sequence[int] | None) -> Board:
+    """The board to be solved: text, the label of each cell, or None for the puzzle's start. Raises BoardError."""
+    body = puzzle.body
+    if isinstance(board, str):
+        return body.parse_board(board, name=puzzle.name)
+    if board is not None:
+        return body.check_board(board, name=puzzle.name)
+    _, start = body.origin_boards
+    if start is None:
+        raise BoardError(
+            f"puzzle {puzzle.name}: it has no start; name the board to be solved, such as {body.example()!r}"
+        )
+    return start

@@ -1,9 +1,10 @@
-"""The Celery app: how messages of steps reach workers. ``celery_app`` makes it; this module alone imports no Celery.
+"""The Celery app: how messages of steps and of pieces of searches reach workers. ``celery_app`` makes it; this module
+alone imports no Celery.
 
 A message is acknowledged as soon as a process of a worker has it. What becomes of it then is the coordinator's matter:
-it sends blocks again that are neither committed nor leased (coordinator/celery_executor.py). The broker's own
+it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own
 redelivery, by visibility timeout, could only bring back what a killed worker had received and not begun, an hour later:
-harmless then, as any late step is. There are no results: steps are reported on the run's done-list.
+harmless then, as any late step is. There are no results: what is done is reported on the run's done-list.
 
 Programs of Celery's own find the app here too: ``celery -A farthest.worker.app flower``.
 """
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from farthest.worker.connections import RedisNodes
 
-TASK = "farthest.step"
+TASK, SUBTREE_TASK = "farthest.step", "farthest.subtree"
 QUEUE = "farthest.steps"
 KEY_PREFIX = "farthest:"
 URGENT, NORMAL = 0, 1
@@ -96,10 +97,20 @@ def celery_app(url: str) -> Celery:
     def run(task: Any, run: str, depth: int, block: int) -> None:
         from farthest.worker.tasks import run_step
 
-        again = (task.request.delivery_info or {}).get("priority") == URGENT
-        run_step(task.request.hostname, run, depth, block, again)
+        run_step(task.request.hostname, run, depth, block, _again(task))
+
+    @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
+    def search(task: Any, run: str, bound: int, piece: int) -> None:
+        from farthest.worker.search_tasks import run_subtree
+
+        run_subtree(task.request.hostname, run, bound, piece, _again(task))
 
     return app
+
+
+def _again(task: Any) -> bool:
+    """Whether a message was sent again."""
+    return bool((task.request.delivery_info or {}).get("priority") == URGENT)
 
 
 def broker_settings(url: str) -> dict[str, Any]:

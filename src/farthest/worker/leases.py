@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.errors import StorageError
 from farthest.worker.runs import prefix
@@ -17,12 +17,13 @@ from farthest.worker.runs import prefix
 if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
 
-# KEYS: lease, what the holder does. ARGV: holder, milliseconds, run, depth, block. A lease of its own counts as free:
-# the client sends a command again when it has not seen the answer.
+# KEYS: lease, what the holder does. ARGV: holder, milliseconds, run, depth, block, kind. A lease of its own counts as
+# free: the client sends a command again when it has not seen the answer.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
 local work = {run = ARGV[3], depth = tonumber(ARGV[4]), block = tonumber(ARGV[5])}
+work.kind = ARGV[6]
 work.since = tonumber(redis.call('TIME')[1])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('SET', KEYS[2], cjson.encode(work), 'PX', ARGV[2])
@@ -41,18 +42,22 @@ return redis.call('DEL', KEYS[1], KEYS[2])
 
 
 def working_key(holder: str) -> str:
-    """Where Redis has what a holder does now: JSON with run, depth, block and since (a moment of Redis's clock)."""
+    """Where Redis has what a holder does now: JSON with run, depth, block, kind, and since (by Redis's clock)."""
     return f"farthest:working:{holder}"
 
 
 class StepLeases:
-    """The leases of one run's steps. They last ``seconds`` from the last sign of life of their holder.
+    """The leases of one run's steps, or of a search's pieces by bound and piece. They last ``seconds`` from the
+    last sign of life of their holder.
 
     All methods raise what ``RedisNodes.errors`` does.
     """
 
-    def __init__(self, nodes: RedisNodes, run: str, seconds: float) -> None:
+    def __init__(
+        self, nodes: RedisNodes, run: str, seconds: float, kind: Literal["step", "search"] = "step"
+    ) -> None:
         self.seconds = seconds
+        self._kind = kind
         self._nodes = nodes
         self._run = run
         self._milliseconds = max(1, round(seconds * 1000))
@@ -62,7 +67,7 @@ class StepLeases:
 
     def take(self, depth: int, block: int, holder: str) -> bool:
         """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
-        arguments: list[str | int] = [holder, self._milliseconds, self._run, depth, block]
+        arguments: list[str | int] = [holder, self._milliseconds, self._run, depth, block, self._kind]
         with self._nodes.errors():
             return bool(self._take(self._keys(depth, block, holder), arguments))
 

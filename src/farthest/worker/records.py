@@ -40,12 +40,12 @@ class Record:
         """As stored."""
         outbox = [(part.to, part.codes, part.bytes) for part in self.outbox]
         said = json.dumps([self.nonce, list(self.states.items()), outbox], separators=(",", ":"))
-        return _with_checksum(f"c:{depth}:{block}", said)
+        return with_checksum(f"c:{depth}:{block}", said)
 
     @classmethod
     def of(cls, text: bytes, depth: int, block: int) -> Record:
         """Inverse of ``text``. Raises LostStateError."""
-        said = json.loads(_checked(text, f"c:{depth}:{block}", f"block {block} at depth {depth}"))
+        said = json.loads(checked(text, f"c:{depth}:{block}", f"block {block} at depth {depth}"))
         nonce, states, outbox = said
         return cls(nonce, dict(states), tuple(Part(*part) for part in outbox))
 
@@ -70,12 +70,12 @@ class Pointer:
     def text(self, block: int) -> str:
         """As stored."""
         blobs = [(found.depth, found.nonce, found.states) for found in self.blobs]
-        return _with_checksum(f"v:{block}", json.dumps([self.depth, blobs], separators=(",", ":")))
+        return with_checksum(f"v:{block}", json.dumps([self.depth, blobs], separators=(",", ":")))
 
     @classmethod
     def of(cls, text: bytes, block: int) -> Pointer:
         """Inverse of ``text``. Raises LostStateError."""
-        depth, blobs = json.loads(_checked(text, f"v:{block}", f"what block {block} has visited"))
+        depth, blobs = json.loads(checked(text, f"v:{block}", f"what block {block} has visited"))
         return cls(depth, tuple(Found(*found) for found in blobs))
 
 
@@ -84,12 +84,14 @@ def new_nonce() -> str:
     return secrets.token_hex(4)
 
 
-def _with_checksum(place: str, said: str) -> str:
+def with_checksum(place: str, said: str) -> str:
+    """A text as it is stored at a place: what it says, and before it a checksum of place and text."""
     return f"{crc32(f'{place} {said}'.encode()):08x} {said}"
 
 
-def _checked(text: bytes, place: str, what: str) -> str:
+def checked(text: bytes, place: str, what: str) -> str:
+    """Inverse of ``with_checksum``. Raises LostStateError, which calls it the record of ``what``."""
     said = text[9:].decode(errors="replace")
-    if text != _with_checksum(place, said).encode():
+    if text != with_checksum(place, said).encode():
         raise LostStateError(f"the record of {what} is damaged")
     return said

@@ -25,13 +25,15 @@ _NAMES = "farthest:workers"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A step under way. ``process``: the worker's process that runs it; ``seconds``: since when."""
+    """A step under way, or a piece of a search: then ``depth`` is its bound, ``block`` its number. ``process``: the
+    worker's process that runs it; ``seconds``: since when."""
 
     process: int
     run: str
     depth: int
     block: int
     seconds: int
+    kind: str = "step"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,14 @@ def _record(
         work = doing.get(holder_name(fields["name"], pid))
         if work is not None:
             busy.append(
-                Work(pid, work["run"], work["depth"], work["block"], max(0, int(now) - work["since"]))
+                Work(
+                    pid,
+                    work["run"],
+                    work["depth"],
+                    work["block"],
+                    max(0, int(now) - work["since"]),
+                    work["kind"],
+                )
             )
     names = ("name", "host", "pid", "version", "protocol", "concurrency", "started")
     return WorkerRecord(

@@ -1,6 +1,7 @@
 """Runs: one coordinator's attempt at a job, as Redis knows it.
 
-A run's keys, all with the prefix ``farthest:run:{run}:`` on the main node but for the blobs:
+All its keys have the prefix ``farthest:run:{run}:``. Those of a search are in worker/search_runs.py; an enumeration's,
+on the main node but for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``RunFacts``); ``depth``, the layer under way; for
                             each complete layer that steps read ``sealed:{depth}``, its number of records
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
     from farthest.worker.connections import RedisNodes
 
-PROTOCOL = 2
+PROTOCOL = 3
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
@@ -93,7 +94,7 @@ class RunFacts:
             raise LateStepError(f"run {run} has ended")
         try:
             if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE[fields["engine"]]:
-                raise VersionError(_versions(run, fields.get("version", "unknown")))
+                raise VersionError(other_version(run, fields.get("version", "unknown")))
             types = {
                 "shard_classes": int,
                 "per_block": int,
@@ -105,7 +106,7 @@ class RunFacts:
             }
             values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
         except (KeyError, ValueError):
-            raise VersionError(_versions(run, fields.get("version", "unknown"))) from None
+            raise VersionError(other_version(run, fields.get("version", "unknown"))) from None
         return cls(**values)
 
     def space(self, run: str, nodes: int) -> Space:
@@ -122,10 +123,11 @@ class RunFacts:
     def check(self, run: str, keys: int, shards: int) -> None:
         """Raises VersionError when this process makes something else of the space."""
         if (keys, shards) != (self.keys, self.shards):
-            raise VersionError(_versions(run, self.version))
+            raise VersionError(other_version(run, self.version))
 
 
-def _versions(run: str, version: str) -> str:
+def other_version(run: str, version: str) -> str:
+    """The message for a run that another version has begun."""
     return (
         f"run {run} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
         "workers and coordinators"

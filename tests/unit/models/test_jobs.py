@@ -189,7 +189,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for table in metadata.sorted_tables
         }
-    assert counts == {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1}
+    searches = {"iteration": 0, "subtree": 0, "solution": 0}
+    assert counts == {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, **searches}
     jobs.delete(shared, force=True)
     assert {job.name for job in jobs.list()} == {"kept"}
     assert add(jobs) == job_id + 1  # an id is never given twice

@@ -11,7 +11,7 @@ from farthest import _kernel
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
-from farthest.worker import runs, tasks
+from farthest.worker import runs, task_process
 from farthest.worker.app import celery_app
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases
@@ -140,7 +140,7 @@ def test_a_step_without_redis_is_dropped_with_one_line(
     redis_url: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("FARTHEST_REDIS_URL", "redis://:secret@127.0.0.1:1")
-    monkeypatch.setattr(tasks, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(task_process, "WAIT_SECONDS", 0.0)
     StepProcess("farthest@test").run("1-a", 1, 0)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING

@@ -1,0 +1,92 @@
+"""What `farthest show` says of a search."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+
+LISTED = 20
+"""Solutions that are listed for people."""
+
+
+def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]:
+    """What `--json` adds to a job's fields."""
+    from farthest.models.searches import Searches
+
+    searches = Searches(database)
+    return {
+        "puzzle_digest": record.puzzle_digest,
+        "engine": record.layout,
+        "iterations": [asdict(one) for one in searches.iterations(record.id)],
+        "paths": [json.loads(moves) for moves in searches.solutions(record.id)],
+        "database": database.place,
+    }
+
+
+def show_search_job(record: JobRecord, database: Database) -> None:
+    """The search, its iterations, its solutions."""
+    from farthest.cli.jobs import minute
+    from farthest.cli.printing import print_table, seconds_text
+    from farthest.models.searches import Searches
+    from farthest.puzzles.definition import Puzzle
+
+    searches, asked = Searches(database), record.parameters
+    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    facts = [
+        ("job", f"{record.id} in {database.place}"),
+        ("puzzle", f"{record.name}: {Puzzle.from_json(record.puzzle_json).title}"),
+        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
+        ("board", f"{asked['board']} to {asked['target']}"),
+        ("status", record.state_now + (f": {record.error}" if record.error else "")),
+        ("created", f"{minute(record.created)} UTC"),
+    ]
+    if record.progress and record.state_now == "running":
+        known = (f"{name.replace('_', ' ')} {value:,}" for name, value in record.progress.items())
+        facts.append(("progress", ", ".join(known)))
+    if record.result is not None:
+        facts += [
+            ("length", _length(record.result)),
+            ("solutions", f"{record.result['solutions']:,}"),
+            ("nodes", f"{record.result['nodes']:,}"),
+            ("seconds", seconds_text(record.seconds or 0.0)),
+            ("digest", record.digest or ""),
+        ]
+    for name, value in facts:
+        click.echo(f"{name:14}{value}")
+    iterations = searches.iterations(record.id)
+    if iterations:
+        click.echo()
+        print_table(
+            ("bound", "nodes", "solutions", "pieces", "seconds"),
+            [
+                (
+                    f"{one.bound}{'' if one.complete else '+'}",
+                    f"{one.nodes:,}",
+                    f"{one.solutions:,}",
+                    f"{one.pieces:,}",
+                    f"{one.seconds:.4f}",
+                )
+                for one in iterations
+            ],
+            right="rrrrr",
+        )
+    paths = searches.solutions(record.id, LISTED)
+    if paths:
+        from farthest.cli.solutions import list_ways
+        from farthest.search.written import way_of
+
+        click.echo()
+        list_ways((way_of(json.loads(moves)) for moves in paths), len(paths))
+
+
+def _length(result: dict[str, Any]) -> str:
+    if result["length"] is None:
+        return "none: it is proven that the board cannot be solved"
+    return f"{result['length']}{'' if result['optimal'] else ', not proven shortest'}"

@@ -1,0 +1,56 @@
+"""How far a search is, told on standard error while it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.printing import counted, seconds_text
+from farthest.coordinator.search_settings import SearchReporter
+
+if TYPE_CHECKING:
+    from farthest.coordinator.search_settings import Iteration
+
+
+class QuietSearchReporter(SearchReporter):
+    """Says nothing but that a signal was heard, and what hinders the search."""
+
+    def notice(self, text: str) -> None:
+        click.echo(f"Note: {text}", err=True)
+
+    def stopping(self) -> None:
+        click.echo(
+            "Stopping after the pieces under way; what was found is stored. Again to do without it.", err=True
+        )
+
+
+class LineSearchReporter(QuietSearchReporter):
+    """A line of ``key=value`` pairs for each event."""
+
+    def begun(self, job: int | None, bound: int) -> None:
+        click.echo(f"begun job={job} bound={bound}", err=True)
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        click.echo(f"resumed job={job} bound={bound} pieces={pieces}", err=True)
+
+    def iteration(self, iteration: Iteration) -> None:
+        counts = f"nodes={iteration.nodes} solutions={iteration.solutions} pieces={iteration.pieces}"
+        click.echo(f"iteration bound={iteration.bound} {counts} seconds={iteration.seconds:.6f}", err=True)
+
+    def progress(self, known: dict[str, Any]) -> None:
+        click.echo(" ".join(("progress", *(f"{name}={value}" for name, value in known.items()))), err=True)
+
+
+class TerminalSearchReporter(QuietSearchReporter):
+    """A line for each iteration, as people read it."""
+
+    def begun(self, job: int | None, bound: int) -> None:
+        click.echo(f"first bound {bound}", err=True)
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        click.echo(f"job {job} goes on at bound {bound}, after {counted(pieces, 'piece')}", err=True)
+
+    def iteration(self, iteration: Iteration) -> None:
+        found = counted(iteration.nodes, "node")
+        click.echo(f"bound {iteration.bound}: {found}, {seconds_text(iteration.seconds)}", err=True)

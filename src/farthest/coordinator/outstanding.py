@@ -1,0 +1,187 @@
+"""What was sent to workers and is not done: it is waited for, and sent again where nobody works on it.
+
+Messages, reports and leases may be lost. About once a second it is looked what Redis has; only what is stored there as
+done counts as done.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Protocol
+
+from farthest.coordinator.publisher import Publisher
+from farthest.errors import JobError, LostStateError
+from farthest.worker.app import queue_length
+from farthest.worker.connections import BLOCK_SECONDS, RedisNodes
+from farthest.worker.leases import StepLeases
+from farthest.worker.reports import Report
+
+log = logging.getLogger(__name__)
+
+LOSSES_ALLOWED = 8
+"""What lost its lease so often ends the job: it seems to kill its workers."""
+QUEUE_SECONDS = 30.0
+"""A message may wait so long in a queue before it is sent again, then twice as long, and so on."""
+STILL_SECONDS = 2.5 * BLOCK_SECONDS
+"""Nothing was heard for so long: more than two waits for reports, one after the other, take."""
+DRAINED_AT_ONCE = 1000
+
+
+class Work(Protocol):
+    """What the messages of one depth (of a layer, of an iteration) are about. Its pieces of work are *items*."""
+
+    nodes: RedisNodes
+    run: str
+
+    @property
+    def done_key(self) -> str:
+        """The list on which workers report what they have done."""
+
+    def finished(self, depth: int) -> Collection[int]:
+        """The items that are done, as Redis knows it. Raises LostStateError when Redis has lost the run."""
+
+    def name(self, depth: int, item: int) -> str:
+        """How messages for people call an item."""
+
+    def named(self, depth: int, items: Iterable[int]) -> str:
+        """How messages for people call the depth, and items."""
+
+
+@dataclass(slots=True)
+class _Sent:
+    """What is known of an item's message."""
+
+    moment: float
+    times: int = 1
+    taken: bool = False  # seen with a lease since it was sent
+    missed: bool = False  # seen nowhere: it may be between its queue and its lease
+    losses: int = 0
+
+
+class Outstanding:
+    """The items of one depth that were sent. ``alive``: whether any worker is. ``resent``: messages sent again."""
+
+    def __init__(
+        self,
+        work: Work,
+        depth: int,
+        publisher: Publisher,
+        lease_seconds: float,
+        renew: Callable[[list[int]], None] = lambda items: None,
+    ) -> None:
+        """``renew`` is called with items that are about to be sent again."""
+        self._work = work
+        self._nodes = work.nodes
+        self._depth = depth
+        self._publisher = publisher
+        self._lease_seconds = lease_seconds
+        self._leases = StepLeases(work.nodes, work.run, lease_seconds)
+        self._renew = renew
+        self._sent: dict[int, _Sent] = {}
+        self._looked = monotonic()
+        self.alive = True
+        self.resent = 0
+
+    def __len__(self) -> int:
+        return len(self._sent)
+
+    def send(self, items: list[int]) -> None:
+        """Sends items for the first time."""
+        self._publish(items)
+        self._sent.update({item: _Sent(monotonic()) for item in items})
+
+    def expect(self, items: Iterable[int]) -> None:
+        """Items whose messages are lost, or may be: they are soon sent again, where nobody works on them."""
+        self._sent.update({item: _Sent(0.0, taken=True) for item in items})
+
+    def forget(self, items: Iterable[int]) -> None:
+        """Items that are not wanted any more."""
+        for item in items:
+            self._sent.pop(item, None)
+
+    def wait(self) -> set[int]:
+        """Waits for reports, for a second at most, and looks after the items when a second has passed. Returns the
+        items that are done since the last time. Raises LostStateError, and JobError for what cannot be done."""
+        before = set(self._sent)
+        for entry in self._nodes.call(self._reports):
+            self._heed(Report.of(entry))
+        if monotonic() - self._looked >= BLOCK_SECONDS:
+            self._look_after()
+            self._looked = monotonic()
+        return before - set(self._sent)
+
+    def _reports(self) -> list[bytes]:
+        main, key = self._nodes.main, self._work.done_key
+        first: Any = main.blpop([key], timeout=BLOCK_SECONDS)
+        if first is None:
+            return []
+        more: Any = main.lpop(key, DRAINED_AT_ONCE)
+        return [first[1], *(more or [])]
+
+    def _heed(self, report: Report) -> None:
+        if report.depth != self._depth:
+            return
+        if not report.error:
+            self._sent.pop(report.block, None)
+        elif report.error == "lost":
+            raise LostStateError(report.message)
+        else:
+            raise JobError(f"worker {report.by}: {report.message}")
+
+    def _look_after(self) -> None:
+        """Sends again what nobody works on."""
+        # Leases first: a step that ends in between has either its lease or its record.
+        held = self._nodes.call(lambda: self._leases.held(self._depth, list(self._sent)))
+        for item in self._work.finished(self._depth):
+            self._sent.pop(item, None)
+        waiting = self._nodes.call(lambda: queue_length(self._nodes))
+        now = monotonic()
+        if now - self._looked > max(self._lease_seconds / 2, STILL_SECONDS):
+            # Redis or this process stood still, and leases may have lapsed: let their holders take them back.
+            for sent in self._sent.values():
+                sent.moment, sent.taken = now, False
+            return
+        again = []
+        for item, sent in self._sent.items():
+            if item in held:
+                sent.taken = True
+            elif sent.taken:
+                sent.losses += 1
+                again.append(item)
+            elif now - sent.moment > self._lease_seconds and self._gone(sent, now, waiting):
+                if sent.missed:
+                    again.append(item)
+                sent.missed = True
+        self._send_again(again, now)
+
+    def _gone(self, sent: _Sent, now: float, waiting: int) -> bool:
+        """Whether a message that no worker has begun is lost, or may be: other jobs may keep the queue long."""
+        if waiting == 0:
+            return True
+        return self.alive and now - sent.moment > QUEUE_SECONDS * 2 ** (sent.times - 1)
+
+    def _send_again(self, items: list[int], now: float) -> None:
+        if not items:
+            return
+        for item in items:
+            sent = self._sent[item]
+            if sent.losses >= LOSSES_ALLOWED:
+                raise JobError(
+                    f"{self._work.name(self._depth, item)} was begun {sent.losses} times and never ended: it may need "
+                    "more memory than its workers have (see their logs, and FARTHEST_BLOCK_SIZE), or they are killed"
+                )
+            sent.moment, sent.taken, sent.missed = now, False, False
+            sent.times += 1
+        log.info("sent again, as nobody works on them: %s", self._work.named(self._depth, items))
+        self._renew(items)
+        self._publish(items, urgent=True)
+        self.resent += len(items)
+
+    def _publish(self, items: list[int], *, urgent: bool = False) -> None:
+        if items:
+            self._nodes.call(
+                lambda: self._publisher.publish(self._work.run, self._depth, items, urgent=urgent)
+            )

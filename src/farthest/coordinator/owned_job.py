@@ -1,0 +1,111 @@
+"""The job of a run, in the database: kept alive while it runs, and marked as interrupted where it stops."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from farthest.environment import DATABASE_WAIT_SECONDS
+from farthest.errors import FarthestError, JobError, StorageError, UnavailableError
+from farthest.models.jobs import Jobs
+from farthest.patience import patiently
+
+if TYPE_CHECKING:
+    from farthest.models.database import Database
+    from farthest.models.jobs import JobRecord
+
+Result = TypeVar("Result")
+
+PROGRESS_SECONDS = 2.0
+"""How often the lease is renewed at least, and the progress told with it."""
+
+
+class OwnedJob:
+    """A job that ``owner`` has claimed. ``job``: its id; ``name``: that of its runs, but for the attempt.
+
+    ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
+    ``hand_back``: a run that is told to stop puts its job back into the queue of coordinators.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        record: JobRecord,
+        owner: str,
+        notice: Callable[[str], None],
+        *,
+        lease_seconds: float,
+        hand_back: bool = False,
+    ) -> None:
+        self._database = database
+        self._jobs = Jobs(database)
+        self._owner = owner
+        self._notice = notice
+        self._lease_seconds = lease_seconds
+        self._hand_back = hand_back
+        self._progress: dict[str, Any] = {}
+        self._lost = False
+        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
+        self.job = record.id
+        begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
+        self.name = f"{record.id}-{begun[:8]}"
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Renews the job's lease meanwhile. What stops the run is stored with the job: it can be continued."""
+        done = threading.Event()
+        heart = threading.Thread(target=self._renew_until, args=(done,), name="farthest-lease", daemon=True)
+        try:
+            heart.start()
+            yield
+        except BaseException as error:
+            self._interrupt(error)
+            raise
+        finally:
+            done.set()
+            if heart.ident is not None:
+                heart.join()
+
+    def _renew_until(self, done: threading.Event) -> None:
+        while not done.wait(min(PROGRESS_SECONDS, self._lease_seconds / 3)):
+            try:
+                self._lost = not self._renew()
+            except StorageError:
+                # Busy with a checkpoint, which keeps others out too; whatever else it is, the next write tells.
+                continue
+
+    def _renew(self) -> bool:
+        return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
+
+    def progress(self, **known: Any) -> None:
+        """What is known of the run now, for those who watch the job."""
+        self._progress = {**self._progress, **known}
+
+    def check(self) -> None:
+        """Raises JobError when the job is this run's no more."""
+        if self._lost:
+            raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
+
+    def confirm(self) -> None:
+        """Asks the database whether the job is still this run's, which may have stood still. Raises JobError."""
+        self._lost = not self._patiently(self._renew)
+        self.check()
+
+    def _interrupt(self, error: BaseException) -> None:
+        reason = str(error) if isinstance(error, FarthestError) else type(error).__name__
+        told_to = isinstance(error, KeyboardInterrupt)
+        try:
+            if self._hand_back and (told_to or isinstance(error, UnavailableError)):
+                self._jobs.release(self.job, self._owner)
+            else:
+                self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
+        except FarthestError:  # the database is what failed: the lease will run out
+            return
+
+    def _patiently(self, write: Callable[[], Result]) -> Result:
+        """What ``write``, a transaction, gives; tried again while the database is away."""
+        wait = DATABASE_WAIT_SECONDS.number
+        return patiently(write, wait, told=self._notice, while_waiting=self.while_waiting)

@@ -1,0 +1,179 @@
+"""The executor of searches whose pieces are searched by Celery workers, wherever they are.
+
+A message is sent for each piece, some more than the workers have processes, always the first in order; workers store
+what they find and report it on the run's done-list (coordinator/outstanding.py). Where one piece is all that there is,
+it is searched here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from farthest.coordinator.outstanding import Outstanding
+from farthest.coordinator.publisher import Publisher
+from farthest.coordinator.roll_call import RollCall
+from farthest.coordinator.search_executors import run_piece
+from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
+from farthest.errors import LostStateError, StorageError
+from farthest.search.written import engine_fields
+from farthest.worker import runs
+from farthest.worker.app import SUBTREE_TASK
+from farthest.worker.connections import RedisNodes
+from farthest.worker.search_runs import SearchFacts, SearchRun
+
+if TYPE_CHECKING:
+    from farthest.coordinator.search_frontier import Frontier, Place
+    from farthest.coordinator.search_settings import SearchReporter
+    from farthest.search.contract import Engine, Node
+    from farthest.search.problem import Problem
+
+AHEAD = 4
+"""Pieces that are sent for each process of a worker: it searches one, and need not wait for the next."""
+LEAST_AHEAD = 16
+
+
+class CelerySearch:
+    """``SearchExecutor`` over Redis. ``name``: of the search, the same in all attempts at it. ``workers``: how many are
+    alive; ``resent``: messages sent again. Raises SettingError, StorageError or UnavailableError at once where Redis
+    cannot be used."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        name: str,
+        reporter: SearchReporter,
+        *,
+        nodes: RedisNodes | None = None,
+        lease_seconds: float | None = None,
+    ) -> None:
+        self._problem = problem
+        self._engine = engine
+        self._name = name
+        self.reporter = reporter
+        self._nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
+        self.lease_seconds = lease_seconds or LEASE_SECONDS.number()
+        self._nodes.check()
+        self.publisher = Publisher(self._nodes, SUBTREE_TASK)
+        self.roll_call = RollCall(self._nodes)
+        self._run: SearchRun | None = None
+        self.workers = 0
+        self.resent = 0
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """What to do again and again while Redis is away; it may raise."""
+        self._nodes.while_waiting = action
+
+    def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
+        """See SearchExecutor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
+        JobError when the workers cannot do it."""
+        while not frontier.complete and len(frontier.waiting) == 1 and not frontier.running:
+            taken = frontier.take()
+            assert taken is not None, "one waits"
+            place, node = taken
+            frontier.done(place, run_piece(self._engine, frontier, node))
+            look()
+        if frontier.complete:
+            return
+        try:
+            _Iteration(self._attempt(frontier), frontier, self).run(look)
+        except LostStateError:
+            self._drop()
+            raise
+
+    def known(self) -> dict[str, Any]:
+        """See SearchExecutor."""
+        return {"workers": self.workers, "resent": self.resent}
+
+    def close(self) -> None:
+        """See SearchExecutor: what workers still do changes nothing."""
+        with suppress(StorageError), self._nodes.hurried():  # what is left a later coordinator removes
+            self._drop()
+        self.publisher.close()
+        self._nodes.close()
+
+    def _attempt(self, frontier: Frontier) -> SearchRun:
+        """The run, made where there is none: Redis is rid of what earlier attempts have left."""
+        if self._run is None:
+            self._nodes.call(lambda: runs.drop_dead(self._nodes, self._name))
+            facts = SearchFacts(
+                self._problem.puzzle.to_json(),
+                json.dumps(self._problem.fields()),
+                frontier.first,
+                frontier.limit,
+                json.dumps(engine_fields(self._engine)),
+            )
+            self._run = SearchRun(self._nodes, runs.new_run(self._name))
+            self._run.create(facts)
+        return self._run
+
+    def _drop(self) -> None:
+        if self._run is not None:
+            self._run.drop()
+            self._run = None
+
+
+class _Iteration:
+    """One iteration that is under way in the workers."""
+
+    def __init__(self, run: SearchRun, frontier: Frontier, executor: CelerySearch) -> None:
+        self._run = run
+        self._frontier = frontier
+        self._executor = executor
+        self._bound = frontier.bound
+        self._ahead = LEAST_AHEAD
+        self._sent: dict[int, tuple[Place, Node]] = {}
+        self._number = 0  # of the next piece
+        self._resent = executor.resent
+        self._outstanding = Outstanding(
+            run, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
+        )
+
+    def run(self, look: Callable[[], None]) -> None:
+        self._executor.roll_call.soon()
+        self._run.begin(self._bound)
+        while not self._frontier.complete:
+            look()
+            self._look_who_is_there()
+            self._send()
+            self._take_back(self._outstanding.wait())
+            self._executor.resent = self._resent + self._outstanding.resent
+
+    def _look_who_is_there(self) -> None:
+        roll = self._executor.roll_call.look()
+        if roll is None:
+            return
+        self._outstanding.alive = roll.workers > 0
+        self._ahead = max(LEAST_AHEAD, AHEAD * roll.processes)
+        if roll.told:
+            self._executor.workers = roll.workers
+        if roll.note:
+            self._executor.reporter.notice(roll.note)
+
+    def _send(self) -> None:
+        new: list[int] = []
+        while (
+            len(self._outstanding) + len(new) < self._ahead and (taken := self._frontier.take()) is not None
+        ):
+            self._sent[self._number] = taken
+            new.append(self._number)
+            self._number += 1
+        self._offer(new)
+        self._outstanding.send(new)
+
+    def _offer(self, numbers: list[int]) -> None:
+        self._run.offer(self._bound, {number: self._sent[number][1] for number in numbers})
+
+    def _take_back(self, numbers: set[int]) -> None:
+        for number, piece in self._run.take_back(self._bound, numbers).items():
+            place, _ = self._sent.pop(number)
+            self._frontier.done(place, piece)
+        if numbers:
+            unwanted = [n for n, (place, _) in self._sent.items() if place not in self._frontier.running]
+            self._outstanding.forget(unwanted)
+            self._run.withdraw(self._bound, unwanted)
+            for number in unwanted:
+                del self._sent[number]

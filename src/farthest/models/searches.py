@@ -1,0 +1,137 @@
+"""Searches in the database: iterations, the pieces of the one under way, solutions, results."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func, insert, select
+
+from farthest.models.database import Database
+from farthest.models.records import FINISHED, canonical, now
+from farthest.models.rows import NOBODYS, change_job
+from farthest.models.tables import iteration, solution, subtree
+
+
+@dataclass(frozen=True, slots=True)
+class IterationRecord:
+    """One iteration: its totals, and the bound that follows from it. ``pieces``: how many its totals have.
+
+    One that is not ``complete`` is under way: its totals are those of its first pieces in order, rows of ``subtree``
+    say the rest.
+    """
+
+    bound: int
+    nodes: int
+    solutions: int
+    pieces: int
+    seconds: float
+    next_bound: int | None
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SubtreeRecord:
+    """A piece of the iteration under way that its totals do not have: ``node``, JSON, is still to be searched, or
+    ``result``, JSON, was found. ``place``: in the order of the search. ``root``: of the split."""
+
+    place: str
+    root: int
+    node: str | None
+    result: str | None
+
+
+class Searches:
+    """What searches store; methods that change it take part in ``Database.write`` blocks around them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def commit(
+        self,
+        job_id: int,
+        iterations: Sequence[IterationRecord],
+        pieces: Sequence[SubtreeRecord],
+        gone: Collection[str],
+        solutions: Iterable[tuple[int, str]],
+        *,
+        owner: str,
+    ) -> None:
+        """Stores, in one transaction, iterations (one or more) in place of those of the same bounds, pieces in place of
+        those of the same places, and solutions (number, moves as JSON); removes the pieces that are ``gone``.
+
+        JobError if the job is gone or is not ``owner``'s any more.
+        """
+        with self._database.write() as connection:
+            bounds = [one.bound for one in iterations]
+            change_job(connection, job_id, owner, {"depth": max(bounds)})
+            connection.execute(
+                delete(iteration).where(iteration.c.job_id == job_id, iteration.c.bound.in_(bounds))
+            )
+            places = [{"job": job_id, "at": place} for place in {*gone, *(one.place for one in pieces)}]
+            for statement, rows in (
+                (_PIECE_DELETION, places),
+                (insert(iteration), [{"job_id": job_id, **asdict(one)} for one in iterations]),
+                (insert(subtree), [{"job_id": job_id, **asdict(one)} for one in pieces]),
+                (insert(solution), [{"job_id": job_id, "number": n, "moves": m} for n, m in solutions]),
+            ):
+                if rows:
+                    connection.execute(statement, rows)
+
+    def finish(
+        self,
+        job_id: int,
+        result: Mapping[str, Any],
+        *,
+        depth: int | None,
+        seconds: float,
+        digest: str,
+        owner: str,
+    ) -> None:
+        """Marks a search as finished, with its result; nobody owns it any more. ``depth``: the solutions' length."""
+        values = {
+            **NOBODYS,
+            "status": FINISHED,
+            "finished": now(),
+            "depth": depth,
+            "complete": True,
+            "seconds": seconds,
+            "digest": digest,
+            "result": canonical(result),
+        }
+        with self._database.write() as connection:
+            connection.execute(delete(subtree).where(subtree.c.job_id == job_id))
+            change_job(connection, job_id, owner, values)
+
+    def iterations(self, job_id: int) -> list[IterationRecord]:
+        """The iterations of a search, by bound."""
+        columns = select(*(iteration.c[name] for name in IterationRecord.__match_args__))
+        rows = columns.where(iteration.c.job_id == job_id).order_by(iteration.c.bound)
+        with self._database.read() as connection:
+            return [IterationRecord(*row) for row in connection.execute(rows)]
+
+    def pieces(self, job_id: int) -> list[SubtreeRecord]:
+        """What the totals of the iteration under way do not have, in no particular order."""
+        columns = select(*(subtree.c[name] for name in SubtreeRecord.__match_args__))
+        with self._database.read() as connection:
+            return [
+                SubtreeRecord(*row) for row in connection.execute(columns.where(subtree.c.job_id == job_id))
+            ]
+
+    def solutions(self, job_id: int, limit: int | None = None) -> list[str]:
+        """The listed solutions of a search, as JSON, in order."""
+        rows = select(solution.c.moves).where(solution.c.job_id == job_id).order_by(solution.c.number)
+        with self._database.read() as connection:
+            return [row.moves for row in connection.execute(rows.limit(limit))]
+
+    def listed(self, job_id: int) -> int:
+        """How many solutions are listed."""
+        count = select(func.count()).select_from(solution).where(solution.c.job_id == job_id)
+        with self._database.read() as connection:
+            return int(connection.execute(count).scalar_one())
+
+
+_PIECE_DELETION = delete(subtree).where(
+    subtree.c.job_id == bindparam("job"), subtree.c.place == bindparam("at")
+)

@@ -1,0 +1,74 @@
+"""What a process of a worker does with its messages (run, depth, item): of steps, of pieces of searches.
+
+Messages may come twice, late, or for runs that have ended: then there is nothing to do. What cannot be done because of
+the run is reported on its done-list; what cannot because Redis is away is dropped, and sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from abc import ABC, abstractmethod
+from typing import Literal
+
+from farthest.environment import LEASE_SECONDS
+from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
+from farthest.worker.connections import RedisNodes
+from farthest.worker.registry import holder_name
+from farthest.worker.reports import Report
+from farthest.worker.run_blobs import RunBlobs
+
+log = logging.getLogger(__name__)
+
+WAIT_SECONDS = 5.0
+"""How long a message's work waits for Redis before it is dropped."""
+
+_REPORT = """
+if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
+return 1
+"""
+
+
+class TaskProcess(ABC):
+    """What a process of a worker keeps from one message to the next. Made in that process: connections are not
+    shared."""
+
+    def __init__(self, worker: str) -> None:
+        self.holder = holder_name(worker, os.getpid())
+        self.nodes = RedisNodes.from_environment(wait=WAIT_SECONDS)
+        self.lease_seconds = LEASE_SECONDS.number()
+        self._report = self.nodes.main.register_script(_REPORT)
+
+    @abstractmethod
+    def name(self, run: str, depth: int, item: int) -> str:
+        """How log and reports call the work."""
+
+    @abstractmethod
+    def work(self, run: str, depth: int, item: int, again: bool) -> None:
+        """Does it, under a lease, unless another does; raises what went wrong. ``again``: the message was sent
+        again."""
+
+    def run(self, run: str, depth: int, item: int, again: bool = False) -> None:
+        """Does the work of a message, and tells of what went wrong."""
+        name = self.name(run, depth, item)
+        try:
+            self.work(run, depth, item, again)
+        except LateStepError as late:
+            log.debug("%s: %s", name, late)
+        except UnavailableError as error:
+            log.warning("%s dropped: %s", name, error)
+        except FarthestError as error:
+            log.error("%s: %s", name, error)
+            kind: Literal["lost", "failed"] = "lost" if isinstance(error, LostStateError) else "failed"
+            self._tell(run, Report(depth, item, self.holder, kind, str(error)))
+        except Exception as error:
+            log.exception("%s failed", name)
+            message = f"{type(error).__name__}: {error}"
+            self._tell(run, Report(depth, item, self.holder, "failed", message))
+
+    def _tell(self, run: str, report: Report) -> None:
+        of = RunBlobs(self.nodes, run)
+        try:
+            self.nodes.call(lambda: self._report([of.meta_key, of.done_key], [report.text()]))
+        except FarthestError as error:  # it will be sent again, and fail again
+            log.warning("%s", error)
