@@ -21,6 +21,7 @@
 #include "farthest/planes.hpp"
 #include "farthest/step.hpp"
 #include "isas.hpp"
+#include "pattern.hpp"
 #include "pegs.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -231,6 +232,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_blocks(m);
   farthest::python::bind_digits(m);
   farthest::python::bind_search(m);
+  farthest::python::bind_pattern(m);
 
   nb::class_<Layer>(
       m, "Layer",

@@ -15,7 +15,7 @@ from farthest.coordinator.layers import LayerSearch
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.coordinator.sites import Site, ThisProcess, Workers
+from farthest.coordinator.sites import site_for
 from farthest.errors import LostStateError, PuzzleError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.puzzles.definition import Origin, Puzzle
@@ -102,16 +102,18 @@ class _Run:
         self._reporter = reporter
         self._recorder = recorder
         self._threads = settings.threads or cores()
-        self._site: Site = (Workers if settings.workers == "celery" else ThisProcess)(settings, reporter)
+        self._site = site_for(puzzle, settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint
+        self._checkpoints = not settings.histogram_only
         self._losses = 0
         self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
+        self._checkpoints &= space.engine != "pattern"
         self._site.admit(space, self._database)
         recorder = self._recorder = self._recorder or self._begin(space)
         with stop_requests(self._reporter.stopping) as stop:
@@ -190,7 +192,10 @@ class _Run:
             self._add_layer(sum(store.counts(0).values()), 0.0)
         executor = self._site.executor(self._layer_progress, self._look_around(stop))
         try:
-            return self._search_with(executor, space, store, stop)
+            complete = self._search_with(executor, space, store, stop)
+            while not self._layers[-1]:  # which led to nothing
+                del self._layers[-1], self._seconds[-1]
+            return complete
         except LayerGivenUp:
             self._checkpoint(store)
             raise KeyboardInterrupt from None
@@ -205,7 +210,7 @@ class _Run:
             depth = len(self._layers)
             begun = perf_counter()
             states = search.next_layer(depth)
-            if states == 0:
+            if states == 0 and not self._goes_on(space, store, depth):
                 self._seconds[-1] += perf_counter() - begun
                 return True
             self._add_layer(states, perf_counter() - begun)
@@ -224,6 +229,10 @@ class _Run:
             if self._recorder is not None:
                 self._recorder.check()
         return sum(self._layers) == space.keys  # no key is left: the depth limit has ended nothing
+
+    def _goes_on(self, space: Space, store: JobStore, depth: int) -> bool:
+        """Whether there may be states beyond a layer without any: of a pattern, whose states do not tell all."""
+        return space.engine == "pattern" and bool(store.reachable(depth + 1))
 
     def _give_up(self, stop: StopRequest) -> Callable[[], None]:
         """What is done again and again while a server is away: then nothing can be stored before stopping."""
@@ -250,7 +259,7 @@ class _Run:
     def _checkpoint(self, store: JobStore) -> float:
         """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
         depth = len(self._layers) - 1
-        if self._recorder is None or self._settings.histogram_only or depth == self._stored:
+        if self._recorder is None or not self._checkpoints or depth == self._stored:
             return 0.0
         begun = perf_counter()
         self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)

@@ -114,6 +114,25 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
     return Estimate(most, states * SCATTER_BYTES + PROCESS_BYTES, disk, limit)
 
 
+def estimate_pattern(space: Space, settings: Settings) -> Estimate:
+    """Memory and disk for an additive pattern: the working arrays, and a byte a placement."""
+    from farthest.spaces.pattern import PatternSpace
+
+    assert isinstance(space, PatternSpace)
+    memory = space.kernel.work_bytes + space.keys + PROCESS_BYTES
+    return Estimate(space.keys, memory, _disk(space.keys, settings), memory_limit(settings))
+
+
+def check_pattern(space: Space, needs: Estimate) -> None:
+    """Raises ResourceError, with advice, when an additive pattern needs more memory than it is allowed."""
+    if needs.memory > needs.memory_limit:
+        raise ResourceError(
+            f"puzzle {space.puzzle.name}: its {needs.states_at_most:,} placements need about "
+            f"{bytes_text(needs.memory)} of memory, more than the {bytes_text(needs.memory_limit)} allowed; "
+            f"{_more_memory(needs.memory)}take fewer pieces"
+        )
+
+
 def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
 

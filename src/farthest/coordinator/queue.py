@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from farthest.coordinator.estimate import check_shards
 from farthest.coordinator.settings import Settings
+from farthest.coordinator.sites import check_workers
 from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
@@ -19,6 +20,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     What no machine could enumerate is refused here; memory and disk are those of the coordinator that takes the job.
     Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
+    check_workers(puzzle)
     space = compile_space(puzzle, settings.origin)
     states_at_most = puzzle.body.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from farthest.coordinator.estimate import (
     check_disk,
     check_memory,
+    check_pattern,
     check_shards,
     cores,
     estimate,
+    estimate_pattern,
     estimate_scatter,
 )
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import PuzzleError
+from farthest.puzzles.sliding import Sliding
 from farthest.spaces.contract import gather, scatter
 from farthest.worker.memory import MemoryStore, searches_in_place
 
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from farthest.coordinator.celery_executor import LayerProgress
     from farthest.coordinator.settings import Estimate
     from farthest.models.database import Database
+    from farthest.puzzles.definition import Puzzle
     from farthest.spaces.contract import GatherSpace, Space
+    from farthest.spaces.pattern import PatternSpace
     from farthest.worker.scatter_memory import ScatterMemoryStore
     from farthest.worker.store import JobStore
 
@@ -50,7 +55,7 @@ class Site(Protocol):
 
 
 class ThisProcess:
-    """Bitmaps or runs in memory, stepped by threads."""
+    """Bitmaps, runs or lines of patterns in memory, stepped by threads."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         self._settings = settings
@@ -64,6 +69,10 @@ class ThisProcess:
         if space.engine == "scatter":
             needs = estimate_scatter(space, self._settings)
             self._reporter.estimate(needs)
+        elif space.engine == "pattern":
+            needs = estimate_pattern(space, self._settings)
+            self._reporter.estimate(needs)
+            check_pattern(space, needs)
         else:
             needs = self._gathering(gather(space))
         if database is not None and database.path is not None:
@@ -88,6 +97,10 @@ class ThisProcess:
                 scatter(space), distances=not self._settings.histogram_only, memory=self._memory
             )
             return self._scatter
+        if space.engine == "pattern":
+            from farthest.worker.pattern_memory import PatternStore
+
+            return PatternStore(cast("PatternSpace", space).compile_kernel(self._settings.isa))
         return MemoryStore(
             self._kernel(gather(space)),
             gather(space).keys_of(space.origins),
@@ -185,6 +198,23 @@ class Workers:
             threads=self._settings.threads or cores(),
             watch=watch,
             should_stop=should_stop,
+        )
+
+
+def site_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Site:
+    """The site that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
+    if settings.workers == "threads":
+        return ThisProcess(settings, reporter)
+    check_workers(puzzle)
+    return Workers(settings, reporter)
+
+
+def check_workers(puzzle: Puzzle) -> None:
+    """Raises PuzzleError for a puzzle that only one process can enumerate."""
+    if isinstance(puzzle.body, Sliding) and puzzle.body.blanks:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
+            "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
         )
 
 

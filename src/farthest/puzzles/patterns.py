@@ -20,7 +20,7 @@ from farthest.puzzles.sliding import Sliding
 from farthest.puzzles.wording import near_match, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -129,8 +129,8 @@ def _pattern(
 
 def others_token(tokens: Sequence[str]) -> str:
     """How the pieces outside the pattern are written."""
-    candidates: Iterable[str] = (*_OTHERS, *(f"others{number}" for number in range(99)))
-    return next(token for token in candidates if token not in tokens)
+    written: list[str] = [*_OTHERS, *(f"others{number}" for number in range(len(tokens)))]
+    return next(token for token in written if token not in tokens)
 
 
 def goal_boards(goals: Sequence[Board], relabel: Sequence[int]) -> tuple[Board, ...]:

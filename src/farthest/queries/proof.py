@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.models.maps import Maps
+from farthest.puzzles.sliding import Sliding
 from farthest.verify.generic import verify_generic
+from farthest.verify.pattern import verify_pattern
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
 
@@ -21,8 +23,10 @@ def prove(distance_map: DistanceMap) -> Report:
     stored = Maps(distance_map.database).states(record.id)
     rows = ((row.key, row.distance, row.board) for row in stored)
     depth = None if distance_map.complete else distance_map.depth
-    if distance_map.puzzle.family == "sliding":
-        return verify_map(
+    body = distance_map.puzzle.body
+    if isinstance(body, Sliding):
+        prove_sliding = verify_pattern if body.blanks else verify_map
+        return prove_sliding(
             distance_map.puzzle,
             record.layout,
             distance_map.origin,

@@ -49,7 +49,7 @@ class ArrangementSpace:
         self.moves_toward = moves_toward
         self.moves_away = moves_away
         self.cells = puzzle.body.cells
-        self.engine: Literal["gather", "scatter"] = "gather"
+        self.engine: Literal["gather", "scatter", "pattern"] = "gather"
         self.code_bytes = 8
         self.moves_both_ways = True
         self._class_of = bytearray(b"\xff" * 256)

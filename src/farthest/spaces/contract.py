@@ -33,8 +33,8 @@ NO_KEY = 2**64 - 1
 class Space(Protocol):
     """A puzzle compiled, with its origin: boards to codes and back, and the neighbours of boards."""
 
-    engine: Literal["gather", "scatter"]
-    """Which of the two ways of enumerating is its own."""
+    engine: Literal["gather", "scatter", "pattern"]
+    """Which way of enumerating is its own."""
     puzzle: Puzzle
     origin: Origin
     cells: int

@@ -38,7 +38,7 @@ class DigitSpace(ABC):
     ``radices``: the number of values of each digit, the lowest first.
     """
 
-    engine: Literal["gather", "scatter"] = "scatter"
+    engine: Literal["gather", "scatter", "pattern"] = "scatter"
     code_bytes = 8
     moves_both_ways = True
     graded = False

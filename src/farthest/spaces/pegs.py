@@ -59,7 +59,7 @@ def _layout_of(puzzle: Puzzle, origins: Sequence[Board]) -> Layout | None:
 class PegSpace(PegBoards):
     """A GatherSpace: all boards of one class by keys."""
 
-    engine: Literal["gather", "scatter"] = "gather"
+    engine: Literal["gather", "scatter", "pattern"] = "gather"
     code_bytes = 8
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:

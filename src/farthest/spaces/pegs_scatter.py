@@ -24,7 +24,7 @@ _MOST_HOLES = 63
 class PegScatterSpace(PegBoards):
     """A ScatterSpace, sparse: few boards of all can be reached."""
 
-    engine: Literal["gather", "scatter"] = "scatter"
+    engine: Literal["gather", "scatter", "pattern"] = "scatter"
     code_bytes = 8
     keys: int | None = None
     undirected = False

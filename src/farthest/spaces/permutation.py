@@ -53,7 +53,7 @@ class PermutationSpace(PermutationBoards):
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: Literal["gather", "scatter"] = "gather"
+        self.engine: Literal["gather", "scatter", "pattern"] = "gather"
         self.layout = layout
         self._class_of = bytearray(b"\xff" * 256)
         for position, label in enumerate(layout.classes):

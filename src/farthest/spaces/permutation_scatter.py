@@ -41,7 +41,7 @@ class SlotwiseSpace(PermutationBoards):
         self, puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any] | None
     ) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: Literal["gather", "scatter"] = "scatter"
+        self.engine: Literal["gather", "scatter", "pattern"] = "scatter"
         self.undirected = self.body.symmetric
         self.graded = False
         if fields is None:

@@ -37,7 +37,7 @@ def compile(  # noqa: A001 - what families call it
 class PythonSpace:
     """A ScatterSpace whose codes are the keys of a user's class."""
 
-    engine: Literal["gather", "scatter"] = "scatter"
+    engine: Literal["gather", "scatter", "pattern"] = "scatter"
     graded = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, permutations
 from math import factorial, prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.boards import format_board, parse_board
@@ -20,14 +20,21 @@ from farthest.spaces.arrangement import ArrangementSpace
 from farthest.spaces.layout import Layout, choose_layout
 from farthest.spaces.moves import Move
 
+if TYPE_CHECKING:
+    from farthest.spaces.pattern import PatternSpace
+
 MAX_ORIGINS = 1_000_000
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> ArrangementSpace:
+) -> ArrangementSpace | PatternSpace:
     """See ``spaces.compile_space``."""
     body = sliding(puzzle)
+    if body.blanks:
+        from farthest.spaces.pattern import PatternSpace
+
+        return PatternSpace(puzzle, origin, layout)
     forward = tuple(moves_of(body, puzzle.metric))
     backward = tuple(move.inverse() for move in forward)
     origins = origin_boards(puzzle, origin)

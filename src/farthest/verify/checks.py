@@ -22,6 +22,7 @@ PROVES = {
     "nearer": "every other reached state has a neighbour nearer to the origin",
     "jump": "no neighbour is nearer by more than one",
     "closed": "no reached state has an unreached successor",
+    "recount": "every distance is that of a search anew, without the kernel",
     "depth": "no distance exceeds the depth that the map includes",
     "layers": "the stored number of states of each layer is that of the map",
     "digest": "the stored digest is that of the map",

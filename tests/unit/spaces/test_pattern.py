@@ -1,0 +1,139 @@
+"""Additive patterns: distances against a plain 0-1 search of the puzzle itself, on grids, walls and graphs."""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from farthest import _kernel
+from farthest.errors import BoardError, PuzzleError, ResourceError
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.sliding import Sliding
+from farthest.spaces import compile_space
+from farthest.spaces.pattern import PatternSpace
+from farthest.worker.pattern_memory import PatternStore
+from farthest.worker.step import step
+
+if TYPE_CHECKING:
+    from farthest.puzzles.body import Board
+
+ISAS = _kernel.available_isas()
+
+GRAPHS = {
+    "theta": "edges = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [0, 6], [6, 3]]",
+    "triangles": "edges = [[0, 1], [1, 2], [2, 0], [2, 3], [3, 4], [4, 5], [5, 3], [5, 6]]",
+    "one-way": "edges = [[0, 1], [1, 2], [2, 3], [0, 3], [3, 4]]\narcs = [[4, 5], [5, 6], [6, 0]]",
+    "star": "edges = [[0, 1], [0, 2], [0, 3], [0, 4], [0, 5], [0, 6]]",
+}
+
+
+def graph(name: str) -> Puzzle:
+    return parse_puzzle(
+        f'name = "{name}"\nfamily = "sliding"\n[sliding]\n{GRAPHS[name]}\ngoal = "1 2 3 4 5 6 0"\n', name
+    )
+
+
+def naive(parent: Puzzle, labels: tuple[int, ...], origin: Origin) -> dict[Board, int]:
+    """The least cost of the blank's places, by placement: a 0-1 search over (cells of the pieces, cell of the blank)."""
+    body = parent.body
+    assert isinstance(body, Sliding)
+    ways = {*body.edges, *((b, a) for a, b in body.edges), *body.arcs}
+    if origin.direction == "to":
+        ways = {(b, a) for a, b in ways}
+    back = {end: [start for start, to in ways if to == end] for end in range(body.cells)}
+    costs: dict[tuple[Board, int], int] = {}
+    queue = deque(
+        (0, tuple(goal.index(label) for label in labels), goal.index(0)) for goal in body.goals
+    )
+    while queue:
+        cost, pieces, blank = queue.popleft()
+        if (pieces, blank) in costs:
+            continue
+        costs[pieces, blank] = cost
+        for start in back[blank]:
+            if start in pieces:
+                queue.append((cost + 1, tuple(blank if cell == start else cell for cell in pieces), start))
+            else:
+                queue.appendleft((cost, pieces, start))
+    least: dict[Board, int] = {}
+    for (pieces, _), cost in costs.items():
+        least[pieces] = min(cost, least.get(pieces, cost))
+    return least
+
+
+def enumerated(space: PatternSpace, isa: str, threads: int = 1) -> PatternStore:
+    store = PatternStore(space.compile_kernel(isa))
+    depth = 0
+    while store.reachable(depth + 1):
+        depth += 1
+        step(store, depth, store.begin(depth, [0]), threads)
+    return store
+
+
+def distances(space: PatternSpace, isa: str, threads: int = 1) -> list[int]:
+    store = enumerated(space, isa, threads)
+    return [value for *_, part in store.chunks(0, 1000) for value in part]
+
+
+SMALL = [
+    *(("sliding-2x3", tokens) for tokens in ("1", "4", "2.5", "1-3", "1-4", "1-5")),
+    ("8-puzzle", "1-3"),
+    ("8-puzzle-blank-first", "2.7.8"),
+    ("sliding-2x4", "1.7"),
+    ("sliding-1x5", "1.3"),
+    ("theta", "1.2.5"),
+    ("triangles", "1-4"),
+    ("one-way", "1.2.4"),
+    ("one-way", "1-6"),
+    ("star", "1.4"),
+]
+LARGER = [
+    *(("8-puzzle", tokens) for tokens in ("1-4", "1-6", "1-7", "1-8")),
+    ("sliding-2x4", "1-4"),
+    ("sliding-2x4", "1-7"),
+    ("sliding-3x4", "1.5.9.10"),
+    ("sliding-4x4", "1.6.11"),
+    ("sliding-5x5", "7.12"),
+    ("sliding-6x6", "20"),
+    ("sliding-2x9", "3.17"),
+]
+
+
+def parent_of(name: str) -> Puzzle:
+    return graph(name) if name in GRAPHS else load(name)
+
+
+def check_distances(name: str, tokens: str, isa: str, origin: Origin = Origin()) -> None:  # noqa: B008
+    parent = parent_of(name)
+    pattern = pattern_of(parent, tokens)
+    space = compile_space(pattern.puzzle, origin)
+    assert isinstance(space, PatternSpace)
+    expected = naive(parent, pattern.labels, origin)
+    # Keys are the ranks of the placements in lexicographic order.
+    placements = permutations(range(space.cells), space.pieces)
+    assert distances(space, isa, threads=2) == [expected.get(cells, 255) for cells in placements]
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize(("name", "tokens"), SMALL)
+def test_distances_are_those_of_a_plain_search(name: str, tokens: str, isa: str) -> None:
+    check_distances(name, tokens, isa)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_distances_from_the_goal_go_with_one_way_passages(isa: str) -> None:
+    check_distances("one-way", "1.2.4", isa, Origin("from"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize(("name", "tokens"), LARGER)
+def test_larger_distances_are_those_of_a_plain_search(name: str, tokens: str, isa: str) -> None:
+    check_distances(name, tokens, isa)
