@@ -6,11 +6,9 @@ from collections import deque
 from itertools import permutations
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 from farthest import _kernel
-from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import pattern_of
@@ -41,7 +39,7 @@ def graph(name: str) -> Puzzle:
 
 
 def naive(parent: Puzzle, labels: tuple[int, ...], origin: Origin) -> dict[Board, int]:
-    """The least cost of the blank's places, by placement: a 0-1 search over (cells of the pieces, cell of the blank)."""
+    """The least cost over all places of the blank, by placement: a 0-1 search over placements and blanks."""
     body = parent.body
     assert isinstance(body, Sliding)
     ways = {*body.edges, *((b, a) for a, b in body.edges), *body.arcs}
@@ -49,9 +47,7 @@ def naive(parent: Puzzle, labels: tuple[int, ...], origin: Origin) -> dict[Board
         ways = {(b, a) for a, b in ways}
     back = {end: [start for start, to in ways if to == end] for end in range(body.cells)}
     costs: dict[tuple[Board, int], int] = {}
-    queue = deque(
-        (0, tuple(goal.index(label) for label in labels), goal.index(0)) for goal in body.goals
-    )
+    queue = deque((0, tuple(goal.index(label) for label in labels), goal.index(0)) for goal in body.goals)
     while queue:
         cost, pieces, blank = queue.popleft()
         if (pieces, blank) in costs:
