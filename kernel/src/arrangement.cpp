@@ -64,7 +64,7 @@ ArrangementSpace::ArrangementSpace(Layout layout, std::vector<Move> moves, int s
       shards_(shards()),
       programs_(layout_),
       isa_(isa),
-      shufflers_(std::make_unique<Shufflers>(isa, programs_.maps())) {
+      shufflers_(std::make_unique<Shufflers>(isa, layout_.bits(), programs_.maps())) {
   link_shards();
   colour_shards();
 }
@@ -150,7 +150,7 @@ void ArrangementSpace::prepare(const std::vector<std::uint64_t>& shards, int thr
     rows[i] =
         build_rows(layout_, pulls_, shard_classes_, missing[i], shards_[missing[i]], programs_, interning);
   });
-  shufflers_ = std::make_unique<Shufflers>(isa_, programs_.maps());
+  shufflers_ = std::make_unique<Shufflers>(isa_, layout_.bits(), programs_.maps());
   for (std::size_t i = 0; i < missing.size(); ++i) {  // nothing throws from here on
     shards_[missing[i]].rows = std::move(rows[i]);
     shards_[missing[i]].prepared = true;

@@ -21,6 +21,7 @@ inline constexpr std::size_t kPegPatterns = 8;   // three holes
 inline constexpr std::uint64_t kPegBlock = 256;  // lines that are looked at together
 inline constexpr std::size_t kPegLineWords = 8;  // at most
 inline constexpr std::size_t kPegMaxFlips = 1024;
+inline constexpr std::size_t kPegAhead = 4;  // lines
 
 // A change of low index bits.
 struct PegShuffle {
@@ -70,8 +71,16 @@ struct FlipHere {
   const std::uint8_t* flags;
   const Word* masks;  // of the flip
   const std::uint8_t* patterns;
-  std::uint32_t line;    // change of the line within the block
+  std::uint32_t line;  // change of the line within the block
+  std::uint32_t shuffle;
   std::uint8_t pattern;  // of the source block
+};
+
+// What a flip adds to a line.
+struct PegPull {
+  const Word* from;
+  const Word* mask;
+  std::uint32_t shuffle;
 };
 
 inline bool any_flag(const std::uint8_t* flags, std::uint64_t lines) {
@@ -93,17 +102,26 @@ inline std::uint8_t pattern_of(const PegFlip& flip, std::uint64_t line) {
   return static_cast<std::uint8_t>(pattern);
 }
 
-template <class Line, std::size_t kWords>
-std::uint64_t step_block(const LineRange& range, const PegStep& by, std::uint64_t first, std::uint64_t last) {
-  const std::uint64_t begin = first & ~(kPegBlock - 1);  // within the shard
-  const std::uint64_t size = by.lines_per_shard < kPegBlock ? by.lines_per_shard : kPegBlock;
-  const std::uint64_t block = range.shard * by.lines_per_shard + begin;
+// The flips that can add to a block.
+struct BlockFlips {
+  std::uint64_t block;  // the number of its first line in the space
+  std::uint64_t size;   // lines
+  std::size_t groups;   // of 64 flips
+  bool any;
   FlipHere here[kPegMaxFlips];
-  std::uint64_t possible[kPegMaxFlips / 64][kPegPatterns];
-  bool any_flip = false;
-  const std::size_t groups = (by.flip_count + 63) / 64;
-  for (std::size_t g = 0; g < groups; ++g) {
-    for (std::size_t p = 0; p < kPegPatterns; ++p) possible[g][p] = 0;
+  std::uint64_t possible[kPegMaxFlips / 64]
+                        [kPegPatterns];  // flips by the pattern of a line that lets them add
+};
+
+template <std::size_t kWords>
+void find_flips(const LineRange& range, const PegStep& by, std::uint64_t begin, BlockFlips& flips) {
+  flips.block = range.shard * by.lines_per_shard + begin;
+  flips.size = by.lines_per_shard < kPegBlock ? by.lines_per_shard : kPegBlock;
+  flips.groups = (by.flip_count + 63) / 64;
+  flips.any = false;
+  const std::uint64_t block = flips.block, size = flips.size;
+  for (std::size_t g = 0; g < flips.groups; ++g) {
+    for (std::size_t p = 0; p < kPegPatterns; ++p) flips.possible[g][p] = 0;
     for (std::size_t f = 64 * g; f < by.flip_count && f < 64 * g + 64; ++f) {
       const PegFlip& flip = by.flips[f];
       const std::uint64_t source = (block ^ flip.upper) & ~(kPegBlock - 1);
@@ -113,52 +131,78 @@ std::uint64_t step_block(const LineRange& range, const PegStep& by, std::uint64_
       if ((flip.active >> pattern & 1) == 0) continue;
       const std::uint8_t* flags = range.source_flags[by.source_of[f]] + local;
       if (!any_flag(flags, size)) continue;
-      any_flip = true;
-      here[f] = {range.source_words[by.source_of[f]] + local * kWords,
-                 flags,
-                 by.masks + f * kPegPatterns * kWords,
-                 by.patterns + f * kPegBlock,
-                 static_cast<std::uint32_t>(flip.upper & (kPegBlock - 1)),
-                 pattern};
+      flips.any = true;
+      flips.here[f] = {range.source_words[by.source_of[f]] + local * kWords,
+                       flags,
+                       by.masks + f * kPegPatterns * kWords,
+                       by.patterns + f * kPegBlock,
+                       static_cast<std::uint32_t>(flip.upper & (kPegBlock - 1)),
+                       flip.shuffle,
+                       pattern};
       for (unsigned p = 0; p < kPegPatterns; ++p)
-        possible[g][p] |= static_cast<std::uint64_t>(flip.possible >> (pattern ^ p) & 1) << (f % 64);
+        flips.possible[g][p] |= static_cast<std::uint64_t>(flip.possible >> (pattern ^ p) & 1) << (f % 64);
     }
   }
+}
+
+// Asks for what the line is pulled from and writes it to `pulls` from `count` on; returns the new count.
+template <std::size_t kWords>
+std::size_t find_pulls(const PegStep& by, const BlockFlips& block, std::uint64_t line, PegPull* pulls,
+                       std::size_t count) {
+  const std::uint64_t at = (block.block + line) & (kPegBlock - 1);
+  for (std::size_t g = 0; g < block.groups; ++g) {
+    std::uint64_t flips = 0;
+    for (std::size_t p = 0; p < kPegPatterns; ++p) flips |= block.possible[g][p] & by.tables[g].flips[at][p];
+    for (; flips != 0; flips &= flips - 1) {
+      const FlipHere& flip = block.here[64 * g + static_cast<std::size_t>(std::countr_zero(flips))];
+      const std::uint64_t from = at ^ flip.line;
+      const std::uint64_t local = from & (block.size - 1);
+      const std::size_t pattern = flip.pattern ^ flip.patterns[from];
+      pulls[count] = {flip.words + local * kWords, flip.masks + pattern * kWords, flip.shuffle};
+      __builtin_prefetch(pulls[count].from);
+      // An index, since compilers would advance a pointer by a branch, which is hard to foretell.
+      count += flip.flags[local] != 0 ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+template <class Line>
+void add_pulls(const PegStep& by, const PegPull* pull, const PegPull* end, Word* words) {
+  Line result;
+  while (pull != end) {
+    const std::uint32_t shuffle = pull->shuffle;
+    Line sum;
+    do sum.add(pull->from, pull->mask);
+    while (++pull != end && pull->shuffle == shuffle);
+    result.add(sum, by.shuffles[shuffle]);
+  }
+  result.store(words);
+}
+
+template <class Line, std::size_t kWords>
+std::uint64_t step_block(const LineRange& range, const PegStep& by, std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t begin = first & ~(kPegBlock - 1);  // within the shard
+  BlockFlips flips;
+  find_flips<kWords>(range, by, begin, flips);
   std::uint64_t total = 0;
-  if (!any_flip) {
+  if (!flips.any) {
     for (std::uint64_t line = first; line < last; ++line) total += finish_line(range, line, nullptr, kWords);
     return total;
   }
-  for (std::uint64_t line = first; line < last; ++line) {
-    const std::uint64_t at = (block + line - begin) & (kPegBlock - 1);
-    Line result, sum;
-    bool any = false;
-    std::uint32_t shuffle = 0;
-    for (std::size_t g = 0; g < groups; ++g) {
-      std::uint64_t flips = 0;
-      for (std::size_t p = 0; p < kPegPatterns; ++p) flips |= possible[g][p] & by.tables[g].flips[at][p];
-      for (; flips != 0; flips &= flips - 1) {
-        const std::size_t f = 64 * g + static_cast<std::size_t>(std::countr_zero(flips));
-        const FlipHere& flip = here[f];
-        const std::uint64_t from = at ^ flip.line;
-        const std::uint64_t local = from & (size - 1);
-        if (flip.flags[local] == 0) continue;
-        if (by.flips[f].shuffle != shuffle) {
-          if (any) result.add(sum, by.shuffles[shuffle]);
-          sum = Line();
-          shuffle = by.flips[f].shuffle;
-        }
-        any = true;
-        const std::size_t pattern = flip.pattern ^ flip.patterns[from];
-        sum.add(flip.words + local * kWords, flip.masks + pattern * kWords);
-      }
+  // A few lines at a time: what they are pulled from is far away, and is asked for before any is used.
+  PegPull pulls[kPegAhead * kPegMaxFlips];
+  std::size_t ends[kPegAhead + 1] = {0};
+  while (first < last) {
+    const std::uint64_t lines = last - first < kPegAhead ? last - first : kPegAhead;
+    for (std::uint64_t i = 0; i < lines; ++i)
+      ends[i + 1] = find_pulls<kWords>(by, flips, first + i - begin, pulls, ends[i]);
+    for (std::uint64_t i = 0; i < lines; ++i, ++first) {
+      alignas(64) Word words[kWords];
+      const bool any = ends[i] != ends[i + 1];
+      if (any) add_pulls<Line>(by, pulls + ends[i], pulls + ends[i + 1], words);
+      total += finish_line(range, first, any ? words : nullptr, kWords);
     }
-    alignas(64) Word words[kWords];
-    if (any) {
-      result.add(sum, by.shuffles[shuffle]);
-      result.store(words);
-    }
-    total += finish_line(range, line, any ? words : nullptr, kWords);
   }
   return total;
 }

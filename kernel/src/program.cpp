@@ -96,18 +96,17 @@ void ProgramTable::build_turns() {
       map[b] = static_cast<std::uint8_t>(layout_.turned(b, turn, word, end));
     maps_.push_back(map);
   }
-  for (std::uint64_t turn = 0; turn < layout_.line_twists() * bits; ++turn) {
-    Program program;
-    program.identity = turn == 0;
-    for (std::uint64_t to = 0; turn != 0 && to < layout_.line_twists(); ++to) {
-      const auto from = static_cast<std::uint16_t>(layout_.turned(to, turn / bits, line, word));
-      if (turn % bits == 0)
-        program.copies.push_back({static_cast<std::uint16_t>(to), from});
-      else
-        program.shuffles.push_back(
-            {static_cast<std::uint16_t>(to), from, static_cast<std::uint32_t>(turn % bits - 1)});
+  const auto words = static_cast<std::uint16_t>(layout_.line_twists());
+  for (std::uint64_t line_turn = 0; line_turn < words; ++line_turn) {
+    std::vector<WordCopy> copies;
+    for (std::uint16_t to = 0; to < words; ++to)
+      copies.push_back({to, static_cast<std::uint16_t>(layout_.turned(to, line_turn, line, word))});
+    programs_.push_back(line_turn == 0 ? Program{true, {}, {}} : Program{false, copies, {}});
+    for (std::uint32_t map = 0; map + 1 < bits; ++map) {
+      auto& shuffles = programs_.emplace_back().shuffles;
+      shuffles.reserve(words);
+      for (const WordCopy& copy : copies) shuffles.push_back({copy.to, copy.from, map});
     }
-    programs_.push_back(std::move(program));
   }
 }
 

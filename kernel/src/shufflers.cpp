@@ -3,12 +3,12 @@
 namespace farthest {
 namespace {
 
-const Backend& backend_for(Isa isa) {
+const Backend& backend_for(Isa isa, int bits) {
 #ifdef FARTHEST_X86
   if (isa == Isa::avx512) return avx512_backend();
-  if (isa == Isa::avx2) return avx2_backend();
+  if (isa == Isa::avx2) return avx2_backend(bits);
 #else
-  static_cast<void>(isa);
+  static_cast<void>(isa), static_cast<void>(bits);
 #endif
   return portable_backend();
 }
@@ -30,7 +30,7 @@ std::vector<Isa> available_isas() {
   return isas;
 }
 
-Shufflers::Shufflers(Isa isa, const std::vector<BitMap>& maps) : backend_(backend_for(isa)) {
+Shufflers::Shufflers(Isa isa, int bits, const std::vector<BitMap>& maps) : backend_(backend_for(isa, bits)) {
   if (maps.empty()) return;
   memory_ = ::operator new(maps.size() * backend_.bytes, std::align_val_t{backend_.align});
   for (std::size_t i = 0; i < maps.size(); ++i)

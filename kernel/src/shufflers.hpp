@@ -10,8 +10,8 @@ namespace farthest {
 
 class Shufflers {
  public:
-  // isa: one of available_isas().
-  Shufflers(Isa isa, const std::vector<BitMap>& maps);
+  // isa: one of available_isas(). bits: Layout::bits(), of the words that are shuffled.
+  Shufflers(Isa isa, int bits, const std::vector<BitMap>& maps);
   ~Shufflers();
   Shufflers(const Shufflers&) = delete;
   Shufflers& operator=(const Shufflers&) = delete;

@@ -29,7 +29,7 @@ struct Backend {
   void (*make)(void* place, const BitMap& map);
 };
 const Backend& portable_backend();
-const Backend& avx2_backend();
+const Backend& avx2_backend(int bits);  // for words of so many bits
 const Backend& avx512_backend();
 
 namespace {  // one copy for each instruction set: inline functions would be merged by the linker

@@ -121,22 +121,37 @@ def _near_order(holes: int, changes: Changes) -> list[int]:
         inside = sum(triple & ~line == 0 for triple in triples)
         return -inside, sum(triple & line != 0 for triple in triples), order
 
-    return min((_grown(first, holes, triples) for first in range(holes)), key=value)
+    grower = _Grower(holes, triples)
+    return min((grower.grown(first) for first in range(holes)), key=value)
 
 
-def _grown(first: int, holes: int, triples: list[int]) -> list[int]:
-    """The holes from ``first`` on, each the one that joins most triples with those before it."""
-    order, inside = [first], 1 << first
-    while len(order) < holes:
-        joined = [0] * holes
-        for triple in triples:
-            weight = (-1, 2, 9, 0)[(triple & inside).bit_count()]
-            for hole in range(holes):
-                if triple >> hole & 1:
-                    joined[hole] += weight
-        best = max(
-            (hole for hole in range(holes) if not inside >> hole & 1), key=lambda hole: (joined[hole], -hole)
-        )
-        order.append(best)
-        inside |= 1 << best
-    return order
+class _Grower:
+    """Puts holes in order, each the one that joins most triples with those before it."""
+
+    WEIGHTS = (-1, 2, 9, 0)
+    """What a triple is worth to each of its holes, by how many of them are in order already."""
+
+    def __init__(self, holes: int, triples: Sequence[int]) -> None:
+        members = [[hole for hole in range(holes) if triple >> hole & 1] for triple in triples]
+        self._of = [
+            [(one, triples[i]) for i, one in enumerate(members) if hole in one] for hole in range(holes)
+        ]
+        self._joined = [self.WEIGHTS[0] * len(those) for those in self._of]
+
+    def grown(self, first: int) -> list[int]:
+        """The holes from ``first`` on."""
+        order, inside = list[int](), 0
+        joined, left = list(self._joined), list(range(len(self._of)))
+        best = first
+        while True:
+            order.append(best)
+            left.remove(best)
+            if not left:
+                return order
+            for members, triple in self._of[best]:
+                before = (triple & inside).bit_count()
+                gained = self.WEIGHTS[before + 1] - self.WEIGHTS[before]
+                for hole in members:
+                    joined[hole] += gained
+            inside |= 1 << best
+            best = max(left, key=joined.__getitem__)  # of equals the first

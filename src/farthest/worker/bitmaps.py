@@ -8,16 +8,26 @@ from contextlib import suppress
 from farthest import _kernel
 from farthest.errors import ResourceError
 
+HUGE = 2**22
+"""Bytes from which on memory is asked for in huge pages."""
 
-def zeros(size: int) -> memoryview:
-    """``size`` zero bytes of anonymous memory. Raises ResourceError when the system has none."""
+
+def zeros(size: int, *, used: bool = False) -> memoryview:
+    """``size`` zero bytes of anonymous memory. Raises ResourceError when the system has none.
+
+    ``used``: all of it will be. Then a small array's pages are taken at once: threads that each took them when they
+    first touch them would wait for one another, longer than a small space is searched.
+    """
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    if used and size < HUGE:
+        flags |= getattr(mmap, "MAP_POPULATE", 0)
     try:
-        memory = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        memory = mmap.mmap(-1, max(size, 1), flags=flags)
     except OSError as error:
         raise ResourceError(
             f"the system gives no {size:,} bytes of memory ({error.strerror}); it may limit this process (ulimit -v)"
         ) from error
-    if size >= 2**22 and hasattr(mmap, "MADV_HUGEPAGE"):
+    if size >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
         with suppress(OSError):  # a hint, which not every system takes
             memory.madvise(mmap.MADV_HUGEPAGE)
     return memoryview(memory)[:size]

@@ -82,7 +82,7 @@ class MemoryStore:
 
     def _array_pair(self) -> tuple[memoryview, memoryview]:
         """Words and flags of a layer over all shards."""
-        return zeros(self.kernel.words * 8).cast("Q"), zeros(self.kernel.lines)
+        return zeros(self.kernel.words * 8, used=True).cast("Q"), zeros(self.kernel.lines, used=True)
 
     def _view(self, words: memoryview, flags: memoryview, first: int, shards: int) -> _kernel.Layer:
         """The part of an array that holds ``shards`` shards from ``first`` on."""
