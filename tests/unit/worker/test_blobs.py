@@ -93,9 +93,10 @@ def test_a_blob_that_says_too_much_is_noticed() -> None:
 # Bitmaps
 
 
-def test_memory_is_zero_and_writable() -> None:
+@pytest.mark.parametrize("used", [False, True])
+def test_memory_is_zero_and_writable(used: bool) -> None:
     for size in (0, 1, 4097, 2**22):
-        memory = zeros(size)
+        memory = zeros(size, used=used)
         assert len(memory) == size
         assert bytes(memory[:5000]) == bytes(min(size, 5000))
         if size:
