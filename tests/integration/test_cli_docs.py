@@ -83,6 +83,7 @@ def fields(value: Any) -> set[str]:
         ("plot", ["1", "layers.svg"]),
         ("verify", ["1"]),
         ("heuristic", ["1", "--heuristic", "misplaced+misplaced"]),
+        ("compare", ["3-puzzle", "--instances", "2"]),
         ("solve", ["3-puzzle", "0 3 / 1 2"]),
         ("submit", ["3-puzzle"]),
         ("cancel", ["2"]),

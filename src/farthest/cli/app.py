@@ -16,6 +16,7 @@ import farthest
 from farthest.cli import (
     INTERRUPTED,
     ask,
+    compare,
     draw,
     enumeration,
     heuristic,
@@ -154,6 +155,7 @@ for command in (
     output.plot,
     verify.verify,
     heuristic.heuristic,
+    compare.compare,
     worker.worker,
     worker.workers,
     service.coordinator,

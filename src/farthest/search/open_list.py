@@ -32,8 +32,7 @@ def too_many(problem: Problem, memory: int, boards: int) -> ResourceError:
     """The error of a search that met more boards than it may."""
     return ResourceError(
         f"puzzle {problem.puzzle.name}: no target among the first {boards:,} boards, which take the "
-        f"{bytes_text(memory)} of memory allowed; iterative deepening (ida, iddfs) does not keep boards, "
-        "or enumerate the puzzle"
+        f"{bytes_text(memory)} of memory allowed; allow more with --memory, or choose ida or iddfs, which keep few"
     )
 
 

@@ -1,0 +1,264 @@
+"""`farthest compare`: several algorithms on the same random boards."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.options import byte_size, database_option, force_option, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from farthest.coordinator.comparison import Comparison, Run, Spread, Tally
+    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Puzzle
+    from farthest.queries.distance_map import DistanceMap
+
+ALGORITHMS = "bfs,dfs,astar,ida"
+DISAGREED = 1
+PARTS = ("mean", "median", "most")
+SHOWN = 5
+
+
+@click.command()
+@click.argument("name", metavar="PUZZLE")
+@click.option(
+    "--instances",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=100,
+    show_default=True,
+    help="How many random boards.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    default=1,
+    show_default=True,
+    help="The same seed gives the same boards.",
+)
+@click.option(
+    "--algorithms",
+    metavar="LIST",
+    default=ALGORITHMS,
+    show_default=True,
+    help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
+)
+@click.option(
+    "--heuristic",
+    "heuristics",
+    metavar="NAME",
+    multiple=True,
+    help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
+)
+@click.option(
+    "--csv", "table", metavar="FILE", type=click.Path(path_type=Path), help="Write all runs to FILE."
+)
+@click.option(
+    "--routes",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write all routes, a text file for each algorithm.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=byte_size,
+    help="Memory for the boards that a search has met.  [default: four fifths of what is free]",
+)
+@force_option
+@database_option
+@json_option
+@click.pass_context
+def compare(
+    context: click.Context,
+    name: str,
+    instances: int,
+    seed: int,
+    algorithms: str,
+    heuristics: tuple[str, ...],
+    table: Path | None,
+    routes: Path | None,
+    memory: int | None,
+    force: bool,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Search random boards of PUZZLE with several algorithms, and compare what that costs.
+
+    Each board is any that can be solved, with the same chance. Told are the means, medians and greatest numbers of
+    seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the ways
+    found. bfs finds shortest ways; so do ida, iddfs and astar where the heuristic is admissible: they must agree, with
+    each other and with the puzzle's stored map if there is one (exit status 1 where they do not).
+
+    \b
+    Examples:
+      farthest compare 8-puzzle --instances 100 --seed 1
+      farthest compare 8-puzzle --heuristic misplaced+manhattan --csv runs.csv --routes routes
+      farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
+    """
+    from farthest.cli.printing import print_json
+    from farthest.coordinator.comparison import Comparison, Tally, entrants
+    from farthest.coordinator.estimate import available_memory
+    from farthest.puzzles import catalogue
+    from farthest.queries.comparison_files import comparison_files
+    from farthest.search.open_list import target_test
+    from farthest.search.problem import Problem
+
+    puzzle = catalogue.load(name)
+    chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
+    with ExitStack() as stack:
+        truth, why_none = _stored(stack, puzzle, database)
+        limit = available_memory() * 4 // 5 if memory is None else memory
+        comparison = Comparison(puzzle, chosen, memory=limit, load_map=None)
+        boards = _boards(puzzle, instances, seed, truth)
+        is_target = target_test(Problem(puzzle, boards[0], "goal", "zero"))
+        tally = Tally()
+        _expect(tally, truth, boards)
+        write = stack.enter_context(
+            comparison_files(puzzle, chosen, is_target, table=table, routes=routes, force=force)
+        )
+        for run in _with_progress(comparison.runs(boards), len(boards) * len(chosen)):
+            write(run)
+            tally.add(run)
+        facts = {"puzzle": puzzle.name, "instances": instances, "seed": seed}
+        if as_json:
+            print_json({**facts, **_fields(comparison, tally), "map": truth and truth.job})
+        else:
+            _print(comparison, tally, facts, truth, why_none)
+    if tally.disagreements:
+        context.exit(DISAGREED)
+
+
+def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[DistanceMap | None, str]:
+    """The puzzle's newest map, if that tells the distances to the goal, and why there is none.
+
+    Raises StorageError where a database is named that cannot be opened.
+    """
+    from farthest.errors import JobError, StorageError
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.puzzles.definition import Origin
+    from farthest.queries.distance_map import DistanceMap
+
+    try:
+        opened = stack.enter_context(open_database(database, create=False))
+    except StorageError as error:
+        if database is not None:
+            raise
+        return None, str(error)
+    try:
+        found = DistanceMap(opened, Jobs(opened).find(puzzle.name, has_map=True))
+    except JobError as error:
+        return None, str(error)
+    if found.record.puzzle_digest != puzzle.digest:
+        return None, f"job {found.job} is of another puzzle of that name"
+    if found.origin != Origin("to", "goal") or not found.complete:
+        return None, f"job {found.job} does not tell all distances to the goal"
+    return found, ""
+
+
+def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:
+    """Random boards that can be solved; where only a map knows which these are, states of it."""
+    from farthest.search.random_boards import random_boards
+    from farthest.search.solvable_contract import UndecidedError
+
+    try:
+        return random_boards(puzzle, instances, seed)
+    except UndecidedError:
+        if truth is None:
+            raise
+    from farthest.queries.random_states import random_states
+    from farthest.search.chance import Chance
+
+    return [truth.labels(text) for text in random_states(truth, instances, Chance(seed))]
+
+
+def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
+    """The runs; on a terminal a line on standard error tells how many are done."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    for number, run in enumerate(runs, 1):
+        if shown:
+            click.echo(f"\r{number:,} of {count:,} searches", err=True, nl=False)
+        yield run
+    if shown:
+        click.echo("\r\033[K", err=True, nl=False)
+
+
+def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:
+    """Tells the tally the true distances."""
+    if truth is None:
+        return
+    import numpy
+
+    distances = truth.distances(numpy.array(boards, dtype=numpy.uint8)).tolist()
+    for number, distance in enumerate(distances, 1):
+        tally.expect(number, distance if distance >= 0 else None, f"the map of job {truth.job}")
+
+
+def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
+    def spread_fields(spread: Spread | None) -> dict[str, float] | None:
+        return None if spread is None else {part: getattr(spread, part) for part in PARTS}
+
+    return {
+        "algorithms": [
+            {
+                "algorithm": entrant.algorithm,
+                "heuristic": entrant.heuristic,
+                "optimal": comparison.admissible(entrant),
+                **{measure: spread_fields(spread) for measure, spread in tally.spreads(entrant).items()},
+            }
+            for entrant in comparison.entrants
+        ],
+        "disagreements": tally.disagreements,
+    }
+
+
+def _print(
+    comparison: Comparison, tally: Tally, facts: dict[str, Any], truth: DistanceMap | None, why_none: str
+) -> None:
+    from farthest.cli.printing import counted, print_table
+
+    puzzle, instances, seed = facts["puzzle"], facts["instances"], facts["seed"]
+    click.echo(f"{counted(instances, 'random board')} of {puzzle}, seed {seed}\n")
+    rows = []
+    for entrant in comparison.entrants:
+        spreads = tally.spreads(entrant)
+        for line, part in enumerate(PARTS):
+            figures = [_figure(measure, spread, part) for measure, spread in spreads.items()]
+            rows.append([entrant.name if line == 0 else "", part, *figures])
+    print_table(["algorithm", "", *spreads], rows, right="llrrrrr")
+    click.echo()
+    proven = [entrant.name for entrant in comparison.entrants if comparison.admissible(entrant)]
+    others = [entrant.name for entrant in comparison.entrants if not comparison.admissible(entrant)]
+    if others:
+        click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
+    if tally.disagreements:
+        for text in tally.disagreements[:SHOWN]:
+            click.echo(f"Wrong: {text}.", err=True)
+        click.echo(f"{counted(len(tally.disagreements), 'contradiction')} in all.", err=True)
+    elif proven:
+        there = f", and with the map of job {truth.job}" if truth is not None else ""
+        alone = "finds" if len(proven) == 1 else "agree on"
+        click.echo(f"{_listed(proven)} {alone} the shortest ways{there}.")
+    if truth is None:
+        click.echo(f"No stored map to hold them against: {why_none}.", err=True)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _figure(measure: str, spread: Spread | None, part: str) -> str:
+    if spread is None:
+        return "-"
+    figure = getattr(spread, part)
+    return (
+        f"{figure:.4f}" if measure == "seconds" else f"{figure:,.2f}" if part == "mean" else f"{figure:,.10g}"
+    )
