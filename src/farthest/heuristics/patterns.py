@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.puzzles.permutation import Permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ class AdditivePattern:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._distances.max() == 255:
             return None
-        return [[PatternTable(self.labels, self._distances.astype(numpy.uint8), tuple(range(self._cells)))]]
+        return [[PatternTable(self.labels, self._distances, tuple(range(self._cells)))]]
 
 
 class PlainPattern:
@@ -64,13 +65,12 @@ class PlainPattern:
         return _told(self._found.distances, codes)
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where boards have no orientations, and distances are below 255."""
-        distances = self._found.distances
-        cells = self._pattern.puzzle.body.cells
-        if distances.dtype != numpy.uint8 or cells != self._pattern.parent.body.cells:
+        """See Heuristic: where the pattern's boards have no orientations, and distances are below 255."""
+        distances, body = self._found.distances, self._pattern.puzzle.body
+        if distances.dtype != numpy.uint8 or (isinstance(body, Permutation) and body.oriented):
             return None
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        return [[MapTable(self._found.space, distances.astype(numpy.uint8), label_of, tuple(range(cells)))]]
+        return [[MapTable(self._found.space, distances, label_of, tuple(range(body.cells)))]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:

@@ -1,0 +1,155 @@
+"""Heuristics as plain as can be, one board at a time: what the fast ones are compared with."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations, groupby, pairwise, permutations, product
+from math import inf
+
+from farthest.puzzles.body import WILDCARD, Board
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.hanoi import hanoi
+from farthest.puzzles.lights import lights
+from farthest.puzzles.permutation import permutation
+from farthest.puzzles.sliding import sliding
+
+Model = Callable[[Puzzle, Board, Board], float]
+"""The value of a board for one goal; infinite without a way."""
+
+
+def walk(puzzle: Puzzle, start: int) -> dict[int, int]:
+    """How far a piece of a sliding puzzle in a cell is from each cell that it can get to."""
+    body = sliding(puzzle)
+    found = {start: 0}
+    queue = [start]
+    for cell in queue:
+        ways = [b for a, b in body.edges + body.arcs if a == cell] + [a for a, b in body.edges if b == cell]
+        for after in ways:
+            if after not in found:
+                found[after] = found[cell] + 1
+                queue.append(after)
+    return found
+
+
+def distance(puzzle: Puzzle, a: int, b: int) -> float:
+    return walk(puzzle, a).get(b, inf)
+
+
+def nearest(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    return sum(
+        min(distance(puzzle, cell, to) for to, wanted in enumerate(goal) if wanted in (label, WILDCARD))
+        for cell, label in enumerate(board)
+        if label
+    )
+
+
+def matching(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    total: float = 0
+    for label in sorted(set(board) - {0}):
+        pieces = [cell for cell, held in enumerate(board) if held == label]
+        must = {cell for cell, wanted in enumerate(goal) if wanted == label}
+        may = [cell for cell, wanted in enumerate(goal) if wanted in (label, WILDCARD)]
+        total += min(
+            sum(distance(puzzle, a, b) for a, b in zip(pieces, targets, strict=True))
+            for targets in permutations(may, len(pieces))
+            if must <= set(targets)
+        )
+    return total
+
+
+def linear_conflict(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    total = nearest(puzzle, board, goal)
+    rows = sliding(puzzle).rows
+    for line in [*rows, *zip(*rows, strict=True)]:
+        for open_, run in groupby(line, key=lambda cell: cell >= 0):
+            if open_:
+                total += 2 * _leaving(list(run), board, goal)
+    return total
+
+
+def _leaving(line: list[int], board: Board, goal: Board) -> int:
+    """The fewest pieces that must be taken out so that no two in their goal line are in the wrong order."""
+    wanted = [goal[cell] for cell in line]
+    places = [wanted.index(board[cell]) for cell in line if board[cell] and board[cell] in wanted]
+    return next(
+        out
+        for out in range(len(places) + 1)
+        if any(list(kept) == sorted(kept) for kept in combinations(places, len(places) - out))
+    )
+
+
+def misplaced(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    if puzzle.family == "sliding":
+        wrong = sum(
+            label not in (0, wanted) and wanted != WILDCARD for label, wanted in zip(board, goal, strict=True)
+        )
+        rows = sliding(puzzle).rows
+        return -(-wrong // (max(len(rows), len(rows[0])) - 1)) if puzzle.metric == "slide" else wrong
+    body = permutation(puzzle)
+    slots = range(body.slots)
+    turned = body.slots if body.oriented else 0
+    wrong = sum(board[slot] != goal[slot] or board[slot + turned] != goal[slot + turned] for slot in slots)
+    most = max(
+        sum(move.to[slot] != slot or move.delta[slot] > 0 for slot in slots) for move in body.generators
+    )
+    return -(-wrong // most)
+
+
+def gap(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    body = permutation(puzzle)
+
+    def pairs(stack: Board) -> Iterator[tuple[tuple[int, int], ...]]:
+        turns = stack[body.slots :] if body.oriented else (0,) * body.slots
+        pancakes = [*zip(stack[: body.slots], turns, strict=True), (-1, 0)]
+        for upper, lower in pairwise(pancakes):
+            if lower == (-1, 0):
+                yield upper, lower
+            else:
+                yield min((upper, lower), (over(lower), over(upper)))
+
+    def over(pancake: tuple[int, int]) -> tuple[int, int]:
+        label, turn = pancake
+        return label, turn if not body.oriented or body.ignore[label] else 1 - turn
+
+    return body.slots - (Counter(pairs(board)) & Counter(pairs(goal))).total()
+
+
+def discs(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    assert hanoi(puzzle)
+    return sum(peg != wanted != WILDCARD for peg, wanted in zip(board, goal, strict=True))
+
+
+def lamps(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    body = lights(puzzle)
+    needs = [
+        (wanted - colour) % body.colours
+        for colour, wanted in zip(board, goal, strict=True)
+        if wanted != WILDCARD
+    ]
+    if puzzle.metric == "multi":
+        needs = [int(need > 0) for need in needs]
+    return -(-sum(needs) // max(map(len, body.presses)))
+
+
+def pegs(puzzle: Puzzle, board: Board, goal: Board) -> float:
+    del puzzle
+    fillings = product(*([0, 1] if hole == WILDCARD else [hole] for hole in goal))
+    return min((sum(board) - sum(filling) for filling in fillings if sum(filling) <= sum(board)), default=inf)
+
+
+MODELS: dict[str, Model] = {
+    "zero": lambda puzzle, board, goal: 0,
+    "misplaced": misplaced,
+    "nearest": nearest,
+    "manhattan": nearest,
+    "matching": matching,
+    "linear-conflict": linear_conflict,
+    "gap": gap,
+    "discs": discs,
+    "lamps": lamps,
+    "pegs": pegs,
+}
+
+
+def value(name: str, puzzle: Puzzle, board: Board, goals: tuple[Board, ...]) -> float:
+    """The least over the goals."""
+    return min(MODELS[name](puzzle, board, goal) for goal in goals)
