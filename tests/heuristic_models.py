@@ -114,7 +114,7 @@ def gap(puzzle: Puzzle, board: Board, goal: Board) -> float:
 
 
 def discs(puzzle: Puzzle, board: Board, goal: Board) -> float:
-    assert hanoi(puzzle)
+    assert len(board) == hanoi(puzzle).discs
     return sum(peg != wanted != WILDCARD for peg, wanted in zip(board, goal, strict=True))
 
 

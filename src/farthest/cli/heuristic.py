@@ -161,7 +161,7 @@ def _show(opened: DistanceMap, findings: list[Findings]) -> None:
 def _verdict(holds: bool, claimed: bool) -> str:
     if holds:
         return "yes"
-    return "NO, as it claims" if claimed else "no"
+    return "NO, though claimed" if claimed else "no"
 
 
 def _show_counterexamples(found: Findings) -> None:

@@ -111,9 +111,14 @@ class PatternMap(Protocol):
     order (of an additive pattern the places of `PatternTable`); the type's largest value where there is none.
     """
 
-    puzzle: Puzzle
-    space: Space
-    distances: NDArray[np.uint8] | NDArray[np.uint16]
+    @property
+    def puzzle(self) -> Puzzle: ...
+
+    @property
+    def space(self) -> Space: ...
+
+    @property
+    def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
 
 
 LoadMap = Callable[["Puzzle"], PatternMap]

@@ -45,7 +45,7 @@ class AdditivePattern:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._distances.max() == 255:
             return None
-        return [[PatternTable(self.labels, self._distances, tuple(range(self._cells)))]]
+        return [[PatternTable(self.labels, _bytes(self._distances), tuple(range(self._cells)))]]
 
 
 class PlainPattern:
@@ -70,7 +70,7 @@ class PlainPattern:
         if distances.dtype != numpy.uint8 or (isinstance(body, Permutation) and body.oriented):
             return None
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        return [[MapTable(self._found.space, distances, label_of, tuple(range(body.cells)))]]
+        return [[MapTable(self._found.space, _bytes(distances), label_of, tuple(range(body.cells)))]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
@@ -84,6 +84,11 @@ def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int6
         ranks = ranks * (cells - taken) + digit
         placed.append(cell)
     return ranks
+
+
+def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[numpy.uint8]:
+    """Distances of one byte, shared: they may be very many."""
+    return numpy.asarray(distances, dtype=numpy.uint8)
 
 
 def _told(
