@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import combinations, groupby, pairwise, permutations, product
+from functools import cache
+from itertools import combinations, groupby, pairwise, product
 from math import inf
 
 from farthest.puzzles.body import WILDCARD, Board
@@ -48,12 +49,24 @@ def matching(puzzle: Puzzle, board: Board, goal: Board) -> float:
         pieces = [cell for cell, held in enumerate(board) if held == label]
         must = {cell for cell, wanted in enumerate(goal) if wanted == label}
         may = [cell for cell, wanted in enumerate(goal) if wanted in (label, WILDCARD)]
-        total += min(
-            sum(distance(puzzle, a, b) for a, b in zip(pieces, targets, strict=True))
-            for targets in permutations(may, len(pieces))
-            if must <= set(targets)
-        )
+        total += _least(puzzle, pieces, may, must)
     return total
+
+
+def _least(puzzle: Puzzle, pieces: list[int], may: list[int], must: set[int]) -> float:
+    """The least sum that takes each piece to a cell of its own, all that must be taken among them."""
+    walks = [walk(puzzle, piece) for piece in pieces]
+
+    @cache
+    def rest(piece: int, taken: frozenset[int]) -> float:
+        if piece == len(pieces):
+            return 0 if must <= taken else inf
+        ways = (
+            walks[piece].get(cell, inf) + rest(piece + 1, taken | {cell}) for cell in may if cell not in taken
+        )
+        return min(ways, default=inf)
+
+    return rest(0, frozenset())
 
 
 def linear_conflict(puzzle: Puzzle, board: Board, goal: Board) -> float:

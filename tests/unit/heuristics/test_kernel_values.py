@@ -29,7 +29,7 @@ def check_kernel(puzzle: Puzzle, boards: list[tuple[int, ...]]) -> None:
         assert [search.evaluate(bytes(board)) for board in boards] == values.tolist(), name
 
 
-@hypothesis.settings(max_examples=25)
+@hypothesis.settings(max_examples=15)
 @hypothesis.given(puzzles(most=1000), st.randoms(use_true_random=False))
 def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
     body = sliding(puzzle)

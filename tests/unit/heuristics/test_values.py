@@ -137,7 +137,7 @@ def test_all_pieces_alike() -> None:
     check_models(puzzle, reachable(puzzle, 20))
 
 
-@hypothesis.settings(max_examples=15)
+@hypothesis.settings(max_examples=10)
 @hypothesis.given(puzzles(most=220), st.randoms(use_true_random=False))
 def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
     """Also boards that no moves lead to; and the claims, against distances by a dictionary of boards."""
