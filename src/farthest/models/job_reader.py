@@ -80,6 +80,16 @@ class JobReader:
             records = [job_record(row) for row in connection.execute(candidates)]
         return next((one for one in records if one.status == INTERRUPTED or one.abandoned), None)
 
+    def finished_maps(self, puzzle_digest: str) -> Records:
+        """The finished enumerations with a map of the puzzle with this digest, newest first."""
+        wanted = (
+            select_jobs()
+            .where(puzzle.c.digest == puzzle_digest, job.c.status == FINISHED, job.c.has_map)
+            .order_by(job.c.id.desc())
+        )
+        with self._database.read() as connection:
+            return [job_record(row) for row in connection.execute(wanted)]
+
     def layers(self, job_id: int) -> Layers:
         """The layers known of a job, by depth."""
         columns = select(layer.c.depth, layer.c.states, layer.c.seconds)
