@@ -57,7 +57,7 @@ class PermutationBoards:
         self._stuck = [slot for orbit in self._body.orbits if not self._is_free(orbit) for slot in orbit]
         if self._stuck:
             first = [self._first[slot] for slot in self._stuck]
-            self._group = Group(len(self._place), moves, first=first, most=self._group.order)
+            self._group = Group(len(self._place), moves, first=first)
 
     def why_not(self, board: Board) -> str | None:
         """See Solvable."""

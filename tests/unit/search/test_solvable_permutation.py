@@ -1,0 +1,143 @@
+"""Which boards of permutation puzzles can be solved: every board of small ones against the boards that moves join."""
+
+import random
+
+import pytest
+
+from every_board import every_board, joined_to
+from farthest.puzzles.body import Board
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.permutation import permutation
+from farthest.search import solvable_permutation
+from farthest.search.chance import Chance
+from farthest.search.problem import targets
+from farthest.search.solvable import why_unsolvable
+from farthest.search.solvable_contract import UndecidedError
+from farthest.search.solvable_permutation import PermutationBoards
+from permutations import cycles, moved, pieces, puzzle_of
+
+SWAP = ([1, 0, 2, 3, 4], [0] * 5)
+TURN = ([1, 2, 3, 4, 0], [0] * 5)
+HALVES = ([1, 2, 0, 4, 5, 3], [0] * 6)
+PAIRS = ([1, 0, 2, 4, 3, 5], [0] * 6)
+PUZZLES = {
+    "ring": puzzle_of([pieces("ABCDE")], [TURN]),
+    "ring, equal pieces": puzzle_of([pieces("AABAB")], [TURN]),
+    "cycles of three": puzzle_of([pieces("ABCDE")], cycles(5)),
+    "cycles of three, equal pieces": puzzle_of([pieces("ABCDA")], cycles(5)),
+    "all": puzzle_of([pieces("ABCDE")], [SWAP, TURN]),
+    "two sets moved alike": puzzle_of([pieces("ABC"), pieces("ABC")], [HALVES, PAIRS]),
+    "two sets moved alike, equal pieces": puzzle_of([pieces("ABC"), pieces("AAB")], [HALVES, PAIRS]),
+    "two orbits of one set": puzzle_of([pieces("ABABCC")], [HALVES]),
+    "turned": puzzle_of([pieces("ABC", 3)], [([1, 2, 0], [1, 0, 2]), ([1, 0, 2], [0, 0, 0])]),
+    "turned one at a time": puzzle_of([pieces("ABC", 2)], [([1, 2, 0], [1, 0, 0]), ([1, 0, 2], [0, 0, 0])]),
+    "turned, equal pieces": puzzle_of([pieces("AAB", 3)], [([1, 2, 0], [1, 0, 2])]),
+    "turned, one ignored": puzzle_of([pieces("ABC", 3, "A")], [([1, 2, 0], [1, 0, 2]), ([1, 0, 2], [0, 0, 0])]),
+    "turned in step": puzzle_of([pieces("ABC", 4)], [([1, 2, 0], [1, 1, 1])]),
+}
+
+
+def check(puzzle: Puzzle, boards: list[Board]) -> None:
+    goals, solvable = targets(puzzle, "goal"), joined_to(puzzle, "goal")
+    for board in boards:
+        assert (why_unsolvable(puzzle, board, goals) is None) == (board in solvable), (puzzle, board)
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_every_board(name: str) -> None:
+    check(PUZZLES[name], every_board(PUZZLES[name]))
+
+
+@pytest.mark.parametrize(
+    "name", ["pancake-5", "burnt-pancake-3", "topspin-5-3", "topspin-6-4", "lrx-5", "cuboid-1x3x3"]
+)
+def test_puzzles_by_name(name: str) -> None:
+    puzzle = load(name)
+    boards = every_board(puzzle)
+    check(puzzle, boards[:: 1 + len(boards) // 200])
+
+
+@pytest.mark.parametrize("name", ["cube-2x2x2-htm", "dino-cube", "skewb", "pyraminx"])
+def test_large_puzzles(name: str) -> None:
+    """Boards some moves from the goal can be solved; with two pieces exchanged, or one turned, most cannot."""
+    puzzle, chance = load(name), random.Random(1)
+    body, goals, refused = permutation(puzzle), targets(puzzle, "goal"), 0
+    boards = PermutationBoards(puzzle, goals)
+    for _ in range(20):
+        board = goals[0]
+        for _ in range(30):
+            board = moved(body, chance.choice(body.generators), board)
+        assert boards.why_not(board) is None
+        assert boards.why_not(boards.draw(Chance(chance.randrange(1000)))) is None
+        orbit = chance.choice([number for number, slots in enumerate(body.orbits) if len(slots) > 1])
+        other = list(board)
+        a, b = body.orbits[orbit][:2]
+        if body.moduli[orbit] > 1:
+            other[body.slots + a] = (other[body.slots + a] + 1) % body.moduli[orbit]
+        else:
+            other[a], other[b] = other[b], other[a]
+        refused += boards.why_not(tuple(other)) is not None
+    assert refused >= 10
+
+
+def some_puzzle(chance: random.Random) -> Puzzle | None:
+    """A set or two, moves that permute and turn them in part; None: no move does anything."""
+    sets = []
+    for _ in range(chance.choice((1, 1, 2))):
+        modulus, count = chance.choice((1, 1, 2, 3)), chance.randrange(1, 5)
+        text = "".join(chance.choice("ABCD") for _ in range(count)) if chance.random() < 0.5 else "ABCD"[:count]
+        ignore = "".join(sign for sign in sorted(set(text)) if modulus > 1 and chance.random() < 0.2)
+        sets.append(pieces(text, modulus, ignore))
+    slots = sum(len(each.pieces) for each in sets)
+    moves: list[tuple[list[int], list[int]]] = []
+    for _ in range(chance.choice((1, 2, 3))):
+        to: list[int] = []
+        delta: list[int] = []
+        for each in sets:
+            here = list(range(len(to), len(to) + len(each.pieces)))
+            if chance.random() < 0.7:
+                chance.shuffle(here)
+            to += here
+            delta += [chance.randrange(each.modulus) if chance.random() < 0.4 else 0 for _ in here]
+        if (to, delta) != (list(range(slots)), [0] * slots) and (to, delta) not in moves:
+            moves.append((to, delta))
+    return puzzle_of(sets, moves) if moves and slots > 1 else None
+
+
+def check_some(seed: int, count: int) -> None:
+    chance = random.Random(seed)
+    for puzzle in filter(None, (some_puzzle(chance) for _ in range(count))):
+        if permutation(puzzle).arrangements() <= 3000:
+            boards = every_board(puzzle)
+            check(puzzle, chance.sample(boards, min(len(boards), 200)))
+
+
+def test_some_puzzles() -> None:
+    check_some(1, 15)
+
+
+@pytest.mark.slow
+def test_many_puzzles() -> None:
+    check_some(2, 400)
+
+
+def test_a_group_that_cannot_be_known_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is known to be solvable is; of what is not known nothing is said, but that a search would tell."""
+    monkeypatch.setattr(solvable_permutation, "MOST_PRODUCTS", 0)
+    puzzle = PUZZLES["ring"]
+    boards = PermutationBoards(puzzle, targets(puzzle, "goal"))
+    assert boards.why_not((1, 2, 3, 4, 0)) is None
+    for asked in (lambda: boards.why_not((1, 0, 2, 3, 4)), lambda: boards.draw(Chance(1))):
+        with pytest.raises(UndecidedError, match="store one first: farthest enumerate sample --to goal"):
+            asked()
+
+
+def test_reasons() -> None:
+    def reason(name: str, board: Board) -> str:
+        return str(why_unsolvable(PUZZLES[name], board, targets(PUZZLES[name], "goal")))
+
+    assert reason("cycles of three", (1, 0, 2, 3, 4)).startswith("parity: every move permutes the pieces evenly")
+    assert reason("turned", (0, 1, 2, 1, 0, 0)).startswith("orientations: no move changes the sum")
+    assert reason("ring", (1, 0, 3, 2, 4)).startswith("group: the moves make 5 permutations and turns")
+    assert reason("two sets moved alike", (1, 2, 0, 3, 4, 5)).startswith("group: the moves make 6")
