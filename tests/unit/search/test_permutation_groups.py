@@ -61,7 +61,7 @@ def test_known_orders() -> None:
     assert (m11.order, m11.is_whole(10**6)) == (7920, True)
     m12 = Group(12, [(*a, 11), (*b, 11), (11, 10, 5, 7, 8, 2, 9, 3, 4, 6, 1, 0)])
     assert (m12.order, m12.is_whole(10**6)) == (95040, True)
-    cycles = [tuple((*range(i), i + 1, i + 2, i, *range(i + 3, 40))) for i in range(38)]
+    cycles = [(*range(i), i + 1, i + 2, i, *range(i + 3, 40)) for i in range(38)]
     even = Group(40, cycles, most=factorial(40) // 2)
     assert even.is_whole(0)
     assert not even.knows((1, 0, *range(2, 40)))

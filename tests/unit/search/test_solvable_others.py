@@ -62,7 +62,11 @@ def test_every_board(family: str, table: str) -> None:
 @pytest.mark.parametrize(
     ("name", "board", "begins"),
     [
-        ("lights-5x5", "10000/00000/00000/00000/00000", "no press changes the sum of the colours of the lamps 0"),
+        (
+            "lights-5x5",
+            "10000/00000/00000/00000/00000",
+            "no press changes the sum of the colours of the lamps 0",
+        ),
         ("hanoi-2-3", "110", "with two pegs no disc but the smallest can ever move, and disc 3 is on peg 0"),
         ("pegs-english", "ooo/ooo/ooooooo/ooooooo/ooooooo/ooo/ooo", "position class: every jump changes"),
         ("pegs-english", ".../.../......./......./......./.../...", "pegs: jumps only take pegs away"),

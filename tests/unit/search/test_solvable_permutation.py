@@ -33,7 +33,9 @@ PUZZLES = {
     "turned": puzzle_of([pieces("ABC", 3)], [([1, 2, 0], [1, 0, 2]), ([1, 0, 2], [0, 0, 0])]),
     "turned one at a time": puzzle_of([pieces("ABC", 2)], [([1, 2, 0], [1, 0, 0]), ([1, 0, 2], [0, 0, 0])]),
     "turned, equal pieces": puzzle_of([pieces("AAB", 3)], [([1, 2, 0], [1, 0, 2])]),
-    "turned, one ignored": puzzle_of([pieces("ABC", 3, "A")], [([1, 2, 0], [1, 0, 2]), ([1, 0, 2], [0, 0, 0])]),
+    "turned, one ignored": puzzle_of(
+        [pieces("ABC", 3, "A")], [([1, 2, 0], [1, 0, 2]), ([1, 0, 2], [0, 0, 0])]
+    ),
     "turned in step": puzzle_of([pieces("ABC", 4)], [([1, 2, 0], [1, 1, 1])]),
 }
 
@@ -86,7 +88,9 @@ def some_puzzle(chance: random.Random) -> Puzzle | None:
     sets = []
     for _ in range(chance.choice((1, 1, 2))):
         modulus, count = chance.choice((1, 1, 2, 3)), chance.randrange(1, 5)
-        text = "".join(chance.choice("ABCD") for _ in range(count)) if chance.random() < 0.5 else "ABCD"[:count]
+        text = (
+            "".join(chance.choice("ABCD") for _ in range(count)) if chance.random() < 0.5 else "ABCD"[:count]
+        )
         ignore = "".join(sign for sign in sorted(set(text)) if modulus > 1 and chance.random() < 0.2)
         sets.append(pieces(text, modulus, ignore))
     slots = sum(len(each.pieces) for each in sets)
@@ -137,7 +141,9 @@ def test_reasons() -> None:
     def reason(name: str, board: Board) -> str:
         return str(why_unsolvable(PUZZLES[name], board, targets(PUZZLES[name], "goal")))
 
-    assert reason("cycles of three", (1, 0, 2, 3, 4)).startswith("parity: every move permutes the pieces evenly")
+    assert reason("cycles of three", (1, 0, 2, 3, 4)).startswith(
+        "parity: every move permutes the pieces evenly"
+    )
     assert reason("turned", (0, 1, 2, 1, 0, 0)).startswith("orientations: no move changes the sum")
     assert reason("ring", (1, 0, 3, 2, 4)).startswith("group: the moves make 5 permutations and turns")
     assert reason("two sets moved alike", (1, 2, 0, 3, 4, 5)).startswith("group: the moves make 6")

@@ -23,9 +23,7 @@ def test_sums_of_rows_are_what_is_annihilated(modulus: int) -> None:
             }
         found = annihilator(rows, columns, modulus)
         for vector in product(range(modulus), repeat=columns):
-            kept = all(
-                sum(a * b for a, b in zip(vector, y, strict=True)) % modulus == 0 for y, _ in found
-            )
+            kept = all(sum(a * b for a, b in zip(vector, y, strict=True)) % modulus == 0 for y, _ in found)
             assert kept == (vector in sums)
         assert len(sums) * prod(order for _, order in found) == modulus**columns
         assert all(all(order * value % modulus == 0 for value in y) for y, order in found)
