@@ -37,10 +37,15 @@ def distance(puzzle: Puzzle, a: int, b: int) -> float:
 
 def nearest(puzzle: Puzzle, board: Board, goal: Board) -> float:
     return sum(
-        min(distance(puzzle, cell, to) for to, wanted in enumerate(goal) if wanted in (label, WILDCARD))
+        min(distance(puzzle, cell, to) for to in range(len(goal)) if right(board, goal, label, to))
         for cell, label in enumerate(board)
         if label
     )
+
+
+def right(board: Board, goal: Board, label: int, cell: int) -> bool:
+    """Whether a piece may be in the cell when the goal is reached: wildcards take those that are left over."""
+    return goal[cell] == label or (goal[cell] == WILDCARD and goal.count(label) < board.count(label))
 
 
 def matching(puzzle: Puzzle, board: Board, goal: Board) -> float:
@@ -92,9 +97,7 @@ def _leaving(line: list[int], board: Board, goal: Board) -> int:
 
 def misplaced(puzzle: Puzzle, board: Board, goal: Board) -> float:
     if puzzle.family == "sliding":
-        wrong = sum(
-            label not in (0, wanted) and wanted != WILDCARD for label, wanted in zip(board, goal, strict=True)
-        )
+        wrong = sum(label != 0 and not right(board, goal, label, cell) for cell, label in enumerate(board))
         rows = sliding(puzzle).rows
         return -(-wrong // (max(len(rows), len(rows[0])) - 1)) if puzzle.metric == "slide" else wrong
     body = permutation(puzzle)

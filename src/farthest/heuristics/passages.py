@@ -30,10 +30,14 @@ def piece_distances(body: Sliding) -> NDArray[numpy.int32]:
 
 
 def wanted(body: Sliding, goal: Board) -> NDArray[numpy.bool_]:
-    """Whether the goal has a piece of the label in the cell, or any piece: shape (labels, cells); blanks nowhere."""
+    """Whether a piece of the label in the cell is as the goal has it: shape (labels, cells); blanks nowhere.
+
+    A wildcard takes no piece whose kind has all its cells without it.
+    """
     cells = numpy.array(goal)
     labels = numpy.arange(len(body.tokens))[:, None]
-    found: NDArray[numpy.bool_] = ((cells == labels) | (cells == WILDCARD)) & (labels > 0)
+    spare = numpy.array([count - goal.count(label) for label, count in enumerate(body.counts)])[:, None]
+    found: NDArray[numpy.bool_] = ((cells == labels) | ((cells == WILDCARD) & (spare > 0))) & (labels > 0)
     return found
 
 
