@@ -58,6 +58,28 @@ def test_the_table(run: Run) -> None:
     assert lines[-1] == "over 360 states and 840 moves of job 1 (sliding-2x3, to goal)"
 
 
+def test_stored_patterns(run: Run, run_json: RunJson) -> None:
+    """They are in the report, and their sum is admissible, not consistent, if they have no piece in common."""
+    for name in ("sliding-2x3", "sliding-2x3@1-2", "sliding-2x3@3-5", "sliding-2x3@plain:1.2"):
+        run("enumerate", name)
+    found = run_json("heuristic", "sliding-2x3")["heuristics"]
+    assert [each["heuristic"] for each in found[-3:]] == ["@1.2", "@3-5", "@plain:1.2"]
+    assert [each["consistent"] for each in found[-3:]] == [False, False, True]
+    assert all(each["admissible"] for each in found[-3:])
+    text = "@1-2+@3-5,@plain:1.2"
+    (added,) = run_json("heuristic", "sliding-2x3", "--heuristic", text)["heuristics"]
+    assert added["heuristic"] == text
+    assert added["claims"] == {"admissible": True, "consistent": False}
+    assert added["admissible"]
+    (twice,) = run_json("heuristic", "sliding-2x3", "--heuristic", "@3-5+@3-5")["heuristics"]
+    assert twice["claims"] == {"admissible": False, "consistent": False}
+    assert not twice["admissible"]
+    result = run("heuristic", "sliding-2x3", "--heuristic", "@1-3", status=2)
+    assert (
+        "no finished map of sliding-2x3@1-3; run `farthest enumerate sliding-2x3@1-3` first" in result.output
+    )
+
+
 def test_a_depth_limit(run: Run) -> None:
     run("enumerate", "sliding-2x3", "--max-depth", "4")
     result = run("heuristic", "sliding-2x3", "--heuristic", "manhattan")

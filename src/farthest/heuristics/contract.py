@@ -105,7 +105,7 @@ class Heuristic(Protocol):
 
 
 class PatternMap(Protocol):
-    """A stored map that serves as a pattern database: complete, of distances to the goal.
+    """A stored map that serves as a pattern database: dense, complete, of distances to the goal.
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
     order (of an additive pattern the places of `PatternTable`); the type's largest value where there is none.

@@ -121,14 +121,7 @@ class _Reader:
                 name, f"is a stored map, and no database is open; use {default_heuristic(self.puzzle)!r}"
             )
         found = self.load_map(pattern.puzzle)
-        if pattern.additive:
-            return AdditivePattern(name, pattern, found)
-        if found.space.keys is None:
-            raise self._error(
-                name,
-                "has a map without a dense numbering of boards, which cannot be looked up fast; use other pieces",
-            )
-        return PlainPattern(name, pattern, found)
+        return (AdditivePattern if pattern.additive else PlainPattern)(name, pattern, found)
 
     def _error(self, part: str, problem: str) -> SettingError:
         place = f"heuristic {shown(self.text)}"

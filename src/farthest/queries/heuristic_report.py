@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.errors import JobError
+from farthest.errors import JobError, PuzzleError
+from farthest.models.jobs import Jobs
+from farthest.models.records import FINISHED
+from farthest.puzzles.patterns import MARK, pattern_of
 from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
 from farthest.queries.states import state_blocks
@@ -145,15 +148,38 @@ def goals_of(distance_map: DistanceMap) -> tuple[Board, ...]:
 
 def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> list[Heuristic]:
     """The heuristics of the distance to ``goals_of`` the map that ``texts`` mean; without any, all those by a plain
-    name that are for the puzzle, and ``STUDENTS`` where it can be made. Raises as ``goals_of`` and ``open_heuristic``
-    do."""
+    name that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same
+    database. Raises as ``goals_of`` and ``open_heuristic`` do."""
     from farthest.heuristics.registry import applicable, open_heuristic
+    from farthest.queries.pattern_maps import PatternMaps
 
     goals, puzzle = goals_of(distance_map), distance_map.puzzle
     names = list(texts) or applicable(puzzle)
     if not texts and "manhattan" in names:
         names.append(STUDENTS)
-    return [open_heuristic(name, puzzle, goals) for name in names]
+    if not texts and goals == puzzle.body.origin_boards[0]:
+        names += _stored_patterns(distance_map)
+    load_map = PatternMaps(distance_map.database)
+    return [open_heuristic(name, puzzle, goals, load_map) for name in names]
+
+
+def _stored_patterns(distance_map: DistanceMap) -> list[str]:
+    """The patterns of the puzzle, ``@TOKENS``, that have a complete map to the goal in the database."""
+    puzzle = distance_map.puzzle
+    found: dict[str, None] = {}
+    for record in Jobs(distance_map.database).list():
+        name, mark, tokens = record.name.rpartition(MARK)
+        if name != puzzle.name or record.status != FINISHED or not (record.has_map and record.complete):
+            continue
+        if (record.parameters["direction"], record.parameters["where"]) != ("to", "goal"):
+            continue
+        try:
+            same = record.puzzle_digest == pattern_of(puzzle, tokens).puzzle.digest
+        except PuzzleError:  # of another puzzle of the same name
+            continue
+        if same:
+            found[mark + tokens] = None
+    return list(found)
 
 
 def compare_heuristics(

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
-from farthest.errors import JobError, SettingError
+from farthest.errors import JobError
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.body import Board
@@ -207,15 +207,3 @@ def test_a_map_that_is_missing() -> None:
     puzzle = load(NAME)
     with pytest.raises(JobError, match=f"farthest enumerate {NAME}@1.2"):
         open_heuristic("@1-2", puzzle, sliding(puzzle).goals, missing)
-
-
-def test_a_sparse_map() -> None:
-    class Sparse:
-        keys = None
-
-    def sparse(puzzle: Puzzle) -> Found:
-        return Found(puzzle, Sparse(), np.zeros(1, dtype=np.uint8))
-
-    puzzle = load("pancake-4")
-    with pytest.raises(SettingError, match="'@1-2': has a map without a dense numbering"):
-        open_heuristic("@1-2", puzzle, puzzle.body.origin_boards[0], sparse)
