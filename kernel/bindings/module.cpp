@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "arrangement.hpp"
+#include "arrangement_search.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
 #include "digits.hpp"
@@ -227,6 +228,7 @@ NB_MODULE(_kernel, m) {
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
+  farthest::python::bind_arrangement_search(m);
   farthest::python::bind_runs(m);
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);

@@ -115,7 +115,7 @@ class SlotwiseSpace(PermutationBoards):
         return out.reshape(-1).data
 
     @cached_property
-    def _space(self) -> _kernel.ArrangementSpace | None:
+    def label_ranks(self) -> _kernel.ArrangementSpace | None:
         """Ranks the arrangements of the labels; None where there is one label and one arrangement."""
         if len(self.layout.classes) == 1:
             return None
@@ -125,18 +125,20 @@ class SlotwiseSpace(PermutationBoards):
     def _ranks(self, labels: NDArray[np.uint8]) -> NDArray[np.uint64]:
         slots = self.body.slots
         keys = np.empty(len(labels), dtype=np.uint64)
-        if self._space is None:
+        if self.label_ranks is None:
             keys[:] = np.where((labels == self.layout.classes[0]).all(axis=1), 0, NO_KEY)
         else:
-            self._space.encode(labels.reshape(-1), slots, range(slots), self._class_of, keys)
+            self.label_ranks.encode(labels.reshape(-1), slots, range(slots), self._class_of, keys)
         return keys
 
     def _arrangements(self, ranks: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Labels (N, slots). Raises ValueError when a rank is out of range."""
         slots = self.body.slots
         labels = np.full((ranks.size, slots), self.layout.classes[0], dtype=np.uint8)
-        if self._space is not None:
-            self._space.decode(ranks, slots, range(slots), bytes(self.layout.classes), labels.reshape(-1))
+        if self.label_ranks is not None:
+            self.label_ranks.decode(
+                ranks, slots, range(slots), bytes(self.layout.classes), labels.reshape(-1)
+            )
         elif ranks.any():
             raise ValueError("no such key")
         return labels

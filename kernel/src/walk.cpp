@@ -1,0 +1,233 @@
+#include "farthest/walk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace farthest {
+namespace {
+
+// W: words of a board.
+template <int W>
+class Descent {
+ public:
+  Descent(const WalkProblem& problem, const WalkLimits& limits)
+      : moves_(problem.moves),
+        goals_(problem.goals),
+        bounds_(problem.bounds),
+        limits_(limits),
+        components_(static_cast<std::size_t>(bounds_.components())),
+        move_words_(static_cast<std::size_t>(moves_.move_words())) {}
+
+  WalkResult run(std::span<const std::uint8_t> board, int depth, int last) {
+    depth_ = depth;
+    grow();
+    Board& root = boards_[0];
+    root.fill(0);
+    std::memcpy(root.data(), board.data(), board.size());
+    bounds_.start(bytes(root), values_.data());
+    switch (judge(root, bounds_.greatest(values_.data()))) {
+      case Verdict::cut:
+        return std::move(result_);
+      case Verdict::goal:
+        solved();
+        return std::move(result_);
+      case Verdict::open:
+        break;
+    }
+    enter(last, moves_.blanks(bytes(root)));
+    while (level_ >= 0) {
+      const int move = next_move();
+      if (move < 0)
+        leave();
+      else if (!visit(move))
+        break;
+    }
+    return std::move(result_);
+  }
+
+ private:
+  using Board = std::array<std::uint64_t, W>;
+  enum class Verdict { cut, open, goal };
+
+  static std::uint8_t* bytes(Board& board) { return reinterpret_cast<std::uint8_t*>(board.data()); }
+
+  // Room for the board after the one at level_, and for its values and moves.
+  void grow() {
+    const auto levels = static_cast<std::size_t>(level_) + 2;
+    if (boards_.size() >= levels) return;
+    const std::size_t room = std::max<std::size_t>(2 * levels, 64);
+    boards_.resize(room);
+    values_.resize(room * components_ + 1);
+    untried_.resize(room * move_words_);
+    blanks_.resize(room);
+  }
+
+  // Whether the bound allows a board at depth_.
+  bool within(int value) {
+    if (value >= kUnreachable) return false;
+    const int sum = depth_ + value;
+    if (sum <= limits_.bound) return true;
+    if (result_.next_bound == WalkResult::kNone || sum < result_.next_bound) result_.next_bound = sum;
+    return false;
+  }
+
+  // A board at depth_. What is no goal is at least one move away from one.
+  Verdict judge(const Board& board, int value) {
+    if (value == 0) {
+      if (depth_ <= limits_.bound && goals_.template hold<W>(board.data())) return Verdict::goal;
+      return within(1) ? Verdict::open : Verdict::cut;
+    }
+    if (!within(value)) return Verdict::cut;
+    return goals_.template hold<W>(board.data()) ? Verdict::goal : Verdict::open;
+  }
+
+  // Begins with the moves on the board at level_ + 1, where `move` led to.
+  void enter(int move, SlotMask blanks) {
+    ++level_;
+    grow();
+    const auto level = static_cast<std::size_t>(level_);
+    blanks_[level] = blanks;
+    std::uint64_t* untried = untried_.data() + level * move_words_;
+    moves_.legal(blanks, untried);
+    const int back = move < 0 ? -1 : moves_.back(move);
+    if (back >= 0) untried[back / 64] &= ~(std::uint64_t{1} << (back % 64));
+    ++depth_;
+  }
+
+  void leave() {
+    --level_;
+    --depth_;
+    if (level_ >= 0) way_.pop_back();
+  }
+
+  int next_move() {
+    std::uint64_t* untried = untried_.data() + static_cast<std::size_t>(level_) * move_words_;
+    for (std::size_t i = 0; i < move_words_; ++i)
+      if (untried[i] != 0) {
+        const int move = static_cast<int>(i) * 64 + std::countr_zero(untried[i]);
+        untried[i] &= untried[i] - 1;
+        return move;
+      }
+    return -1;
+  }
+
+  // Makes the move, at level_ + 1.
+  Verdict generate(int move) {
+    ++result_.nodes;
+    const auto level = static_cast<std::size_t>(level_);
+    Board& from = boards_[level];
+    Board& to = boards_[level + 1];
+    const int* values = values_.data() + level * components_;
+    int* after = values_.data() + (level + 1) * components_;
+    bounds_.step(move, bytes(from), values, after);
+    if (bounds_.looks_up()) {
+      make(move, from, to);
+      bounds_.look_up(bytes(to), after);
+      return judge(to, bounds_.greatest(after));
+    }
+    const int value = bounds_.greatest(after);
+    if (depth_ + value > limits_.bound) {  // most boards end here
+      within(value);
+      return Verdict::cut;
+    }
+    make(move, from, to);
+    return judge(to, value);
+  }
+
+  void make(int move, Board& from, Board& to) {
+    to = from;
+    moves_.apply(move, bytes(from), bytes(to));
+  }
+
+  // False: the search is over, or given back.
+  bool visit(int move) {
+    switch (generate(move)) {
+      case Verdict::cut:
+        return true;
+      case Verdict::goal:
+        way_.push_back(static_cast<std::uint16_t>(move));
+        solved();
+        way_.pop_back();
+        return !limits_.first;
+      case Verdict::open:
+        break;
+    }
+    if (result_.nodes >= limits_.budget) {
+      put_back(move);
+      give_back();
+      return false;
+    }
+    way_.push_back(static_cast<std::uint16_t>(move));
+    enter(move, moves_.blanks_after(move, blanks_[static_cast<std::size_t>(level_)]));
+    return true;
+  }
+
+  void solved() {
+    ++result_.solutions;
+    if (result_.listed.size() < limits_.listed) result_.listed.push_back(way_);
+  }
+
+  void put_back(int move) {
+    const std::uint8_t* board = bytes(boards_[static_cast<std::size_t>(level_) + 1]);
+    WalkNode node{{board, board + moves_.cells()}, way_};
+    node.way.push_back(static_cast<std::uint16_t>(move));
+    result_.rest.push_back(std::move(node));
+  }
+
+  // What has not been tried on the boards of the way, deepest first. Goals among them stay what they are:
+  // they come after the solutions below the nodes before them.
+  void give_back() {
+    for (; level_ >= 0; leave())
+      for (int move = next_move(); move >= 0; move = next_move())
+        if (generate(move) != Verdict::cut) put_back(move);
+  }
+
+  const BoardMoves& moves_;
+  const BoardGoals& goals_;
+  const BoardBounds& bounds_;
+  const WalkLimits limits_;
+  const std::size_t components_;
+  const std::size_t move_words_;
+  int level_ = -1;  // of the board whose moves are tried; the way to it has as many moves
+  int depth_ = 0;   // of the boards that it leads to
+  std::vector<Board> boards_;
+  std::vector<int> values_;             // by level and component
+  std::vector<std::uint64_t> untried_;  // by level: bits of moves
+  std::vector<SlotMask> blanks_;
+  Way way_;
+  WalkResult result_;
+};
+
+}  // namespace
+
+WalkProblem::WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_)
+    : moves(std::move(moves_)), goals(std::move(goals_)), bounds(std::move(bounds_)) {
+  if (goals.cells() != moves.cells()) throw InvalidArgument("goals must have as many cells as the puzzle");
+}
+
+int bound_of(const WalkProblem& problem, std::span<const std::uint8_t> board) {
+  problem.moves.check(board);
+  const bool goal = with_words(problem.moves.words(), [&]<int W>() {
+    std::array<std::uint64_t, W> words{};
+    std::memcpy(words.data(), board.data(), board.size());
+    return problem.goals.hold<W>(words.data());
+  });
+  if (goal) return 0;
+  std::vector<int> values(static_cast<std::size_t>(problem.bounds.components()) + 1);
+  problem.bounds.start(board.data(), values.data());
+  return std::clamp(problem.bounds.greatest(values.data()), 1, kUnreachable);
+}
+
+WalkResult walk(const WalkProblem& problem, std::span<const std::uint8_t> board, int depth, int last,
+                const WalkLimits& limits) {
+  problem.moves.check(board);
+  if (depth < 0 || depth > kMaxBound || limits.bound > kMaxBound)
+    throw InvalidArgument("depths and bounds must be 0 to 1048576");
+  if (last < -1 || last >= problem.moves.count())
+    throw InvalidArgument("the last move must be a move, or -1");
+  return with_words(problem.moves.words(),
+                    [&]<int W>() { return Descent<W>(problem, limits).run(board, depth, last); });
+}
+
+}  // namespace farthest

@@ -1,0 +1,89 @@
+"""The engine of arrangement boards: sliding puzzles with any blanks and metric, permutation puzzles."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest.search.contract import Node, Piece
+from farthest.search.levels import breadth_first_split
+from farthest.search.walk_problem import WalkProblem, walk_problem
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.body import Board
+    from farthest.search.contract import Split
+    from farthest.search.problem import Problem
+    from farthest.spaces.contract import Boards
+
+DEEPEST = 1 << 20
+"""The kernel's greatest bound: no search with a greater one would end."""
+
+
+class ArrangementEngine:
+    """An ``Engine``. ``Node.last``: the number of the move that led to the node; its exact inverse is left out.
+
+    Where several moves have one effect, both orders of two moves, equal pieces exchanged: different moves are different
+    solutions.
+    """
+
+    split_from = 1 << 22
+    parts = 1 << 10
+    budget = 1 << 24
+
+    def __init__(self, problem: Problem, heuristic: Heuristic, walk: WalkProblem) -> None:
+        self.problem = problem
+        self.heuristic = heuristic
+        self.walk = walk
+
+    def lower_bound(self, board: Board) -> int:
+        """See Engine: 0 of a goal, else at least 1."""
+        return self.walk.kernel.bound(bytes(board))
+
+    def split(self, board: Board, bound: int) -> Split:
+        """See Engine."""
+        assert board == self.problem.board, "the problem's board is split"
+        return breadth_first_split(
+            self.walk.space, self.problem, self.heuristic, bound, self.parts, last=self._last_moves
+        )
+
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+        """See Engine."""
+        nodes, solutions, listed, next_bound, rest = self.walk.kernel.walk(
+            bytes(node.board),
+            node.depth,
+            node.last,
+            min(bound, DEEPEST),
+            self.budget,
+            first,
+            1 if first else limit,
+        )
+        way = self.walk.way
+        return Piece(
+            nodes,
+            solutions,
+            tuple((*node.way, *way(moves)) for moves in listed),
+            next_bound,
+            tuple(
+                Node(tuple(board), node.depth + len(moves), moves[-1], (*node.way, *way(moves)))
+                for board, moves in rest
+            ),
+        )
+
+    def _last_moves(self, before: Boards, after: Boards) -> NDArray[numpy.intp]:
+        """The first move that leads from each board to the one after it."""
+        found = numpy.full(len(before), -1, dtype=numpy.intp)
+        numbers = {name: number for number, name in enumerate(self.walk.names)}
+        for name, rows, boards in self.walk.space.neighbours(before, toward=False):
+            led = rows[(boards == after[rows]).all(axis=1)]
+            found[led[found[led] < 0]] = numbers[name]
+        return found
+
+
+def arrangement_engine(problem: Problem, heuristic: Heuristic) -> ArrangementEngine | None:
+    """The engine, or None where boards or heuristic are not of its kind. Raises PuzzleError, BoardError."""
+    walk = walk_problem(problem, heuristic)
+    return None if walk is None else ArrangementEngine(problem, heuristic, walk)

@@ -1,0 +1,142 @@
+"""A problem of arrangement boards (sliding and permutation puzzles) in the kernel's terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest import _kernel
+from farthest.heuristics.contract import Gaps, MapTable, Table
+from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.permutation import Permutation
+from farthest.puzzles.sliding import Sliding
+from farthest.search.expansion import forward_space
+from farthest.spaces.arrangement import ArrangementSpace
+from farthest.spaces.permutation import PermutationSpace
+from farthest.spaces.permutation_boards import PermutationBoards
+from farthest.spaces.permutation_scatter import SlotwiseSpace
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.heuristics.contract import Component, Heuristic
+    from farthest.puzzles.body import Board
+    from farthest.search.expansion import Moving
+    from farthest.search.problem import Problem
+    from farthest.spaces.contract import MoveName
+
+ANYTHING = 255
+"""In the kernel's goals what ``WILDCARD`` is in the puzzle's."""
+
+FAMILIES = ("sliding", "permutation")
+
+
+@dataclass(frozen=True, slots=True)
+class WalkProblem:
+    """``kernel``: the problem; ``names``: of its moves, by number, in the order of ``space.neighbours``."""
+
+    kernel: _kernel.WalkProblem
+    names: tuple[MoveName, ...]
+    space: Moving
+
+    def way(self, moves: Sequence[int]) -> tuple[MoveName, ...]:
+        """The names of moves given by number."""
+        return tuple(self.names[move] for move in moves)
+
+
+def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem | None:
+    """The problem compiled, without a heuristic for ``None``; None where the family has no arrangement boards, or the
+    heuristic has components that the kernel does not keep up to date on them. Raises PuzzleError, BoardError."""
+    if problem.puzzle.family not in FAMILIES:
+        return None
+    terms = [] if heuristic is None else heuristic.terms()
+    if terms is None:
+        return None
+    terms = [[component for component in term if not _is_nothing(component)] for term in terms]
+    found = [component for term in terms for component in term]
+    tables = [component for component in found if isinstance(component, Table)]
+    gaps = [component for component in found if isinstance(component, Gaps)]
+    maps = [component for component in found if isinstance(component, MapTable)]
+    if len(tables) + len(gaps) + len(maps) != len(found):
+        return None
+    number = {id(component): i for i, component in enumerate([*tables, *gaps, *maps])}
+    space = forward_space(problem.puzzle, problem.board)
+    slots, labels, moduli, ignored = _board_form(problem)
+    moves = _moves(space)
+    kernel = _kernel.WalkProblem(
+        slots=slots,
+        labels=labels,
+        moduli=moduli,
+        ignored=ignored,
+        moves=[move for _, move in moves],
+        goals=[_pattern(goal) for goal in problem.targets()],
+        tables=[component.table for component in tables],
+        gaps=[(component.turns, component.pairs, component.last) for component in gaps],
+        maps=[_board_map(component, slots, labels) for component in maps],
+        terms=[[number[id(component)] for component in term] for term in terms],
+    )
+    return WalkProblem(kernel, tuple(name for name, _ in moves), space)
+
+
+def _is_nothing(component: Component) -> bool:
+    return isinstance(component, Table) and not any(component.table)
+
+
+def _board_form(problem: Problem) -> tuple[int, int, Sequence[int], Sequence[int]]:
+    """Slots, labels, moduli of the slots and ignored labels, as the kernel wants them."""
+    body = problem.puzzle.body
+    if isinstance(body, Permutation):
+        return body.slots, len(body.tokens), body.slot_moduli if body.oriented else (), body.ignore
+    assert isinstance(body, Sliding)
+    return body.cells, len(body.tokens), (), ()
+
+
+KernelMove = tuple["Sequence[int]", int, int, "Sequence[int]"]
+
+
+def _moves(space: Moving) -> list[tuple[MoveName, KernelMove]]:
+    """The player's moves, named."""
+    if isinstance(space, PermutationBoards):
+        deltas = space.body.oriented
+        return [(move.name, (move.to, 0, 0, move.delta if deltas else ())) for move in space.moves_away]
+    assert isinstance(space, ArrangementSpace)
+    return [(move.name, (move.to, move.require, move.forbid, ())) for move in space.moves_away]
+
+
+def _pattern(goal: Board) -> list[int]:
+    return [ANYTHING if content == WILDCARD else content for content in goal]
+
+
+def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap:
+    """The map as read from boards of the puzzle itself."""
+    space, cell_of = component.space, component.cell_of
+    pattern = component.label_of[:labels]
+    ranks: _kernel.ArrangementSpace | None
+    turns: list[int] = []
+    digits: list[tuple[int, int, int]] = []
+    ignored = [False] * labels
+    if isinstance(space, ArrangementSpace):
+        classes, ranks, places = space.layout.classes, space.kernel, space.layout.slots
+    else:
+        assert isinstance(space, PermutationSpace | SlotwiseSpace), "a map of arrangement boards"
+        classes, places = space.layout.classes, tuple(range(slots))
+        ignored = [space.body.ignore[label] for label in pattern]
+        if isinstance(space, PermutationSpace):
+            ranks = space.kernel
+            turns = [cell_of[slots + slot] for slot in range(slots)] if space.layout.twisted else []
+        else:
+            ranks = space.label_ranks
+            digits = [
+                (cell_of[slot], cell_of[slots + slot], space.body.slot_moduli[slot]) for slot in space.turned
+            ]
+    return _kernel.BoardMap(
+        space=ranks,
+        class_of=bytes(classes.index(label) for label in pattern),
+        places=[cell_of[place] for place in places] if ranks is not None else [],
+        turn_places=turns,
+        digits=digits,
+        ignored=ignored,
+        distances=numpy.ascontiguousarray(component.distances),
+    )

@@ -1,0 +1,361 @@
+"""The kernel's searches of arrangement boards: the lengths, numbers of solutions and counts of plain programs."""
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy
+import pytest
+from numpy.typing import NDArray
+
+import farthest
+from families import ARCS, BLANKS
+from farthest import _kernel
+from farthest.errors import ResourceError
+from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
+from farthest.heuristics.registry import default_heuristic, open_heuristic
+from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.reader import parse_puzzle
+from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
+from farthest.search.best_first import a_star
+from farthest.search.contract import Node
+from farthest.search.deepening import Deepened, deepen
+from farthest.search.native_plain import native_plain
+from farthest.search.problem import Problem
+from farthest.search.unguided import breadth_first, depth_first
+from farthest.spaces import compile_space
+from farthest.spaces.contract import Space
+from permutations import samples
+from search_models import Zero, answer, play, reached
+
+MEMORY = 2**30
+
+WILD = """
+name = "wild"
+family = "sliding"
+[sliding]
+blank = "."
+pieces = "a a b b c"
+goal = ["a**", "*.*"]
+"""
+
+
+def named(name: str) -> Callable[[], Puzzle]:
+    return lambda: farthest.load_puzzle(name)
+
+
+def text_of(text: str) -> Callable[[], Puzzle]:
+    return lambda: parse_puzzle(text, "sample.toml")
+
+
+PUZZLES: dict[str, Callable[[], Puzzle]] = {
+    "pancakes": named("pancake-5"),
+    "burnt pancakes": named("burnt-pancake-3"),
+    "TopSpin": named("topspin-6-3"),
+    "one-way": named("lrx-5"),
+    "blanks": text_of(BLANKS.format("step")),
+    "blanks, slide": text_of(BLANKS.format("slide")),
+    "one-way passages": text_of(ARCS),
+    "slide": named("sliding-2x3-slide"),
+    "one blank": named("sliding-2x3"),
+    "twisty": named("cuboid-1x3x3"),
+    **{name: lambda name=name: samples()[f"{name}, to"] for name in ("turned", "equal pieces turned")},  # type: ignore[misc]
+}
+
+
+@cache
+def puzzle_of(name: str) -> Puzzle:
+    return PUZZLES[name]()
+
+
+@cache
+def boards_of(name: str) -> list[Board]:
+    """Some that can be reached from a goal, sorted by how far they are."""
+    puzzle = puzzle_of(name)
+    found = reached(puzzle, next(iter(puzzle.body.origin_boards[0])))
+    farthest_first = sorted(found.depths, key=lambda board: (-found.depths[board], board))
+    return [farthest_first[0], *random.Random(1).sample(farthest_first, min(3, len(farthest_first)))]
+
+
+def engine_of(problem: Problem, *, budget: int = 0, parts: int = 0) -> ArrangementEngine:
+    heuristic = (
+        Zero()
+        if problem.heuristic == "zero"
+        else open_heuristic(problem.heuristic, problem.puzzle, problem.targets())
+    )
+    engine = arrangement_engine(problem, heuristic)
+    assert engine is not None
+    engine.budget = budget or engine.budget
+    if parts:
+        engine.parts, engine.split_from = parts, 0
+    return engine
+
+
+def solved(problem: Problem, *, budget: int = 0, parts: int = 0, first: bool = False) -> Deepened:
+    engine = engine_of(problem, budget=budget, parts=parts)
+    return deepen(engine, problem.board, first=first, limit=1000)
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_all_solutions_whatever_the_pieces(name: str) -> None:
+    puzzle = puzzle_of(name)
+    for board in boards_of(name):
+        problem = Problem(puzzle, board, "goal", "zero")
+        model = answer(problem, reached(puzzle, board))
+        if model is None or model[0] > 9:
+            continue
+        whole = solved(problem)
+        if whole.nodes > 20_000:
+            continue
+        assert (whole.length, whole.solutions) == model
+        assert len(set(whole.listed)) == len(whole.listed) == min(whole.solutions, 1000)
+        ends = {play(puzzle, board, way) for way in whole.listed[:20]}
+        assert problem.at_target(numpy.array(list(ends), dtype=numpy.uint8)).all()
+        for budget in (1, 7, 100):
+            if whole.nodes > 1000 * budget:
+                continue
+            assert solved(problem, budget=budget) == whole
+            first = solved(problem, budget=budget, first=True)
+            assert (first.length, first.solutions, first.listed) == (whole.length, 1, whole.listed[:1])
+        split = solved(problem, parts=5, budget=20)
+        assert (split.length, split.solutions, set(split.listed)) == (*model, set(whole.listed))
+
+
+def test_every_budget_has_the_same_totals() -> None:
+    puzzle = farthest.load_puzzle("pancake-6")
+    problem = Problem(puzzle, puzzle.body.parse_board("4 6 2 5 1 3"), "goal", "gap")
+    whole = solved(problem)
+    assert whole.solutions == answer(problem, reached(puzzle, problem.board))[1]  # type: ignore[index]
+    assert all(solved(problem, budget=budget) == whole for budget in range(1, 1000, 13))
+
+
+def test_the_order_of_what_is_left_is_that_of_the_search() -> None:
+    puzzle = puzzle_of("blanks")
+    problem = Problem(puzzle, boards_of("blanks")[0], "goal", "zero")
+    piece = engine_of(problem, budget=50).run(Node(problem.board, 0), 9, first=False, limit=5)
+    depths = [node.depth for node in piece.rest]
+    assert piece.nodes >= 50
+    assert depths == sorted(depths, reverse=True)
+    for node in piece.rest:
+        assert len(node.way) == node.depth
+        assert play(puzzle, problem.board, node.way) == node.board
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_plain_searches_are_those_of_python(name: str) -> None:
+    puzzle = puzzle_of(name)
+    for board in boards_of(name):
+        problem = Problem(puzzle, board, "goal", "zero")
+        heuristic: Heuristic = open_heuristic(default_heuristic(puzzle), puzzle, problem.targets())
+        if arrangement_engine(problem, heuristic) is None:
+            heuristic = Zero()
+        for algorithm, model in (
+            ("bfs", breadth_first(problem, MEMORY)),
+            ("dfs", depth_first(problem, MEMORY)),
+            ("astar", a_star(problem, heuristic, MEMORY)),
+        ):
+            found = native_plain(algorithm, problem, heuristic, MEMORY)  # type: ignore[arg-type]
+            assert found is not None
+            told = (found.length, found.moves, found.expanded, found.generated, found.optimal)
+            assert told == (model.length, model.moves, model.expanded, model.generated, model.optimal)
+
+
+def test_what_cannot_be_solved_and_what_takes_too_much() -> None:
+    puzzle = puzzle_of("one blank")
+    problem = Problem(puzzle, puzzle.body.parse_board("1 2 3 / 5 4 0"), "goal", "zero")
+    for algorithm in ("bfs", "dfs", "astar"):
+        found = native_plain(algorithm, problem, Zero(), MEMORY)  # type: ignore[arg-type]
+        assert found is not None
+        assert (found.length, found.moves, found.expanded, found.optimal) == (None, (), 360, True)
+    puzzle = farthest.load_puzzle("pancake-9")
+    problem = Problem(puzzle, puzzle.body.parse_board("3 9 1 5 8 2 6 4 7"), "goal", "zero")
+    for algorithm in ("bfs", "astar"):
+        with pytest.raises(ResourceError, match="boards, which take the"):
+            native_plain(algorithm, problem, Zero(), 100_000)  # type: ignore[arg-type]
+
+
+def test_goals_with_wildcards() -> None:
+    puzzle = parse_puzzle(WILD, "wild.toml")
+    board = puzzle.body.parse_board("b . c / a b a")
+    problem = Problem(puzzle, board, "goal", "zero")
+    model = answer(problem, reached(puzzle, board))
+    whole = solved(problem)
+    assert (whole.length, whole.solutions) == model
+    found = native_plain("bfs", problem, None, MEMORY)
+    assert found is not None
+    assert found.length == whole.length
+
+
+def test_a_board_that_is_solved() -> None:
+    puzzle = puzzle_of("pancakes")
+    problem = Problem(puzzle, puzzle.body.origin_boards[0][0], "goal", "gap")
+    found = solved(problem)
+    assert (found.length, found.solutions, found.listed, found.nodes) == (0, 1, ((),), 0)
+
+
+def test_what_the_kernel_does_not_keep_is_for_another_engine() -> None:
+    hanoi = farthest.load_puzzle("hanoi-4-3")
+    assert arrangement_engine(Problem(hanoi, hanoi.body.origin_boards[0][0], "goal", "zero"), Zero()) is None
+    puzzle = puzzle_of("one blank")
+    problem = Problem(puzzle, boards_of("one blank")[0], "goal", "linear-conflict")
+    conflict = open_heuristic("linear-conflict", puzzle, problem.targets())
+    assert arrangement_engine(problem, conflict) is None
+
+
+@dataclass
+class Stored:
+    """What stands for a stored map of a pattern."""
+
+    puzzle: Puzzle
+    space: Space
+    distances: NDArray[numpy.uint8]
+
+
+def stored(puzzle: Puzzle) -> Stored:
+    """Distances from the goals, of puzzles whose moves are taken back by moves."""
+    space = compile_space(puzzle, Origin("to", "goal"))
+    assert space.keys is not None
+    distances = numpy.full(space.keys, 255, dtype=numpy.uint8)
+    for goal in puzzle.body.origin_boards[0]:
+        depths = reached(puzzle, goal).depths
+        codes = space.encode(numpy.array(list(depths), dtype=numpy.uint8))
+        values = numpy.fromiter(depths.values(), dtype=numpy.uint8)
+        distances[codes] = numpy.minimum(distances[codes], values)
+    return Stored(puzzle, space, distances)
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("pancake-6", "1-3"),
+        ("burnt-pancake-4", "2.4"),
+        ("cuboid-1x3x3", "corners"),
+        ("sliding-2x3", "plain:1.2"),
+    ],
+)
+def test_maps_of_patterns(name: str, pattern: str) -> None:
+    puzzle = farthest.load_puzzle(name)
+    if pattern == "corners":
+        tokens = getattr(puzzle.body, "tokens")  # noqa: B009 - of permutation puzzles
+        pattern = ".".join(dict.fromkeys(tokens[:2]))
+    goal = puzzle.body.origin_boards[0][0]
+    found = reached(puzzle, goal)
+    chosen = random.Random(2).sample(sorted(found.depths), 6)
+    heuristic = Mapped(puzzle, pattern)
+    values = heuristic.values(numpy.array(chosen, dtype=numpy.uint8)).tolist()
+    assert max(values) < UNREACHABLE
+    for board, value in zip(chosen, values, strict=True):
+        problem = Problem(puzzle, board, "goal", "")
+        engine = arrangement_engine(problem, heuristic)
+        assert engine is not None
+        assert engine.lower_bound(board) == max(value, int(board != goal)) <= found.depths[board]
+        if found.depths[board] <= 9:
+            whole = deepen(engine, board, first=False, limit=0)
+            assert (whole.length, whole.solutions) == (
+                found.depths[board],
+                answer(problem, reached(puzzle, board))[1],
+            )  # type: ignore[index]
+
+
+class Mapped:
+    """A pattern's map as a heuristic, orientations and all."""
+
+    name = "mapped"
+    admissible = consistent = True
+
+    def __init__(self, puzzle: Puzzle, pattern: str) -> None:
+        self._pattern = pattern_of(puzzle, pattern)
+        self._found = stored(self._pattern.puzzle)
+
+    def values(self, boards: NDArray[numpy.uint8]) -> NDArray[numpy.int32]:
+        codes = self._found.space.encode(self._pattern.boards(boards))
+        return self._found.distances[codes].astype(numpy.int32)
+
+    def terms(self) -> list[list[Component]]:
+        relabel = bytes(self._pattern.relabel).ljust(256, b"\0")
+        cells = tuple(range(self._pattern.puzzle.body.cells))
+        return [[MapTable(self._found.space, self._found.distances, relabel, cells)]]
+
+
+def test_more_arrangements_than_can_be_numbered() -> None:
+    puzzle = farthest.load_puzzle("pancake-30")
+    board = puzzle.body.origin_boards[0][0]
+    for size in (7, 29, 12, 30, 18, 5):
+        board = (*reversed(board[:size]), *board[size:])
+    problem = Problem(puzzle, board, "goal", "gap")
+    found = solved(problem)
+    assert found.length == found.iterations[-1].bound <= 6
+    assert (
+        native_plain("astar", problem, open_heuristic("gap", puzzle, problem.targets()), MEMORY) is not None
+    )
+
+
+def test_wrong_arguments_are_refused() -> None:
+    def made(**changed: object) -> _kernel.WalkProblem:
+        right = {
+            "slots": 3,
+            "labels": 3,
+            "moduli": [],
+            "ignored": [],
+            "moves": [([1, 0, 2], 0, 0, [])],
+            "goals": [[0, 1, 2]],
+            "tables": [bytes(9)],
+            "gaps": [(1, bytes(9), bytes(3))],
+            "maps": [],
+            "terms": [[0], [1]],
+        }
+        return _kernel.WalkProblem(**(right | changed))  # type: ignore[arg-type]
+
+    problem = made()
+    for wrong in (
+        {"slots": 1},
+        {"labels": 0},
+        {"moduli": [1, 2]},
+        {"ignored": [0]},
+        {"moves": []},
+        {"moves": [([1, 1, 2], 0, 0, [])]},
+        {"moves": [([1, 0, 300], 0, 0, [])]},
+        {"moves": [([1, 0, 2], 0, 0, [1])]},
+        {"goals": []},
+        {"goals": [[0, 1]]},
+        {"goals": [[0, 1, -1]]},
+        {"tables": [bytes(8)]},
+        {"gaps": [(1, bytes(8), bytes(3))]},
+        {"gaps": [(0, bytes(9), bytes(3))]},
+        {"maps": [None]},
+        {"terms": [[2]]},
+    ):
+        with pytest.raises(ValueError, match=r"must|expected|gaps|moduli|turns"):
+            made(**wrong)
+    for board in (b"", b"\0\1", b"\0\1\3"):
+        with pytest.raises(ValueError, match="board must"):
+            problem.bound(board)
+        with pytest.raises(ValueError, match="board must"):
+            problem.walk(board, 0, -1, 3, 10, False, 1)
+        with pytest.raises(ValueError, match="board must"):
+            _kernel.GraphSearch(problem, "best", board, 1000)
+    with pytest.raises(ValueError, match="last move"):
+        problem.walk(bytes([0, 1, 2]), 0, 1, 3, 10, False, 1)
+    with pytest.raises(ValueError, match="order must"):
+        _kernel.GraphSearch(problem, "worst", bytes([0, 1, 2]), 1000)
+    with pytest.raises(ValueError, match="distance for each key"):
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], bytes(2))])
+    with pytest.raises(ValueError, match="cells of the board"):
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], bytes(2))])
+
+
+@pytest.mark.slow
+def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
+    puzzle = farthest.load_puzzle("8-puzzle")
+    depths = reached(puzzle, puzzle.body.origin_boards[0][0]).depths
+    boards = random.Random(3).sample(sorted(depths), 100)
+    seconds = 0.0
+    for board in boards:
+        found = native_plain("bfs", Problem(puzzle, board, "goal", "zero"), None, MEMORY)
+        assert found is not None
+        assert found.length == depths[board]
+        seconds += found.seconds
+    assert seconds < 20  # about 2 where nothing else runs
