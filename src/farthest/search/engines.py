@@ -30,9 +30,10 @@ def engine_with(problem: Problem, heuristic: Heuristic) -> Engine:
         from farthest.search.sliding_engine import SlidingEngine
 
         return SlidingEngine(problem, heuristic, forward_space(problem.puzzle, problem.board))
+    from farthest.search.arrangement_engine import arrangement_engine
     from farthest.search.batch_engine import BatchEngine
 
-    return BatchEngine(problem, heuristic)
+    return arrangement_engine(problem, heuristic) or BatchEngine(problem, heuristic)
 
 
 def _one_blank(problem: Problem, heuristic: Heuristic) -> bool:

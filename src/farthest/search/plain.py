@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from farthest.search.best_first import a_star
+from farthest.search.native_plain import native_plain
 from farthest.search.unguided import breadth_first, depth_first
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ def search_plain(
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError or BoardError where
     there is no target.
     """
+    found = native_plain(algorithm, problem, heuristic, memory)
+    if found is not None:
+        return found
     if algorithm == "bfs":
         return breadth_first(problem, memory)
     if algorithm == "dfs":

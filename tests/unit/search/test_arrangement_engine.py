@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy
 import pytest
@@ -24,7 +25,9 @@ from farthest.search.best_first import a_star
 from farthest.search.contract import Node
 from farthest.search.deepening import Deepened, deepen
 from farthest.search.native_plain import native_plain
+from farthest.search.plain import PlainAlgorithm
 from farthest.search.problem import Problem
+from farthest.search.result import Found
 from farthest.search.unguided import breadth_first, depth_first
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space
@@ -128,7 +131,7 @@ def test_every_budget_has_the_same_totals() -> None:
     puzzle = farthest.load_puzzle("pancake-6")
     problem = Problem(puzzle, puzzle.body.parse_board("4 6 2 5 1 3"), "goal", "gap")
     whole = solved(problem)
-    assert whole.solutions == answer(problem, reached(puzzle, problem.board))[1]  # type: ignore[index]
+    assert (whole.length, whole.solutions) == answer(problem, reached(puzzle, problem.board))
     assert all(solved(problem, budget=budget) == whole for budget in range(1, 1000, 13))
 
 
@@ -152,12 +155,13 @@ def test_plain_searches_are_those_of_python(name: str) -> None:
         heuristic: Heuristic = open_heuristic(default_heuristic(puzzle), puzzle, problem.targets())
         if arrangement_engine(problem, heuristic) is None:
             heuristic = Zero()
-        for algorithm, model in (
+        models: list[tuple[PlainAlgorithm, Found]] = [
             ("bfs", breadth_first(problem, MEMORY)),
             ("dfs", depth_first(problem, MEMORY)),
             ("astar", a_star(problem, heuristic, MEMORY)),
-        ):
-            found = native_plain(algorithm, problem, heuristic, MEMORY)  # type: ignore[arg-type]
+        ]
+        for algorithm, model in models:
+            found = native_plain(algorithm, problem, heuristic, MEMORY)
             assert found is not None
             told = (found.length, found.moves, found.expanded, found.generated, found.optimal)
             assert told == (model.length, model.moves, model.expanded, model.generated, model.optimal)
@@ -166,15 +170,16 @@ def test_plain_searches_are_those_of_python(name: str) -> None:
 def test_what_cannot_be_solved_and_what_takes_too_much() -> None:
     puzzle = puzzle_of("one blank")
     problem = Problem(puzzle, puzzle.body.parse_board("1 2 3 / 5 4 0"), "goal", "zero")
+    algorithm: PlainAlgorithm
     for algorithm in ("bfs", "dfs", "astar"):
-        found = native_plain(algorithm, problem, Zero(), MEMORY)  # type: ignore[arg-type]
+        found = native_plain(algorithm, problem, Zero(), MEMORY)
         assert found is not None
         assert (found.length, found.moves, found.expanded, found.optimal) == (None, (), 360, True)
     puzzle = farthest.load_puzzle("pancake-9")
     problem = Problem(puzzle, puzzle.body.parse_board("3 9 1 5 8 2 6 4 7"), "goal", "zero")
     for algorithm in ("bfs", "astar"):
         with pytest.raises(ResourceError, match="boards, which take the"):
-            native_plain(algorithm, problem, Zero(), 100_000)  # type: ignore[arg-type]
+            native_plain(algorithm, problem, Zero(), 100_000)
 
 
 def test_goals_with_wildcards() -> None:
@@ -254,10 +259,7 @@ def test_maps_of_patterns(name: str, pattern: str) -> None:
         assert engine.lower_bound(board) == max(value, int(board != goal)) <= found.depths[board]
         if found.depths[board] <= 9:
             whole = deepen(engine, board, first=False, limit=0)
-            assert (whole.length, whole.solutions) == (
-                found.depths[board],
-                answer(problem, reached(puzzle, board))[1],
-            )  # type: ignore[index]
+            assert (whole.length, whole.solutions) == answer(problem, reached(puzzle, board))
 
 
 class Mapped:
@@ -294,8 +296,8 @@ def test_more_arrangements_than_can_be_numbered() -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    def made(**changed: object) -> _kernel.WalkProblem:
-        right = {
+    def made(**changed: Any) -> _kernel.WalkProblem:
+        right: dict[str, Any] = {
             "slots": 3,
             "labels": 3,
             "moduli": [],
@@ -307,9 +309,10 @@ def test_wrong_arguments_are_refused() -> None:
             "maps": [],
             "terms": [[0], [1]],
         }
-        return _kernel.WalkProblem(**(right | changed))  # type: ignore[arg-type]
+        return _kernel.WalkProblem(**(right | changed))
 
     problem = made()
+    wrong: dict[str, Any]
     for wrong in (
         {"slots": 1},
         {"labels": 0},
