@@ -124,6 +124,19 @@ def test_other_families(run_json: RunJson) -> None:
         assert document["disagreements"] == []
 
 
+def test_maps_of_patterns(run: RunCommand, run_json: RunJson) -> None:
+    wanted = ("--algorithms", "astar,ida", "--heuristic", "@1-2+@3-5", "--heuristic", "zero")
+    assert "no database is open" in run(*SMALL, *wanted, status=2).stderr
+    farthest.enumerate("sliding-2x3@1-2", database="farthest.db").close()
+    assert "farthest enumerate" in run(*SMALL, *wanted, status=2).stderr
+    farthest.enumerate("sliding-2x3@3-5", database="farthest.db").close()
+    document = run_json(*SMALL, *wanted)
+    assert document["disagreements"] == []
+    found = by_name(document)
+    assert found["ida @1-2+@3-5"]["generated"]["mean"] < found["ida zero"]["generated"]["mean"]
+    assert found["astar @1-2+@3-5"]["moves"] == found["astar zero"]["moves"]
+
+
 def test_a_map_that_says_something_else(run: RunCommand, monkeypatch: pytest.MonkeyPatch) -> None:
     import numpy
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from farthest.coordinator.comparison import Comparison, Run, Spread, Tally
+    from farthest.models.database import Database
     from farthest.puzzles.body import Board
     from farthest.puzzles.definition import Puzzle
     from farthest.queries.distance_map import DistanceMap
@@ -108,15 +109,17 @@ def compare(
     from farthest.coordinator.estimate import available_memory
     from farthest.puzzles import catalogue
     from farthest.queries.comparison_files import comparison_files
+    from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.open_list import target_test
     from farthest.search.problem import Problem
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
     with ExitStack() as stack:
-        truth, why_none = _stored(stack, puzzle, database)
+        opened, truth, why_none = _stored(stack, puzzle, database)
         limit = available_memory() * 4 // 5 if memory is None else memory
-        comparison = Comparison(puzzle, chosen, memory=limit, load_map=None)
+        load_map = None if opened is None else PatternMaps(opened)
+        comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
         boards = _boards(puzzle, instances, seed, truth)
         is_target = target_test(Problem(puzzle, boards[0], "goal", "zero"))
         tally = Tally()
@@ -136,8 +139,10 @@ def compare(
         context.exit(DISAGREED)
 
 
-def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[DistanceMap | None, str]:
-    """The puzzle's newest map, if that tells the distances to the goal, and why there is none.
+def _stored(
+    stack: ExitStack, puzzle: Puzzle, database: str | None
+) -> tuple[Database | None, DistanceMap | None, str]:
+    """The database, the puzzle's newest map in it if that tells the distances to the goal, and why there is none.
 
     Raises StorageError where a database is named that cannot be opened.
     """
@@ -152,16 +157,16 @@ def _stored(stack: ExitStack, puzzle: Puzzle, database: str | None) -> tuple[Dis
     except StorageError as error:
         if database is not None:
             raise
-        return None, str(error)
+        return None, None, str(error)
     try:
         found = DistanceMap(opened, Jobs(opened).find(puzzle.name, has_map=True))
     except JobError as error:
-        return None, str(error)
+        return opened, None, str(error)
     if found.record.puzzle_digest != puzzle.digest:
-        return None, f"job {found.job} is of another puzzle of that name"
+        return opened, None, f"job {found.job} is of another puzzle of that name"
     if found.origin != Origin("to", "goal") or not found.complete:
-        return None, f"job {found.job} does not tell all distances to the goal"
-    return found, ""
+        return opened, None, f"job {found.job} does not tell all distances to the goal"
+    return opened, found, ""
 
 
 def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:
