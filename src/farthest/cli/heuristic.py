@@ -58,10 +58,9 @@ def heuristic(
       farthest heuristic 8-puzzle --heuristic @1-4+@5-8 --json
     """
     from farthest.cli.printing import print_json
-    from farthest.queries.heuristic_report import compare_heuristics, open_heuristics
 
     with _open(job, database) as opened:
-        findings = compare_heuristics(opened, open_heuristics(opened, texts), limit=limit)
+        findings = opened.heuristics(texts, limit=limit)
         if as_json:
             print_json({**_facts(opened), "heuristics": [_fields(found) for found in findings]})
         else:
@@ -176,14 +175,14 @@ def _show_counterexamples(found: Findings) -> None:
 
         def text(drop: Drop) -> str:
             move = move_text(drop.move)
-            return f"{drop.board} {drop.value}, after {move} {drop.next_board} {drop.next_value}"
+            return f"{drop.board}: {drop.value}; after {move} {drop.next_board}: {drop.next_value}"
 
         click.echo(f"\n{found.heuristic.name} falls by more than 1 with {found.drops:,} moves:")
         _show_list([text(each) for each in found.drops_first], text(found.drop_worst))
 
 
 def _too_large_text(proof: TooLarge) -> str:
-    return f"{proof.board} {proof.value}, distance {proof.distance}"
+    return f"{proof.board}: {proof.value}, distance {proof.distance}"
 
 
 def _show_list(first: list[str], worst: str) -> None:

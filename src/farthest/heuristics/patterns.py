@@ -61,7 +61,7 @@ class PlainPattern:
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
-        codes = self._found.space.encode(self._pattern.boards(boards))
+        codes = self._found.space.encode(numpy.ascontiguousarray(self._pattern.boards(boards)))
         return _told(self._found.distances, codes)
 
     def terms(self) -> list[list[Component]] | None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.queries.chunk_cache import Chunk
+    from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import Way
     from farthest.queries.steps import Nearer
     from farthest.spaces.contract import Codes, Space
@@ -275,6 +276,17 @@ class DistanceMap:
         from farthest.queries.proof import prove
 
         return prove(self)
+
+    def heuristics(self, texts: Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
+        """What the whole map shows of heuristics, as `farthest heuristic` does: admissible, consistent, how near.
+
+        ``texts``: as on the command line; none: all that are for the puzzle. ``limit``: most counterexamples of each
+        kind besides the worst. Raises SettingError where a text is wrong, JobError where the map's distances are not to
+        its origin, and not every move can be taken back.
+        """
+        from farthest.queries.heuristic_report import compare_heuristics, open_heuristics
+
+        return compare_heuristics(self, open_heuristics(self, texts), limit=limit)
 
     # --- inside ------------------------------------------------------------------------------------------
 

@@ -189,6 +189,23 @@ def test_the_kernel_has_the_same_values(text: str) -> None:
     assert [search.evaluate(bytes(board)) for board in boards] == heuristic.values(boards).tolist()
 
 
+@pytest.mark.parametrize("text", ["@plain:1-2", "sym:@plain:1-2"])
+def test_what_a_map_table_means(text: str) -> None:
+    puzzle = load("8-puzzle-blank-first")
+    heuristic = open_heuristic(text, puzzle, sliding(puzzle).goals, Maps(puzzle))
+    rng = np.random.default_rng(7)
+    boards = np.array([rng.permutation(9) for _ in range(100)], dtype=np.uint8)
+    terms = heuristic.terms()
+    assert terms is not None
+    values = []
+    for (component,) in terms:
+        assert isinstance(component, MapTable)
+        relabelled = np.frombuffer(component.label_of, dtype=np.uint8)[boards[:, component.cell_of]]
+        values.append(component.distances[component.space.encode(np.ascontiguousarray(relabelled))])
+    assert heuristic.values(boards).tolist() == np.maximum.reduce(values).tolist()
+    assert heuristic.values(np.asfortranarray(boards)).tolist() == heuristic.values(boards).tolist()
+
+
 def test_placements_without_a_way() -> None:
     """On a ring pieces keep their order."""
     puzzle = make_puzzle(goals=[(1, 2, 3, 0)], edges=((0, 1), (1, 2), (2, 3), (0, 3)))

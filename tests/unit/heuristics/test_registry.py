@@ -1,5 +1,7 @@
 """How heuristics are written: names, sums, the greatest, mirror images; what each claims; what is refused."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from farthest.heuristics.symmetry import symmetries
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.permutation import permutation
 from farthest.puzzles.sliding import sliding
 from strategies import grid_rows, make_puzzle
 
@@ -112,6 +115,26 @@ def test_terms_that_there_are() -> None:
         assert terms is not None
         ((component,),) = terms
         assert isinstance(component, kind)
+
+
+@pytest.mark.parametrize("name", ["pancake-5", "burnt-pancake-3"])
+def test_what_gaps_mean(name: str) -> None:
+    puzzle = load(name)
+    body = permutation(puzzle)
+    heuristic = open_heuristic("gap", puzzle, body.goals)
+    terms = heuristic.terms()
+    assert terms is not None
+    ((gaps,),) = terms
+    assert isinstance(gaps, Gaps)
+    contents = len(body.tokens) * gaps.turns
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        labels = rng.permutation(body.slots)
+        turns = rng.integers(gaps.turns, size=body.slots)
+        stack = (labels * gaps.turns + turns).tolist()
+        value = sum(gaps.pairs[a * contents + b] for a, b in pairwise(stack)) + gaps.last[stack[-1]]
+        board = [*labels, *turns] if body.oriented else labels
+        assert heuristic.values(np.array([board], dtype=np.uint8)).tolist() == [value]
 
 
 def test_mirror_images() -> None:
