@@ -46,10 +46,7 @@ class MisplacedContents:
     def __init__(self, body: Permutation, goals: Sequence[Board]) -> None:
         self._goals = [numpy.array(goal, dtype=numpy.uint8) for goal in goals]
         self._slots = body.slots
-        self._divisor = max(
-            sum(to != slot or turn != 0 for slot, (to, turn) in enumerate(zip(*move.effect, strict=True)))
-            for move in body.generators
-        )
+        self._divisor = most_changed(body)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -63,6 +60,14 @@ class MisplacedContents:
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: moves change many slots."""
         return None
+
+
+def most_changed(body: Permutation) -> int:
+    """The most slots whose content one move changes."""
+    return max(
+        sum(to != slot or turn != 0 for slot, (to, turn) in enumerate(zip(*move.effect, strict=True)))
+        for move in body.generators
+    )
 
 
 def misplaced_discs(body: Hanoi, goals: Sequence[Board]) -> CellSums:

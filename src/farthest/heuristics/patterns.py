@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
-from farthest.puzzles.permutation import Permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,12 +64,12 @@ class PlainPattern:
         return _told(self._found.distances, codes)
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where the pattern's boards have no orientations, and distances are below 255."""
-        distances, body = self._found.distances, self._pattern.puzzle.body
-        if distances.dtype != numpy.uint8 or (isinstance(body, Permutation) and body.oriented):
+        """See Heuristic: where distances are below 255."""
+        if self._found.distances.dtype != numpy.uint8:
             return None
+        cells = tuple(range(self._pattern.puzzle.body.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        return [[MapTable(self._found.space, _bytes(distances), label_of, tuple(range(body.cells)))]]
+        return [[MapTable(self._found.space, _bytes(self._found.distances), label_of, cells)]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError, SettingError
 from farthest.heuristics.combined import Greatest, Sum
+from farthest.heuristics.counts import most_changed
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored, symmetries
 from farthest.puzzles.patterns import MARK, pattern_of
+from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
 from farthest.puzzles.wording import near_match, shown
 
@@ -27,8 +29,22 @@ if TYPE_CHECKING:
 
 SYMMETRIC = "sym:"
 
-STRONGEST = ("gap", "linear-conflict", "manhattan", "matching", "misplaced", "discs", "lamps", "pegs", "zero")
-"""The first of these that is for a puzzle is its default."""
+STRONGEST = (
+    "gap",
+    "linear-conflict",
+    "manhattan",
+    "matching",
+    "nearest",
+    "misplaced",
+    "discs",
+    "lamps",
+    "pegs",
+    "zero",
+)
+"""The first of these that is for a puzzle is its default, but for the exceptions of ``default_heuristic``."""
+
+WORTH_ITS_TIME = 3
+"""A count of misplaced contents must be able to be so much: the kernel searches without it many times faster."""
 
 
 def open_heuristic(
@@ -50,12 +66,20 @@ def applicable(puzzle: Puzzle) -> list[str]:
 
 
 def default_heuristic(puzzle: Puzzle) -> str:
-    """The strongest of ``applicable``: it needs no stored map. Raises SettingError for an additive pattern's puzzle."""
-    names = applicable(puzzle)
-    for name in STRONGEST:
-        if name in names:
-            return name
-    raise SettingError(_pattern_problem(puzzle))
+    """The strongest of ``applicable`` with which the puzzle is searched fast: it needs no stored map.
+
+    Of several blanks neither `matching` nor `linear-conflict`, which the kernel works out for one blank only. Raises
+    SettingError for an additive pattern's puzzle.
+    """
+    if _is_pattern(puzzle):
+        raise SettingError(_pattern_problem(puzzle))
+    body, names = puzzle.body, applicable(puzzle)
+    passed_over = set[str]()
+    if isinstance(body, Sliding) and body.counts[0] > 1:
+        passed_over = {"linear-conflict", "matching"}
+    elif isinstance(body, Permutation) and -(-body.slots // most_changed(body)) < WORTH_ITS_TIME:
+        passed_over = {"misplaced"}
+    return next(name for name in STRONGEST if name in names and name not in passed_over)
 
 
 class _Reader:
