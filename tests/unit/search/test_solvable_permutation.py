@@ -5,11 +5,12 @@ import random
 import pytest
 
 from every_board import every_board, joined_to
+from farthest.errors import PuzzleError
 from farthest.puzzles.body import Board
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.permutation import permutation
-from farthest.search import solvable_permutation
+from farthest.search import moved_pieces
 from farthest.search.chance import Chance
 from farthest.search.problem import targets
 from farthest.search.solvable import why_unsolvable
@@ -106,7 +107,10 @@ def some_puzzle(chance: random.Random) -> Puzzle | None:
             delta += [chance.randrange(each.modulus) if chance.random() < 0.4 else 0 for _ in here]
         if (to, delta) != (list(range(slots)), [0] * slots) and (to, delta) not in moves:
             moves.append((to, delta))
-    return puzzle_of(sets, moves) if moves and slots > 1 else None
+    try:
+        return puzzle_of(sets, moves) if slots > 1 else None
+    except PuzzleError:  # they turn what is ignored, or nothing
+        return None
 
 
 def check_some(seed: int, count: int) -> None:
@@ -123,17 +127,17 @@ def test_some_puzzles() -> None:
 
 @pytest.mark.slow
 def test_many_puzzles() -> None:
-    check_some(2, 400)
+    check_some(2, 300)
 
 
 def test_a_group_that_cannot_be_known_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is known to be solvable is; of what is not known nothing is said, but that a search would tell."""
-    monkeypatch.setattr(solvable_permutation, "MOST_PRODUCTS", 0)
+    monkeypatch.setattr(moved_pieces, "MOST_PRODUCTS", 0)
     puzzle = PUZZLES["ring"]
     boards = PermutationBoards(puzzle, targets(puzzle, "goal"))
     assert boards.why_not((1, 2, 3, 4, 0)) is None
     for asked in (lambda: boards.why_not((1, 0, 2, 3, 4)), lambda: boards.draw(Chance(1))):
-        with pytest.raises(UndecidedError, match="store one first: farthest enumerate sample --to goal"):
+        with pytest.raises(UndecidedError, match="the group is not known whole"):
             asked()
 
 
