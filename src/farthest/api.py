@@ -145,6 +145,18 @@ def solve(
         return solve_problem(problem, settings, None, opened if store else None, reporter)
 
 
+def random_boards(puzzle: str | Puzzle, count: int = 1, *, seed: int, to: str = "goal") -> list[str]:
+    """Boards from which moves lead to ``to`` (``goal``, ``start`` or a board): each is any of them with the same
+    chance, so that one may come twice. The same for the same ``seed``, 0 or more.
+
+    Raises PuzzleError, also where it is not known which boards can be solved, or BoardError.
+    """
+    from farthest.search.random_boards import random_boards as drawn
+
+    loaded = _puzzle(puzzle)
+    return [loaded.body.format_board(board) for board in drawn(loaded, count, seed, to)]
+
+
 def cancel_job(job: str | int, database: str | None = None) -> JobRecord:
     """Take a job out of the queue, or stop the coordinator's work on it; the job. Raises JobError or StorageError.
 

@@ -108,10 +108,10 @@ class WalkedBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | WalkedBoards:
-    """See solvable_contract. UndecidedError where moves cannot be taken back, or places of blanks or targets are too
+    """See solvable_contract. UndecidedError for additive patterns, where moves cannot be taken back, or places of blanks or targets are too
     many."""
     body = sliding(puzzle)
-    if body.arcs and not _can_be_gone_round(body):
+    if body.blanks or (body.arcs and not _can_be_gone_round(body)):  # an additive pattern forgets its blank
         raise undecided(puzzle)
     classes = classes_of(body)
     return WalkedBoards(puzzle, targets) if classes is None else SlidingBoards(puzzle, targets, classes)

@@ -3,8 +3,10 @@
 from collections import Counter
 from itertools import islice
 
+import numpy as np
 import pytest
 
+import farthest
 from every_board import evenly_spread, joined_to
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.body import WILDCARD
@@ -77,6 +79,9 @@ def test_seeds() -> None:
     assert random_boards(puzzle, 20, 6) != boards
     assert random_boards(puzzle, 0, 5) == []
     assert list(islice(random_stream(puzzle, Chance(5)), 3)) == boards[:3]
+    assert farthest.random_boards("8-puzzle", 7, seed=5) == puzzle.body.texts(
+        np.array(boards[:7], dtype=np.uint8)
+    )
     with pytest.raises(ValueError, match="seed -1: expected 0 or more"):
         random_boards(puzzle, 1, -1)
 

@@ -116,3 +116,12 @@ def test_spaces_of_users(name: str) -> None:
             draw_solvable(puzzle, "2")
     else:
         assert draw_solvable(puzzle, "2")(Chance(1)) in joined_to(puzzle, "2")
+
+
+def test_additive_patterns() -> None:
+    """They have no blank that could be walked with: only their map tells."""
+    puzzle = load("8-puzzle@1-3")
+    (goal,) = targets(puzzle, "goal")
+    assert why_unsolvable(puzzle, goal[::-1], [goal]) is None
+    with pytest.raises(UndecidedError):
+        draw_solvable(puzzle)
