@@ -108,8 +108,8 @@ class WalkedBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | WalkedBoards:
-    """See solvable_contract. UndecidedError for additive patterns, where moves cannot be taken back, or places of blanks or targets are too
-    many."""
+    """See solvable_contract. UndecidedError for additive patterns, where moves cannot be taken back, or places of
+    blanks or targets are too many."""
     body = sliding(puzzle)
     if body.blanks or (body.arcs and not _can_be_gone_round(body)):  # an additive pattern forgets its blank
         raise undecided(puzzle)
