@@ -109,6 +109,7 @@ class PatternMap(Protocol):
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
     order (of an additive pattern the places of `PatternTable`); the type's largest value where there is none.
+    ``holes``: whether there is such a key.
     """
 
     @property
@@ -119,6 +120,9 @@ class PatternMap(Protocol):
 
     @property
     def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
+
+    @property
+    def holes(self) -> bool: ...
 
 
 LoadMap = Callable[["Puzzle"], PatternMap]

@@ -35,6 +35,7 @@ class AdditivePattern:
         self.labels = pattern.labels
         self._cells = pattern.parent.body.cells
         self._distances = found.distances
+        self._holes = found.holes
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -42,7 +43,7 @@ class AdditivePattern:
 
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
-        if self._distances.dtype != numpy.uint8 or self._distances.max() == 255:
+        if self._distances.dtype != numpy.uint8 or self._holes:
             return None
         return [[PatternTable(self.labels, _bytes(self._distances), tuple(range(self._cells)))]]
 

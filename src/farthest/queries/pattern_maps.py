@@ -39,6 +39,7 @@ class StoredPattern:
     puzzle: Puzzle
     space: Space
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
+    holes: bool
     job: int
 
 
@@ -100,7 +101,7 @@ class PatternMaps:
                 chunk.distances, dtype=unit.newbyteorder("<")
             )
         distances.flags.writeable = False
-        return StoredPattern(puzzle, space, distances, record.id)
+        return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
 
 
 def _origin(record: JobRecord) -> Origin:

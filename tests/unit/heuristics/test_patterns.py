@@ -34,6 +34,10 @@ class Found:
     space: Any
     distances: NDArray[np.uint8]
 
+    @property
+    def holes(self) -> bool:
+        return 255 in self.distances
+
 
 class Maps:
     """Maps of the patterns of a puzzle, made by plain searches."""
