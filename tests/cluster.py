@@ -50,6 +50,9 @@ if delay:
             return step(*arguments)
         return slow
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step), slowly(_kernel.merge_runs)
+if "FARTHEST_TEST_PIECES" in os.environ:
+    import small_pieces
+    small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])
 from farthest.cli import main
 main()
 """
@@ -230,6 +233,12 @@ class Cluster:
         coordinator = self._start("coordinator", ["coordinator"], 0)
         self.coordinators.append(coordinator)
         return coordinator
+
+    def start(self, *words: str) -> Service:
+        """Starts any other command, which uses the cluster's servers."""
+        service = self._start(words[0], list(words), 0)
+        self._gone.append(service)
+        return service
 
     def remove(self, service: Service) -> None:
         """Kills a worker or a coordinator for good."""

@@ -1,8 +1,8 @@
 """The executor of searches whose pieces are searched by Celery workers, wherever they are.
 
-A message is sent for each piece, some more than the workers have processes, always the first in order; workers store
-what they find and report it on the run's done-list (coordinator/outstanding.py). Where one piece is all that there is,
-it is searched here.
+A message is for a batch of pieces, one after the other in order; some more are sent than the workers have processes.
+Workers store what they find and report it on the run's done-list (coordinator/outstanding.py); what a batch has left
+waits again. Where one piece is all that there is, it is searched here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.outstanding import Outstanding
@@ -30,9 +31,10 @@ if TYPE_CHECKING:
     from farthest.search.contract import Engine, Node
     from farthest.search.problem import Problem
 
-AHEAD = 4
-"""Pieces that are sent for each process of a worker: it searches one, and need not wait for the next."""
-LEAST_AHEAD = 16
+AHEAD = 3
+"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next."""
+LEAST_AHEAD = 6
+MOST_IN_A_BATCH = 64
 
 
 class CelerySearch:
@@ -125,8 +127,8 @@ class _Iteration:
         self._executor = executor
         self._bound = frontier.bound
         self._ahead = LEAST_AHEAD
-        self._sent: dict[int, tuple[Place, Node]] = {}
-        self._number = 0  # of the next piece
+        self._sent: dict[int, list[tuple[Place, Node]]] = {}
+        self._number = 0  # of the next batch
         self._resent = executor.resent
         self._outstanding = Outstanding(
             run, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
@@ -155,24 +157,33 @@ class _Iteration:
 
     def _send(self) -> None:
         new: list[int] = []
-        while (
-            len(self._outstanding) + len(new) < self._ahead and (taken := self._frontier.take()) is not None
-        ):
-            self._sent[self._number] = taken
+        # All that waits, shared out evenly, so that each process has something: small batches where little is left.
+        size = min(MOST_IN_A_BATCH, 1 + len(self._frontier.waiting) // self._ahead)
+        while len(self._outstanding) + len(new) < self._ahead:
+            batch = list(islice(iter(self._frontier.take, None), size))
+            if not batch:
+                break
+            self._sent[self._number] = batch
             new.append(self._number)
             self._number += 1
         self._offer(new)
         self._outstanding.send(new)
 
     def _offer(self, numbers: list[int]) -> None:
-        self._run.offer(self._bound, {number: self._sent[number][1] for number in numbers})
+        self._run.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
 
     def _take_back(self, numbers: set[int]) -> None:
-        for number, piece in self._run.take_back(self._bound, numbers).items():
-            place, _ = self._sent.pop(number)
-            self._frontier.done(place, piece)
+        for number, pieces in self._run.take_back(self._bound, numbers).items():
+            batch = self._sent.pop(number)
+            for (place, _), piece in zip(batch, pieces, strict=False):
+                self._frontier.done(place, piece)
+            for place, _ in batch[len(pieces) :]:
+                self._frontier.give_back(place)
         if numbers:
-            unwanted = [n for n, (place, _) in self._sent.items() if place not in self._frontier.running]
+            running = self._frontier.running
+            unwanted = [
+                n for n, batch in self._sent.items() if not any(place in running for place, _ in batch)
+            ]
             self._outstanding.forget(unwanted)
             self._run.withdraw(self._bound, unwanted)
             for number in unwanted:

@@ -104,6 +104,12 @@ class Frontier:
         self._keep(place, replace(piece, rest=()))
         self._fold()
 
+    def give_back(self, place: Place) -> None:
+        """A piece that was taken waits again."""
+        node = self.running.pop(place, None)
+        if node is not None:
+            self._wait({place: node})
+
     @property
     def complete(self) -> bool:
         """Whether the totals are those of the whole iteration."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
     from farthest.search.written import Way
 
+COMMIT_SECONDS = 1.0
+"""Between two commits of what was found."""
+
 LOSSES_ALLOWED = 8
 """The working state of one iteration may be lost so often before the search gives up."""
 
@@ -169,7 +172,7 @@ class IterativeSearch:
         def look() -> None:
             if self._stop.wanted:
                 raise SearchStopped
-            if monotonic() - self._committed < self._settings.commit_seconds:
+            if monotonic() - self._committed < COMMIT_SECONDS:
                 return
             if self._recorder is not None:
                 self._recorder.check()

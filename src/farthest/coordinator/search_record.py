@@ -50,7 +50,8 @@ class SearchRecorder(OwnedJob):
     ) -> None:
         super().__init__(database, record, owner, notice, lease_seconds=settings.lease_seconds)
         self._searches = Searches(database)
-        self._stored: dict[Place, bool] = {}  # the pieces in the database: whether they are done
+        self._stored: dict[Place, bool] = {}  # the iteration's pieces in the database: whether they are done
+        self._stale: list[Place] = []  # those of an iteration that is over
         self._ended: list[IterationRecord] = []  # iterations that are over and not stored
         self._solutions: list[Way] = []  # not stored
         self._numbered = self._searches.listed(self.job)
@@ -90,7 +91,7 @@ class SearchRecorder(OwnedJob):
         return self._patiently(self._read)
 
     def _read(self) -> tuple[list[IterationRecord], UnderWay | None]:
-        self._ended, self._solutions = [], []
+        self._ended, self._solutions, self._stale = [], [], []
         self._numbered = self._searches.listed(self.job)
         found = self._searches.iterations(self.job)
         pieces = self._searches.pieces(self.job)
@@ -122,6 +123,8 @@ class SearchRecorder(OwnedJob):
         """An iteration is over: it is stored with the next commit."""
         self._ended.append(record)
         self._take_solutions(frontier)
+        self._stale += self._stored
+        self._stored = {}
 
     def commit(self, frontier: Frontier, seconds: float) -> None:
         """Stores what is known of the iteration under way."""
@@ -154,8 +157,7 @@ class SearchRecorder(OwnedJob):
     def settle(self) -> None:
         """Stores the iterations that are over, when none is under way."""
         if self._ended:
-            self._write(self._ended, [], list(self._stored))
-            self._stored = {}
+            self._write(self._ended, [], [])
 
     def _take_solutions(self, frontier: Frontier) -> None:
         self._solutions += frontier.new_solutions
@@ -166,19 +168,18 @@ class SearchRecorder(OwnedJob):
             (self._numbered + n, json.dumps(way, separators=(",", ":")))
             for n, way in enumerate(self._solutions)
         ]
+        places = [_text(place) for place in (*gone, *self._stale)]
 
         def write() -> None:
             with self._database.write():
                 if numbered and self._searches.listed(self.job) > self._numbered:
                     return  # it was stored, and the connection was lost before the answer came
-                self._searches.commit(
-                    self.job, iterations, rows, [_text(place) for place in gone], numbered, owner=self._owner
-                )
+                self._searches.commit(self.job, iterations, rows, places, numbered, owner=self._owner)
                 self._renew()
 
         self._patiently(write)
         self._numbered += len(numbered)
-        self._ended, self._solutions = [], []
+        self._ended, self._solutions, self._stale = [], [], []
 
     def solutions(self) -> tuple[Way, ...]:
         """The listed solutions, all of which are stored."""

@@ -33,7 +33,6 @@ class SearchSettings:
     workers: Literal["threads", "celery"] = "threads"
     threads: int | None = None
     memory: int | None = None  # bytes, of bfs, dfs and astar; four fifths of what is free
-    commit_seconds: float = 1.0  # between two commits of what was found
     lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
 
     def __post_init__(self) -> None:

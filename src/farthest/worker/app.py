@@ -100,10 +100,10 @@ def celery_app(url: str) -> Celery:
         run_step(task.request.hostname, run, depth, block, _again(task))
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
-    def search(task: Any, run: str, bound: int, piece: int) -> None:
-        from farthest.worker.search_tasks import run_subtree
+    def search(task: Any, run: str, bound: int, batch: int) -> None:
+        from farthest.worker.search_tasks import run_subtrees
 
-        run_subtree(task.request.hostname, run, bound, piece, _again(task))
+        run_subtrees(task.request.hostname, run, bound, batch, _again(task))
 
     return app
 

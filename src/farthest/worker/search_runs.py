@@ -4,20 +4,22 @@ Its keys are on the main node, with the prefix of all runs (worker/runs.py), by 
 
     meta                    hash: ``kind`` search, and what the problem is (``SearchFacts``); ``bound``, of the
                             iteration under way
-    p:{bound}               hash: for each piece that was sent and is not taken back, the node that it is to be
-                            searched below
-    r:{bound}               hash: what was found in a piece; the first to store it has searched it
+    p:{bound}               hash: for each batch of pieces that was sent and is not taken back, the nodes that are to
+                            be searched below
+    r:{bound}               hash: what was found in a batch; the first to store it has searched it
     done                    list: what was found, and what failed, for the coordinator that waits
-    lease:{bound}:{piece}   who searches the piece now (worker/leases.py)
+    lease:{bound}:{batch}   who searches the batch now (worker/leases.py)
 
-Pieces are numbered by their coordinator as it sends them. Nodes and results bear a checksum of their own, over their
-names too: what was damaged or belongs elsewhere raises LostStateError. All of it can be made again from the database.
+Batches are numbered by their coordinator as it sends them. The result of a batch is that of its first pieces, as many
+as take the nodes that one piece may take: so small pieces cost no message each, and a batch no more than a large piece.
+Nodes and results bear a checksum, over their names too: what was damaged or belongs elsewhere raises LostStateError.
+All of it can be made again from the database.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +42,8 @@ if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[3], ARGV[2], ARGV[3]) == 1 then redis.call('RPUSH', KEYS[4], ARGV[4]) end
 return 1
 """
-"""Stores what was found in a piece, unless it is there or nobody waits for it. KEYS: meta, nodes, results, done. ARGV:
-bound, piece, result, entry of the done-list. Gives whether anyone waits for it."""
+"""Stores what was found in a batch, unless it is there or nobody waits for it. KEYS: meta, nodes, results, done. ARGV:
+bound, batch, result, entry of the done-list. Gives whether anyone waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,41 +140,41 @@ class SearchRun:
         self._check()
         self.nodes.call(write)
 
-    def offer(self, bound: int, nodes: Mapping[int, Node]) -> None:
-        """Stores the nodes of pieces that are to be sent."""
+    def offer(self, bound: int, batches: Mapping[int, Sequence[Node]]) -> None:
+        """Stores the nodes of batches that are to be sent."""
         texts: Any = {
-            str(number): with_checksum(f"p:{bound}:{number}", _json(node_fields(node)))
-            for number, node in nodes.items()
+            str(number): with_checksum(f"p:{bound}:{number}", _json(list(map(node_fields, nodes))))
+            for number, nodes in batches.items()
         }
         if texts:
             self.nodes.call(lambda: self.nodes.main.hset(self._nodes_key(bound), mapping=texts))
 
     def finished(self, depth: int) -> Collection[int]:
-        """The pieces of the iteration of bound ``depth`` with a result. Raises LostStateError where Redis has lost the
+        """The batches of the iteration of bound ``depth`` with a result. Raises LostStateError where Redis has lost the
         run. Says that the coordinator is alive."""
         self._check()
         self.nodes.call(lambda: touch(self.nodes, self.run))
         found: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._results_key(depth)))
         return {int(number) for number in found}
 
-    def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, Piece]:
-        """What was found in pieces. Raises LostStateError where a result is missing or damaged."""
+    def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[Piece]]:
+        """What was found in batches. Raises LostStateError where a result is missing or damaged."""
         wanted = list(numbers)
         if not wanted:
             return {}
         names = [str(number) for number in wanted]
         texts: Any = self.nodes.call(lambda: self.nodes.main.hmget(self._results_key(bound), names))
-        pieces = {}
+        batches = {}
         for number, text in zip(wanted, texts, strict=True):
-            what = f"piece {number} at bound {bound}"
+            what = f"batch {number} at bound {bound}"
             if text is None:
                 raise LostStateError(f"run {self.run}: the result of {what} is missing")
-            pieces[number] = piece_of(json.loads(checked(text, f"r:{bound}:{number}", what)))
+            batches[number] = list(map(piece_of, json.loads(checked(text, f"r:{bound}:{number}", what))))
         self.withdraw(bound, wanted)
-        return pieces
+        return batches
 
     def withdraw(self, bound: int, numbers: Iterable[int]) -> None:
-        """Removes all of pieces that are not wanted any more."""
+        """Removes all of batches that are not wanted any more."""
         names = [str(number) for number in numbers]
         if not names:
             return
@@ -190,12 +192,12 @@ class SearchRun:
         self.nodes.call(lambda: drop(self.nodes, self.run))
 
     def name(self, depth: int, item: int) -> str:
-        """How messages for people call a piece."""
-        return f"piece {item} of the search at bound {depth}"
+        """How messages for people call a batch."""
+        return f"batch {item} of the search at bound {depth}"
 
     def named(self, depth: int, items: Iterable[int]) -> str:
-        """How messages for people call pieces."""
-        return f"bound {depth}: pieces {list(items)}"
+        """How messages for people call batches."""
+        return f"bound {depth}: batches {list(items)}"
 
     def _check(self) -> None:
         if not self.nodes.call(lambda: self.nodes.main.exists(self._meta)):
@@ -209,17 +211,18 @@ class SearchRun:
         fields = {name.decode(): value.decode(errors="replace") for name, value in found.items()}
         return SearchFacts.of(fields, self.run)
 
-    def node(self, bound: int, number: int) -> Node:
-        """The node of a piece. Raises LateStepError where nobody waits for the piece, LostStateError."""
+    def batch(self, bound: int, number: int) -> list[Node]:
+        """The nodes of a batch. Raises LateStepError where nobody waits for it, LostStateError."""
         text: Any = self.nodes.call(lambda: self.nodes.main.hget(self._nodes_key(bound), str(number)))
-        what = f"piece {number} at bound {bound}"
+        what = f"batch {number} at bound {bound}"
         if text is None:
             raise LateStepError(f"run {self.run}: nobody waits for {what}")
-        return node_of(json.loads(checked(text, f"p:{bound}:{number}", what)))
+        return list(map(node_of, json.loads(checked(text, f"p:{bound}:{number}", what))))
 
-    def commit(self, bound: int, number: int, piece: Piece, holder: str) -> bool:
-        """Stores what was found in a piece, once, and tells of it. Returns whether anyone waits for it."""
-        result = with_checksum(f"r:{bound}:{number}", _json(piece_fields(piece)))
+    def commit(self, bound: int, number: int, pieces: Sequence[Piece], holder: str) -> bool:
+        """Stores what was found in the first pieces of a batch, once, and tells of it. Returns whether anyone waits for
+        it."""
+        result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
         keys = [self._meta, self._nodes_key(bound), self._results_key(bound), self.done_key]
         report = Report(bound, number, holder).text()
         arguments = [str(bound), str(number), result, report]

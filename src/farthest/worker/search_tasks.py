@@ -1,10 +1,11 @@
-"""One piece of a search, as a worker's process runs it for a message (run, bound, piece)."""
+"""A batch of pieces of a search, as a worker's process searches it for a message (run, bound, batch)."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -18,14 +19,14 @@ from farthest.worker.search_runs import SearchFacts, SearchRun
 from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
-    from farthest.search.contract import Engine
+    from farthest.search.contract import Engine, Node, Piece
 
 SEARCHES_KEPT = 2
 """Engines kept in memory, with their pattern databases."""
 
 
 class SubtreeProcess(TaskProcess):
-    """Searches the pieces of messages. A search's problem is read, and its engine made, once."""
+    """Searches the batches of messages. A search's problem is read, and its engine made, once."""
 
     def __init__(self, worker: str) -> None:
         super().__init__(worker)
@@ -33,19 +34,18 @@ class SubtreeProcess(TaskProcess):
 
     def name(self, run: str, depth: int, item: int) -> str:
         """See TaskProcess."""
-        return f"piece {item} at bound {depth} of run {run}"
+        return f"batch {item} at bound {depth} of run {run}"
 
     def work(self, run: str, depth: int, item: int, again: bool) -> None:
         """See TaskProcess."""
         search = SearchRun(self.nodes, run)
         leases = StepLeases(self.nodes, run, self.lease_seconds, kind="search")
-        node = search.node(depth, item)
+        nodes = search.batch(depth, item)
         if not leases.take(depth, item, self.holder):
             return
         with renewed(leases, depth, item, self.holder):  # the engine may have to load its databases
             facts, engine = self._search(search)
-            piece = engine.run(node, depth, first=facts.first, limit=1 if facts.first else facts.limit)
-            search.commit(depth, item, piece, self.holder)
+            search.commit(depth, item, search_batch(engine, facts, nodes, depth), self.holder)
 
     def _search(self, search: SearchRun) -> tuple[SearchFacts, Engine]:
         if search.run not in self._searches:
@@ -55,6 +55,20 @@ class SubtreeProcess(TaskProcess):
                 self._searches.popitem(last=False)
         self._searches.move_to_end(search.run)
         return self._searches[search.run]
+
+
+def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], bound: int) -> list[Piece]:
+    """What is found below the first of the nodes: as many as take the nodes that one piece may take, or have the
+    solution that ends the search."""
+    pieces: list[Piece] = []
+    counted = 0
+    for node in nodes:
+        piece = engine.run(node, bound, first=facts.first, limit=1 if facts.first else facts.limit)
+        pieces.append(piece)
+        counted += piece.nodes
+        if counted >= engine.budget or (facts.first and piece.solutions):
+            break
+    return pieces
 
 
 def _open(facts: SearchFacts, run: str) -> Engine:
@@ -74,6 +88,6 @@ def _process(pid: int, worker: str) -> SubtreeProcess:
     return SubtreeProcess(worker)
 
 
-def run_subtree(worker: str, run: str, bound: int, piece: int, again: bool) -> None:
-    """The body of the task: one piece in this process of ``worker``; see ``TaskProcess.run``."""
-    _process(os.getpid(), worker).run(run, bound, piece, again)
+def run_subtrees(worker: str, run: str, bound: int, batch: int, again: bool) -> None:
+    """The body of the task: one batch in this process of ``worker``; see ``TaskProcess.run``."""
+    _process(os.getpid(), worker).run(run, bound, batch, again)

@@ -1,0 +1,33 @@
+"""Searches of small puzzles cut into many pieces, as those of large ones are."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from farthest.coordinator import search_loop
+from farthest.search.sliding_engine import SlidingEngine
+
+PUZZLE = "15-puzzle"
+BOARD = "0 8 1 6 / 5 2 11 3 / 13 10 12 4 / 14 9 7 15"
+LENGTH, SOLUTIONS = 36, 14
+CUT = "5000 24 3000"
+"""Gives some two hundred pieces of this board, with Manhattan distances."""
+
+
+def cut(text: str, setting: Any = setattr) -> None:
+    """Cuts searches on sliding puzzles smaller: ``text`` has split_from, parts, budget, and perhaps seconds that each
+    piece takes longer; then what was found is stored more often, too. ``setting``: sets the attributes, such as
+    pytest's ``monkeypatch.setattr``."""
+    *numbers, seconds = [*text.split(), "0"][:4]
+    for name, number in zip(("split_from", "parts", "budget"), numbers, strict=True):
+        setting(SlidingEngine, name, int(number))
+    if float(seconds):
+        setting(search_loop, "COMMIT_SECONDS", 0.1)
+        quick = SlidingEngine.run
+
+        def slow(*arguments: Any, **options: Any) -> Any:
+            time.sleep(float(seconds))
+            return quick(*arguments, **options)
+
+        setting(SlidingEngine, "run", slow)

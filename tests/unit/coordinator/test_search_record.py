@@ -1,0 +1,119 @@
+"""A search that is taken up again after each commit, from what that has stored: the same as one that was not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import small_pieces
+from farthest.coordinator import search_loop
+from farthest.coordinator.search_settings import SearchOutcome, SearchReporter, SearchSettings
+from farthest.coordinator.solve import SearchInterrupted, solve_problem
+from farthest.errors import DamagedMapError
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.models.searches import Searches
+from farthest.puzzles.catalogue import load
+from farthest.search.problem import Problem
+
+
+@pytest.fixture
+def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    puzzle = load(small_pieces.PUZZLE)
+    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+
+
+class Stopper(SearchReporter):
+    """Stops a search, as Ctrl-C does, after some commits."""
+
+    def __init__(self, commits: int) -> None:
+        self.left = commits
+
+    def progress(self, known: dict[str, object]) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def solve_with_breaks(
+    problem: Problem, database: Database, settings: SearchSettings, commits: int
+) -> tuple[SearchOutcome, int]:
+    """What comes out, and how often the search was broken off."""
+    for breaks in range(10_000):
+        try:
+            return solve_problem(problem, settings, None, database, Stopper(commits)), breaks
+        except SearchInterrupted:
+            continue
+    raise AssertionError("it never ends")
+
+
+@pytest.fixture
+def often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commits are made at every look."""
+    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize(
+    ("all_solutions", "commits"), [(False, 90), pytest.param(True, 40, marks=pytest.mark.slow)]
+)
+def test_a_search_goes_on_where_it_was(
+    problem: Problem, tmp_path: Path, all_solutions: bool, commits: int
+) -> None:
+    settings = SearchSettings(all_solutions=all_solutions, threads=1)
+    expected = solve_problem(problem, settings)
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        found, breaks = solve_with_breaks(problem, database, settings, commits)
+        assert breaks > 1
+        assert same(found) == same(expected)
+        assert found.digest == expected.digest
+        (record,) = Jobs(database).list()
+        assert record.result is not None
+        assert (record.status, record.depth, record.result["nodes"]) == ("finished", 36, expected.nodes)
+        assert Searches(database).pieces(record.id) == []
+
+
+def same(outcome: SearchOutcome) -> list[object]:
+    iterations = [(one.bound, one.nodes, one.solutions, one.pieces) for one in outcome.iterations]
+    return [outcome.length, outcome.solutions, outcome.nodes, outcome.paths, iterations]
+
+
+@pytest.mark.usefixtures("often")
+def test_other_searches_are_not_gone_on_with(problem: Problem, tmp_path: Path) -> None:
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        with pytest.raises(SearchInterrupted):
+            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(20))
+        others: list[Callable[[], SearchOutcome]] = [
+            lambda: solve_problem(problem, SearchSettings(all_solutions=True), None, database),
+            lambda: solve_problem(problem, SearchSettings(all_solutions=True, limit=3), None, database),
+        ]
+        for number, other in enumerate(others, 2):
+            outcome = other()
+            assert (outcome.job, outcome.resumed) == (number, None)
+        again = solve_problem(problem, SearchSettings(threads=2), None, database)
+        assert again.job == 1
+        assert again.resumed is not None
+
+
+@pytest.mark.usefixtures("often")
+def test_a_search_that_is_cut_otherwise_is_begun_anew(
+    problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        with pytest.raises(SearchInterrupted):
+            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(20))
+        small_pieces.cut("5000 24 2999", monkeypatch.setattr)
+        outcome = solve_problem(problem, SearchSettings(threads=1), None, database)
+        assert (outcome.job, outcome.resumed) == (2, None)
+
+
+@pytest.mark.usefixtures("often")
+def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path) -> None:
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        with pytest.raises(SearchInterrupted):
+            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(30))
+        with database.write() as connection:
+            connection.exec_driver_sql("UPDATE subtree SET node = '[1, 2]'")
+        with pytest.raises(DamagedMapError, match="farthest delete 1"):
+            solve_problem(problem, SearchSettings(threads=1), None, database)

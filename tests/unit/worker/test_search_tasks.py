@@ -1,0 +1,187 @@
+"""Pieces of searches as a worker's process runs them, here in this process: messages late, doubled, lost or damaged."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import small_pieces
+from farthest.errors import LateStepError, LostStateError
+from farthest.puzzles.catalogue import load
+from farthest.search.contract import Node, Piece
+from farthest.search.engines import open_engine
+from farthest.search.problem import Problem
+from farthest.search.written import engine_fields
+from farthest.worker import runs
+from farthest.worker.connections import RedisNodes
+from farthest.worker.leases import StepLeases
+from farthest.worker.search_runs import SearchFacts, SearchRun
+from farthest.worker.search_tasks import SubtreeProcess
+
+BOUND = 36
+
+
+@pytest.fixture
+def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    opened = RedisNodes([redis_url])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def process(nodes: RedisNodes) -> Iterator[SubtreeProcess]:
+    made = SubtreeProcess("farthest@test")
+    yield made
+    made.nodes.close()
+
+
+@pytest.fixture
+def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    puzzle = load(small_pieces.PUZZLE)
+    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+
+
+@pytest.fixture
+def root(problem: Problem) -> Node:
+    return Node(problem.board, 0)
+
+
+@pytest.fixture
+def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchRun]:
+    """A search with one piece under way, that from the board itself."""
+    made = begin(nodes, problem, json.dumps(engine_fields(open_engine(problem, None))))
+    made.offer(BOUND, {0: [root]})
+    yield made
+    made.drop()
+
+
+def begin(nodes: RedisNodes, problem: Problem, engine: str) -> SearchRun:
+    made = SearchRun(nodes, runs.new_run("1"))
+    fields = json.dumps(problem.fields())
+    made.create(SearchFacts(problem.puzzle.to_json(), fields, first=False, limit=5, engine=engine))
+    made.begin(BOUND)
+    return made
+
+
+def told(run: SearchRun) -> list[dict[str, Any]]:
+    entries: Any = run.nodes.main.lrange(run.done_key, 0, -1)
+    return [json.loads(entry) for entry in entries]
+
+
+def test_a_piece_is_searched_and_told(
+    process: SubtreeProcess, run: SearchRun, problem: Problem, root: Node
+) -> None:
+    process.run(run.run, BOUND, 0)
+    assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder}]
+    assert run.finished(BOUND) == {0}
+    expected = open_engine(problem, None).run(root, BOUND, first=False, limit=5)
+    assert expected.rest
+    assert run.take_back(BOUND, [0]) == {0: [expected]}
+    assert StepLeases(run.nodes, run.run, 5).held(BOUND, [0]) == {}
+
+
+def test_small_pieces_are_searched_in_one_go(
+    process: SubtreeProcess, run: SearchRun, problem: Problem, root: Node
+) -> None:
+    """Until they have taken the nodes of a large one."""
+    engine = open_engine(problem, None)
+    small = engine.run(root, BOUND, first=False, limit=5).rest[:3]
+    run.offer(BOUND, {1: [*small, root, root]})
+    process.run(run.run, BOUND, 1)
+    (pieces,) = run.take_back(BOUND, [1]).values()
+    assert pieces == [engine.run(node, BOUND, first=False, limit=5) for node in (*small, root)]
+    assert sum(piece.nodes for piece in pieces[:3]) < engine.budget
+
+
+def test_the_first_to_store_a_result_has_searched_the_piece(process: SubtreeProcess, run: SearchRun) -> None:
+    first = Piece(1, 0, (), None, ())
+    assert run.commit(BOUND, 0, [first], "another")
+    process.run(run.run, BOUND, 0)
+    assert run.commit(BOUND, 0, [Piece(2, 0, (), None, ())], "a third")
+    assert [entry["by"] for entry in told(run)] == ["another"]
+    assert run.take_back(BOUND, [0]) == {0: [first]}
+
+
+def test_a_piece_that_another_searches_is_left_to_it(process: SubtreeProcess, run: SearchRun) -> None:
+    assert StepLeases(run.nodes, run.run, 5, kind="search").take(BOUND, 0, "another")
+    process.run(run.run, BOUND, 0)
+    assert run.finished(BOUND) == set()
+
+
+def test_late_messages_change_nothing(process: SubtreeProcess, run: SearchRun) -> None:
+    process.run(run.run, BOUND, 7)  # nobody waits for it
+    process.run(run.run, BOUND - 2, 0)  # of the iteration before
+    process.run("1-over", BOUND, 0)
+    run.withdraw(BOUND, [0])
+    process.run(run.run, BOUND, 0)
+    assert not run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
+    assert (told(run), run.finished(BOUND)) == ([], set())
+    with pytest.raises(LateStepError):
+        run.batch(BOUND, 0)
+    assert run.nodes.main.keys("farthest:run:1-over:*") == []
+
+
+@pytest.mark.parametrize("damage", [b"", b"00000000 [[0],0,-1,[]]", b"\xff\xfe"])
+def test_a_damaged_node_is_told(process: SubtreeProcess, run: SearchRun, damage: bytes) -> None:
+    run.nodes.main.hset(f"{runs.prefix(run.run)}p:{BOUND}", "0", damage)
+    process.run(run.run, BOUND, 0)
+    (entry,) = told(run)
+    assert (entry["error"], "damaged" in entry["message"]) == ("lost", True)
+
+
+def test_a_node_of_another_piece_is_not_taken(process: SubtreeProcess, run: SearchRun) -> None:
+    key = f"{runs.prefix(run.run)}p:{BOUND}"
+    text: Any = run.nodes.main.hget(key, "0")
+    run.nodes.main.hset(key, "1", text)
+    process.run(run.run, BOUND, 1)
+    assert [entry["error"] for entry in told(run)] == ["lost"]
+
+
+def test_a_damaged_or_missing_result_is_lost(run: SearchRun) -> None:
+    run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
+    with pytest.raises(LostStateError, match="missing"):
+        run.take_back(BOUND, [0, 3])
+    run.nodes.main.hset(f"{runs.prefix(run.run)}r:{BOUND}", "0", b"[1]")
+    with pytest.raises(LostStateError, match="damaged"):
+        run.take_back(BOUND, [0])
+
+
+def test_an_emptied_redis_is_noticed(run: SearchRun) -> None:
+    run.nodes.main.flushall()
+    with pytest.raises(LostStateError, match="lost the search"):
+        run.finished(BOUND)
+    with pytest.raises(LostStateError):
+        run.begin(BOUND + 2)
+
+
+def test_the_next_iteration_removes_the_last(process: SubtreeProcess, run: SearchRun) -> None:
+    process.run(run.run, BOUND, 0)
+    run.begin(BOUND + 2)
+    assert run.nodes.main.keys(f"{runs.prefix(run.run)}*") == [f"{runs.prefix(run.run)}meta".encode()]
+    run.drop()
+    assert run.nodes.main.keys("farthest:run:*") == []
+    assert run.nodes.main.zrange(runs.RUNS, 0, -1) == []
+
+
+def test_runs_of_another_version_or_engine_are_told(
+    process: SubtreeProcess, run: SearchRun, nodes: RedisNodes, problem: Problem, root: Node
+) -> None:
+    nodes.main.hset(f"{runs.prefix(run.run)}meta", "protocol", "1")
+    process.run(run.run, BOUND, 0)
+    other = begin(nodes, problem, '{"engine": "Other"}')
+    other.offer(BOUND, {0: [root]})
+    process.run(other.run, BOUND, 0)
+    for entry in (*told(run), *told(other)):
+        assert (entry["error"], "same version" in entry["message"]) == ("failed", True)
+    assert len(told(other)) == 1
+    other.drop()
+
+
+def test_dead_searches_are_removed_as_dead_enumerations_are(run: SearchRun, nodes: RedisNodes) -> None:
+    runs.drop_dead(nodes, "2-other")
+    assert nodes.main.keys(f"{runs.prefix(run.run)}*")
+    runs.drop_dead(nodes, "1")
+    assert nodes.main.keys(f"{runs.prefix(run.run)}*") == []
