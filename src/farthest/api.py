@@ -134,6 +134,7 @@ def solve(
     from farthest.heuristics.registry import default_heuristic
     from farthest.models.database import open_database
     from farthest.search.problem import Problem, start_or
+    from farthest.worker.pattern_maps import PatternMaps
 
     loaded = _puzzle(puzzle)
     problem = Problem(loaded, start_or(loaded, board), to, heuristic or default_heuristic(loaded))
@@ -142,7 +143,8 @@ def solve(
         opened = None
         if store or "@" in problem.heuristic:
             opened = stack.enter_context(open_database(database, create=store))
-        return solve_problem(problem, settings, None, opened if store else None, reporter)
+        maps = None if opened is None else PatternMaps(opened)
+        return solve_problem(problem, settings, maps, opened if store else None, reporter)
 
 
 def random_boards(puzzle: str | Puzzle, count: int = 1, *, seed: int, to: str = "goal") -> list[str]:

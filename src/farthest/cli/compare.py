@@ -109,9 +109,9 @@ def compare(
     from farthest.coordinator.estimate import available_memory
     from farthest.puzzles import catalogue
     from farthest.queries.comparison_files import comparison_files
-    from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.open_list import target_test
     from farthest.search.problem import Problem
+    from farthest.worker.pattern_maps import PatternMaps
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)

@@ -130,9 +130,10 @@ def _search(
     problem: Problem, settings: SearchSettings, database: Database, progress: bool | None
 ) -> SearchOutcome:
     from farthest.coordinator.solve import SearchInterrupted, solve_problem
+    from farthest.worker.pattern_maps import PatternMaps
 
     try:
-        return solve_problem(problem, settings, None, database, _reporter(progress))
+        return solve_problem(problem, settings, PatternMaps(database), database, _reporter(progress))
     except SearchInterrupted as stopped:
         kept = (
             "nothing was stored. The same command begins again."

@@ -151,7 +151,7 @@ def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> lis
     name that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same
     database. Raises as ``goals_of`` and ``open_heuristic`` do."""
     from farthest.heuristics.registry import applicable, open_heuristic
-    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.worker.pattern_maps import PatternMaps
 
     goals, puzzle = goals_of(distance_map), distance_map.puzzle
     names = list(texts) or applicable(puzzle)

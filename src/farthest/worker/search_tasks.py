@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from farthest.errors import VersionError
+from farthest.environment import DATABASE_URL
+from farthest.errors import JobError, StorageError, VersionError
 from farthest.puzzles.definition import Puzzle
 from farthest.search.problem import Problem
 from farthest.search.written import engine_fields
@@ -19,6 +20,7 @@ from farthest.worker.search_runs import SearchFacts, SearchRun
 from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
+    from farthest.heuristics.contract import PatternMap
     from farthest.search.contract import Engine, Node, Piece
 
 SEARCHES_KEPT = 2
@@ -77,10 +79,25 @@ def _open(facts: SearchFacts, run: str) -> Engine:
     from farthest.search.engines import open_engine
 
     problem = Problem.from_fields(Puzzle.from_json(facts.puzzle), json.loads(facts.problem))
-    engine = open_engine(problem, None)
+    engine = open_engine(problem, _load_map)
     if engine_fields(engine) != json.loads(facts.engine):
         raise VersionError(other_version(run, "with another engine"))
     return engine
+
+
+def _load_map(puzzle: Puzzle) -> PatternMap:
+    """A pattern database, from this worker's own database."""
+    from farthest.models.database import open_database
+    from farthest.worker.pattern_maps import PatternMaps
+
+    try:
+        with open_database(create=False) as database:
+            return PatternMaps(database)(puzzle)
+    except (StorageError, JobError) as error:
+        raise type(error)(
+            f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} name the database of the "
+            "coordinator"
+        ) from error
 
 
 @cache

@@ -7,9 +7,9 @@ import pytest
 
 import farthest
 from farthest.heuristics.registry import open_heuristic
-from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.problem import Problem
+from farthest.worker.pattern_maps import PatternMaps
 
 
 @pytest.mark.parametrize(
