@@ -25,26 +25,37 @@ NO_WAY = 2**20
 class CellSums:
     """The least over goals of the sum over cells of ``tables[goal][content, cell]``, by ``divisor``, rounded up.
 
-    ``divisor``: how much of the sum one move can take away at most.
+    ``divisor``: how much of the sum one move can take away at most. ``turns``: as of ``slot_contents``.
     """
 
     admissible = True
     consistent = True
 
-    def __init__(self, name: str, tables: Sequence[Costs], divisor: int = 1) -> None:
+    def __init__(self, name: str, tables: Sequence[Costs], divisor: int = 1, turns: int = 1) -> None:
         self.name = name
         self._tables = tables
         self._divisor = divisor
+        self._turns = turns
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
-        return told(least([sums(table, boards) for table in self._tables]), self._divisor)
+        contents = slot_contents(boards, self._turns)
+        return told(least([sums(table, contents) for table in self._tables]), self._divisor)
 
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: where there is one goal, and one move takes 1 away."""
-        if len(self._tables) > 1 or self._divisor > 1 or self._tables[0].max() > 255:
+        if len(self._tables) > 1 or self._divisor > 1 or self._turns > 1 or self._tables[0].max() > 255:
             return None
         return [[Table(self._tables[0].astype(numpy.uint8).tobytes())]]
+
+
+def slot_contents(boards: Boards, turns: int) -> NDArray[numpy.integer]:
+    """What is in each slot of boards of labels and then orientations: label * ``turns`` + orientation; with 1, of
+    boards without orientations, the boards themselves."""
+    if turns == 1:
+        return boards
+    slots = boards.shape[1] // 2
+    return boards[:, :slots].astype(numpy.uint16) * numpy.uint16(turns) + boards[:, slots:]
 
 
 def sums(table: Costs, boards: NDArray[numpy.integer]) -> NDArray[numpy.int32]:

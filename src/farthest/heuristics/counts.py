@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.cell_sums import NO_WAY, CellSums, least, told
+from farthest.heuristics.cell_sums import NO_WAY, CellSums, least, slot_contents, told
 from farthest.heuristics.passages import wanted
 from farthest.puzzles.body import WILDCARD
 
@@ -35,31 +35,13 @@ def misplaced_pieces(body: Sliding, goals: Sequence[Board], metric: str) -> Cell
     return CellSums("misplaced", tables, moved)
 
 
-class MisplacedContents:
-    """Slots of a permutation puzzle that do not hold what the goal has there, turned so, by the most that a move
-    changes."""
-
-    admissible = True
-    consistent = True
-    name = "misplaced"
-
-    def __init__(self, body: Permutation, goals: Sequence[Board]) -> None:
-        self._goals = [numpy.array(goal, dtype=numpy.uint8) for goal in goals]
-        self._slots = body.slots
-        self._divisor = most_changed(body)
-
-    def values(self, boards: Boards) -> NDArray[numpy.int32]:
-        """See Heuristic."""
-        counts = []
-        for goal in self._goals:
-            wrong = boards != goal
-            slots = wrong[:, : self._slots] | wrong[:, -self._slots :]
-            counts.append(slots.sum(axis=1, dtype=numpy.int32))
-        return told(least(counts), self._divisor)
-
-    def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: moves change many slots."""
-        return None
+def misplaced_contents(body: Permutation, goals: Sequence[Board]) -> CellSums:
+    """Slots that do not hold what the goal has there, turned so, by the most slots that a move changes."""
+    turns = max(body.moduli)
+    contents = numpy.arange(len(body.tokens) * turns)[:, None]
+    wanted = [slot_contents(numpy.array([goal], dtype=numpy.uint8), turns) for goal in goals]
+    tables = [(contents != each).astype(numpy.int32) for each in wanted]
+    return CellSums("misplaced", tables, most_changed(body), turns)
 
 
 def most_changed(body: Permutation) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.cell_sums import least, told
+from farthest.heuristics.cell_sums import least, slot_contents, told
 from farthest.heuristics.contract import Gaps
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ class GapCounts:
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
-        contents = boards[:, : self._slots].astype(numpy.intp)
-        if self._turns == 2:
-            contents = contents * 2 + boards[:, self._slots :]
+        contents = slot_contents(boards, self._turns).astype(numpy.intp)
         plate = numpy.full((len(boards), 1), self._plate, dtype=numpy.intp)
         after = numpy.concatenate([contents[:, 1:], plate], axis=1)
         kinds = self._kinds[contents, after]
@@ -92,10 +90,7 @@ class GapCounts:
         return kinds
 
     def _pairs(self, goal: Board) -> Counter[int]:
-        turns = goal[self._slots :] if self._turns == 2 else [0] * self._slots
-        contents = [
-            label * self._turns + turn for label, turn in zip(goal[: self._slots], turns, strict=True)
-        ]
+        (contents,) = slot_contents(numpy.array([goal], dtype=numpy.uint8), self._turns).tolist()
         return Counter(
             int(self._kinds[pair]) for pair in zip(contents, [*contents[1:], self._plate], strict=True)
         )

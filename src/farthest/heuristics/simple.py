@@ -113,7 +113,7 @@ def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
 def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
     if isinstance(puzzle.body, Sliding):
         return counts.misplaced_pieces(puzzle.body, goals, puzzle.metric)
-    return counts.MisplacedContents(permutation(puzzle), goals)
+    return counts.misplaced_contents(permutation(puzzle), goals)
 
 
 def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
