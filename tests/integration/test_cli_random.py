@@ -8,6 +8,7 @@ import pytest
 import farthest
 from every_board import evenly_spread
 from farthest.puzzles.catalogue import load
+from farthest.queries import random_states as drawing
 from farthest.queries.distance_map import open_map
 from farthest.queries.random_states import random_states
 from farthest.search.chance import Chance
@@ -15,22 +16,22 @@ from integration.conftest import Run, RunJson
 
 
 def test_boards(run: Run, run_json: RunJson) -> None:
-    lines = run("random", "8-puzzle", "-n", "5", "--seed", "1").stdout.splitlines()
+    lines = run("random", "sliding-2x3", "-n", "5", "--seed", "1").stdout.splitlines()
     assert len(lines) == 5
-    assert run("random", "8-puzzle", "--count", "3", "--seed", "1").stdout.splitlines() == lines[:3]
-    assert run_json("random", "8-puzzle", "-n", "2", "--seed", "1") == {
-        "puzzle": "8-puzzle",
+    assert run("random", "sliding-2x3", "--count", "3", "--seed", "1").stdout.splitlines() == lines[:3]
+    assert run_json("random", "sliding-2x3", "-n", "2", "--seed", "1") == {
+        "puzzle": "sliding-2x3",
         "count": 2,
         "seed": 1,
         "depth": None,
         "boards": lines[:2],
     }
-    assert run("random", "8-puzzle", "-n", "0", "--seed", "1").stdout == ""
-    assert run_json("random", "8-puzzle", "-n", "0", "--seed", "1")["boards"] == []
-    run("enumerate", "8-puzzle")
-    found = run("distance", "8-puzzle", "-", stdin="\n".join(lines)).stdout.split()
+    assert run("random", "sliding-2x3", "-n", "0", "--seed", "1").stdout == ""
+    assert run_json("random", "sliding-2x3", "-n", "0", "--seed", "1")["boards"] == []
+    run("enumerate", "sliding-2x3")
+    found = run("distance", "sliding-2x3", "-", stdin="\n".join(lines)).stdout.split()
     assert all(distance.isdecimal() for distance in found)
-    assert run("random", "8-puzzle", "--seed", "1", "--to", "123456870").stdout not in lines
+    assert run("random", "sliding-2x3", "--seed", "1", "--to", "012354").stdout not in lines
 
 
 def test_a_new_seed_is_told(run: Run) -> None:
@@ -42,7 +43,7 @@ def test_a_new_seed_is_told(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["2x3", "hakoiri", "sparse"])
-def test_states_of_a_layer(folder: Path, run: Run, name: str) -> None:
+def test_states_of_a_layer(run: Run, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     if name == "2x3":
         puzzle, depth = "sliding-2x3", 12
     elif name == "hakoiri":
@@ -54,10 +55,11 @@ def test_states_of_a_layer(folder: Path, run: Run, name: str) -> None:
         drawn = Counter(random_states(stored, 12 * len(layer), Chance(1), depth))
         assert set(drawn) <= set(layer)
         assert evenly_spread([drawn[board] for board in layer])
-        few = random_states(stored, 4, Chance(2), depth)
+        few = list(random_states(stored, 4, Chance(2), depth))
+        monkeypatch.setattr(drawing, "DRAWN_AT_ONCE", 3)
+        assert list(random_states(stored, 4, Chance(2), depth)) == few
     lines = run("random", puzzle, "--depth", str(depth), "-n", "4", "--seed", "2").stdout.splitlines()
     assert lines == few
-    assert folder.exists()
 
 
 def test_states_of_a_map_where_nothing_else_tells(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,16 +23,13 @@ def solutions(outcome: SearchOutcome) -> set[tuple[object, ...]]:
 
 @pytest.fixture(scope="module")
 def maps(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A database for stored maps."""
-    database = str(tmp_path_factory.mktemp("searches") / "maps.db")
-    for puzzle in ("eight-kinds", "8-puzzle"):
-        farthest.enumerate(puzzle, database=database).close()
-    return database
+    """The name of a database for stored maps."""
+    return str(tmp_path_factory.mktemp("searches") / "maps.db")
 
 
 def stored_solutions(puzzle: str, board: str, maps: str) -> set[tuple[object, ...]]:
     """The same, from the map."""
-    with farthest.open_map(puzzle, maps) as stored:
+    with farthest.enumerate(puzzle, database=maps) as stored:
         ways = stored.solutions_of(stored.solution_graph(board))
         return {tuple(map(_plain, way.moves)) for way in ways}
 
@@ -65,12 +62,12 @@ def test_the_farthest_of_eight_kinds(board: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("board", HARDEST)
-def test_the_hardest_of_the_8_puzzle(board: str, maps: str) -> None:
+def test_the_hardest_of_the_8_puzzle(board: str) -> None:
     """M. Hiroi, eight4.pl: 31 moves, 40 solutions, the first limit of the lower bound 21."""
     guided = farthest.solve("8-puzzle", board, all_solutions=True, heuristic="manhattan")
     assert (guided.length, guided.solutions) == (31, 40)
     assert guided.iterations[0].bound == 21
-    assert solutions(guided) == stored_solutions("8-puzzle", board, maps)
+    assert len(solutions(guided)) == 40
 
 
 def test_hoppers_after_the_first_jump() -> None:
@@ -96,12 +93,18 @@ def test_2x2() -> None:
 REPORTED = "6 2 7 / 3 8 1 / 4 5 0"
 
 
-def test_the_example_of_the_report(maps: str) -> None:
+def test_the_example_of_the_report() -> None:
     """The student report: 25 boards."""
     outcome = farthest.solve("8-puzzle", REPORTED, all_solutions=True)
     assert (outcome.length, outcome.optimal) == (24, True)
-    assert solutions(outcome) == stored_solutions("8-puzzle", REPORTED, maps)
     assert outcome.solutions == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", [*HARDEST, REPORTED])
+def test_solutions_of_the_8_puzzle_are_those_of_its_map(board: str, maps: str) -> None:
+    outcome = farthest.solve("8-puzzle", board, all_solutions=True)
+    assert solutions(outcome) == stored_solutions("8-puzzle", board, maps)
 
 
 @pytest.mark.slow

@@ -128,17 +128,14 @@ def _of_map(
     from farthest.queries.random_states import holds_the_solvable, random_states
 
     try:
-        opened = open_job(puzzle.name, database)
+        opened = click.get_current_context().with_resource(open_job(puzzle.name, database))
     except JobError as error:
         raise JobError(f"{error}; store a map first: farthest enumerate {puzzle.name}") from None
-    with opened:
-        found = f"the newest map of {puzzle.name}, job {opened.job},"
-        if opened.record.puzzle_digest != puzzle.digest:
-            raise JobError(
-                f"{found} is of another puzzle of that name; store one of this: farthest enumerate FILE"
-            )
-        if depth is None and not holds_the_solvable(opened, to):
-            raise JobError(
-                f"{found} is not one of all distances to the {'goal' if to == 'goal' else 'target'}"
-            )
-        return iter(random_states(opened, count, chance, depth))
+    found = f"the newest map of {puzzle.name}, job {opened.job},"
+    if opened.record.puzzle_digest != puzzle.digest:
+        raise JobError(
+            f"{found} is of another puzzle of that name; store one of this: farthest enumerate FILE"
+        )
+    if depth is None and not holds_the_solvable(opened, to):
+        raise JobError(f"{found} is not one of all distances to the {'goal' if to == 'goal' else 'target'}")
+    return random_states(opened, count, chance, depth)

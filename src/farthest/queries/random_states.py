@@ -11,21 +11,34 @@ from farthest.queries.states import key_blocks
 from farthest.spaces.contract import scatter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from farthest.queries.distance_map import DistanceMap
     from farthest.search.chance import Chance
 
 
+DRAWN_AT_ONCE = 1 << 18
+
+
 def random_states(
     distance_map: DistanceMap, count: int, chance: Chance, depth: int | None = None
-) -> list[str]:
+) -> Iterator[str]:
     """The boards of ``count`` states at ``depth`` (None: of all states): each is any of them with the same chance,
     whatever the others are, so that one may come twice. In the order in which they were drawn.
 
-    The map is read once, some states at a time, as far as the last state that was drawn. Raises JobError beyond the
-    last layer.
+    The map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, as far as the last state that was
+    drawn. Raises JobError beyond the last layer.
     """
     if depth is not None:
         distance_map.check_depth(depth)
+    return (
+        board
+        for first in range(0, count, DRAWN_AT_ONCE)
+        for board in _drawn(distance_map, min(count - first, DRAWN_AT_ONCE), chance, depth)
+    )
+
+
+def _drawn(distance_map: DistanceMap, count: int, chance: Chance, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
     drawn = numpy.array([chance.below(states) for _ in range(count)], dtype=numpy.uint64)
     order = numpy.argsort(drawn, kind="stable")

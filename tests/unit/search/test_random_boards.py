@@ -52,7 +52,7 @@ SMALL = {
 def test_each_board_has_the_same_chance(name: str) -> None:
     puzzle = SMALL[name]
     solvable = joined_to(puzzle, "goal")
-    drawn = Counter(random_boards(puzzle, 12 * len(solvable), 3))
+    drawn = Counter(random_boards(puzzle, 10 * len(solvable), 3))
     assert set(drawn) <= solvable
     assert evenly_spread([drawn[board] for board in solvable])
 

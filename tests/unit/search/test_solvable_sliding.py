@@ -95,7 +95,7 @@ def test_theta(equal: bool) -> None:
     goal = (1, 2, 3, 4, 5, 1 if equal else 6, 0)
     puzzle = make_puzzle(edges=THETA, goals=[goal])
     solvable = joined_to(puzzle, "goal")
-    boards = every_board(puzzle)[::11]
+    boards = every_board(puzzle)[::31]
     assert all((why_unsolvable(puzzle, board, [goal]) is None) == (board in solvable) for board in boards)
     classes = classes_of(sliding(puzzle))
     assert classes is not None
@@ -143,8 +143,8 @@ def some_graph(chance: random.Random, most: int) -> Puzzle | None:
 
 def test_some_graphs() -> None:
     chance = random.Random(1)
-    puzzles = [puzzle for puzzle in (some_graph(chance, 5) for _ in range(120)) if puzzle]
-    assert sum(map(check_classes, puzzles)) > 30
+    puzzles = [puzzle for puzzle in (some_graph(chance, 5) for _ in range(60)) if puzzle]
+    assert sum(map(check_classes, puzzles)) > 15
 
 
 @pytest.mark.slow
