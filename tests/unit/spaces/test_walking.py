@@ -8,7 +8,7 @@ import pytest
 
 import farthest
 from families import PUZZLES, a_board
-from farthest.errors import BoardError
+from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.body import WILDCARD, Board
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -106,6 +106,14 @@ def test_the_seed() -> None:
     boards = boards_along(puzzle, start, walker.way, goal.__eq__)
     assert (len(boards), boards[-1]) == (5, goal)
     assert all(there in [after for _, after in copies(puzzle, here)] for here, there in pairwise(boards))
+
+
+def test_patterns_have_no_moves_of_their_own() -> None:
+    puzzle = farthest.load_puzzle("sliding-2x3@1-2")
+    with pytest.raises(PuzzleError, match="pattern"):
+        copies(puzzle, a_board(puzzle))
+    with pytest.raises(PuzzleError, match="pattern"):
+        Walker(puzzle, a_board(puzzle))
 
 
 def test_what_is_wrong() -> None:
