@@ -52,6 +52,9 @@ def cases() -> Iterator[Case]:
     def inside(job: str, *arguments: str) -> list[str]:
         return [sys.executable, str(HERE / "inside.py"), job, *arguments]
 
+    def boards(job: str, *arguments: str) -> list[str]:
+        return [sys.executable, str(HERE / "boards.py"), job, *arguments]
+
     def command(*arguments: str) -> list[str]:
         # The program of this environment, with a database that does not exist yet.
         program = Path(sys.executable).with_name("farthest")
@@ -75,6 +78,10 @@ def cases() -> Iterator[Case]:
     yield Case("English pegs, board by board", inside("boards", "pegs-english", "15"), 7.25)
     yield Case("Lights Out 5x5", inside("run", "lights-5x5"))
     yield Case("Hanoi, 4 pegs, 11 discs", inside("run", "hanoi-4-11"))
+    # On one thread.
+    yield Case("pancake-20 by gaps", boards("walk", "pancake-20", "gap", "4"))
+    yield Case("2x2x2 by misplaced corners", boards("walk", "cube-2x2x2-htm", "misplaced", "5"))
+    yield Case("8-puzzle, 100 boards breadth first", boards("bfs", "8-puzzle", "100"), 3.0)
     yield Case("distance, cold", inside("cold", "sliding-3x4"), 0.005)
     yield Case("100,000 distances", inside("bulk", "sliding-3x4"), 1.0)
 

@@ -22,6 +22,7 @@ using namespace nb::literals;
 namespace {
 
 using MoveArgs = std::tuple<std::vector<int>, std::uint64_t, std::uint64_t, std::vector<int>>;
+using TableArgs = std::tuple<int, nb::bytes, int>;
 using GapArgs = std::tuple<int, nb::bytes, nb::bytes>;
 using Numbers = std::vector<int>;
 
@@ -77,7 +78,7 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
 
 void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, const Numbers& ignored,
                   const std::vector<MoveArgs>& moves, const std::vector<Numbers>& goals,
-                  const std::vector<nb::bytes>& tables, const std::vector<GapArgs>& gaps,
+                  const std::vector<TableArgs>& tables, const std::vector<GapArgs>& gaps,
                   const std::vector<const BoardMap*>& maps, std::vector<Numbers> terms) {
   std::vector<Move> made;
   for (const auto& [to, require, forbid, delta] : moves)
@@ -85,8 +86,8 @@ void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, 
   BoardMoves board_moves(slots, labels, small(moduli, "moduli"), small(ignored, "marks"), made);
   std::vector<std::vector<std::uint8_t>> patterns;
   for (const auto& goal : goals) patterns.push_back(small(goal, "contents"));
-  std::vector<LabelTable> label_tables;
-  for (const auto& table : tables) label_tables.push_back({bytes_of(table)});
+  std::vector<SlotTable> slot_tables;
+  for (const auto& [turns, table, divisor] : tables) slot_tables.push_back({bytes_of(table), turns, divisor});
   std::vector<GapTable> gap_tables;
   for (const auto& [turns, pairs, last] : gaps)
     gap_tables.push_back({turns, bytes_of(pairs), bytes_of(last)});
@@ -98,7 +99,7 @@ void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, 
     kept.push_back(map->distances);
   }
   BoardGoals board_goals(board_moves.cells(), patterns);
-  BoardBounds bounds(board_moves, std::move(label_tables), std::move(gap_tables), std::move(map_tables),
+  BoardBounds bounds(board_moves, std::move(slot_tables), std::move(gap_tables), std::move(map_tables),
                      std::move(terms));
   new (place) Problem{{std::move(board_moves), std::move(board_goals), std::move(bounds)}, std::move(kept)};
 }
@@ -180,7 +181,8 @@ void bind_arrangement_search(nb::module_& m) {
       "its "
       "orientation is always 0. moves: (to, require, forbid, delta), as of ArrangementSpace. goals: boards, "
       "255 "
-      "for any content. tables, gaps (turns, pairs, last), maps: the components of the bound; terms: it is "
+      "for any content. tables (turns, table, divisor), gaps (turns, pairs, last), maps: the components of "
+      "the bound; terms: it is "
       "the "
       "greatest of these sums of components, by number through the three lists. Raises ValueError.")
       .def("__init__", &make_problem, "slots"_a, "labels"_a, "moduli"_a, "ignored"_a, "moves"_a, "goals"_a,

@@ -7,8 +7,17 @@
 namespace farthest {
 namespace {
 
+// What the bound is made of: a single component is kept in a register while moves are tried.
+enum class Kind { nothing, table, gaps, any };
+
+Kind kind_of(const BoardBounds& bounds) {
+  if (bounds.single_table()) return Kind::table;
+  if (bounds.single_gaps()) return Kind::gaps;
+  return bounds.components() == 0 ? Kind::nothing : Kind::any;
+}
+
 // W: words of a board.
-template <int W>
+template <int W, Kind K>
 class Descent {
  public:
   Descent(const WalkProblem& problem, const WalkLimits& limits)
@@ -56,30 +65,29 @@ class Descent {
   void grow() {
     const auto levels = static_cast<std::size_t>(level_) + 2;
     if (boards_.size() >= levels) return;
-    const std::size_t room = std::max<std::size_t>(2 * levels, 64);
+    const std::size_t room = std::max<std::size_t>(2 * levels, 16);
     boards_.resize(room);
     values_.resize(room * components_ + 1);
     untried_.resize(room * move_words_);
     blanks_.resize(room);
   }
 
-  // Whether the bound allows a board at depth_.
-  bool within(int value) {
-    if (value >= kUnreachable) return false;
+  // The bound cuts off a board at depth_.
+  void cut(int value) {
+    if (value >= kUnreachable) return;
     const int sum = depth_ + value;
-    if (sum <= limits_.bound) return true;
     if (result_.next_bound == WalkResult::kNone || sum < result_.next_bound) result_.next_bound = sum;
-    return false;
   }
 
   // A board at depth_. What is no goal is at least one move away from one.
   Verdict judge(const Board& board, int value) {
-    if (value == 0) {
-      if (depth_ <= limits_.bound && goals_.template hold<W>(board.data())) return Verdict::goal;
-      return within(1) ? Verdict::open : Verdict::cut;
-    }
-    if (!within(value)) return Verdict::cut;
-    return goals_.template hold<W>(board.data()) ? Verdict::goal : Verdict::open;
+    const int most = limits_.bound - depth_;
+    const bool goal = value <= most && goals_.template hold<W>(board.data());
+    if (goal) return Verdict::goal;
+    value = std::max(value, 1);
+    if (value <= most) return Verdict::open;
+    cut(value);
+    return Verdict::cut;
   }
 
   // Begins with the moves on the board at level_ + 1, where `move` led to.
@@ -101,48 +109,68 @@ class Descent {
     if (level_ >= 0) way_.pop_back();
   }
 
-  int next_move() {
-    std::uint64_t* untried = untried_.data() + static_cast<std::size_t>(level_) * move_words_;
-    for (std::size_t i = 0; i < move_words_; ++i)
-      if (untried[i] != 0) {
-        const int move = static_cast<int>(i) * 64 + std::countr_zero(untried[i]);
-        untried[i] &= untried[i] - 1;
-        return move;
-      }
-    return -1;
+  // The bound of the board that a move leads to; of a bound that is looked up what is known before.
+  int value_after(int move, const std::uint8_t* board, const int* values, int* after) const {
+    if constexpr (K == Kind::nothing) return 0;
+    if constexpr (K == Kind::table)
+      return bounds_.table_bound(*after = bounds_.table_after(move, board, *values));
+    if constexpr (K == Kind::gaps) return *after = bounds_.gaps_after(move, board, *values);
+    bounds_.step(move, board, values, after);
+    return bounds_.looks_up() ? 0 : bounds_.greatest(after);
   }
 
-  // Makes the move, at level_ + 1.
-  Verdict generate(int move) {
-    ++result_.nodes;
+  // The next move at level_ that the bound does not cut off by what is known before it is made; the others
+  // are counted. -1: there are no more.
+  int next_move() {
+    const auto level = static_cast<std::size_t>(level_);
+    const std::uint8_t* board = bytes(boards_[level]);
+    const int* values = values_.data() + level * components_;
+    int* after = values_.data() + (level + 1) * components_;
+    std::uint64_t* untried = untried_.data() + level * move_words_;
+    const int most = limits_.bound - depth_;
+    int least_cut = kUnreachable;
+    int found = -1;
+    std::uint64_t tried = 0;
+    for (std::size_t i = 0; i < move_words_ && found < 0; ++i) {
+      std::uint64_t rest = untried[i];
+      while (rest != 0) {
+        const int move = static_cast<int>(i) * 64 + std::countr_zero(rest);
+        rest &= rest - 1;
+        ++tried;
+        const int value = value_after(move, board, values, after);
+        if (value <= most) {
+          value_ = value;
+          found = move;
+          break;
+        }
+        least_cut = std::min(least_cut, value);
+      }
+      untried[i] = rest;
+    }
+    result_.nodes += tried;
+    cut(least_cut);
+    return found;
+  }
+
+  // Makes the move that next_move() gave, at level_ + 1.
+  Verdict make(int move) {
     const auto level = static_cast<std::size_t>(level_);
     Board& from = boards_[level];
     Board& to = boards_[level + 1];
-    const int* values = values_.data() + level * components_;
-    int* after = values_.data() + (level + 1) * components_;
-    bounds_.step(move, bytes(from), values, after);
-    if (bounds_.looks_up()) {
-      make(move, from, to);
-      bounds_.look_up(bytes(to), after);
-      return judge(to, bounds_.greatest(after));
-    }
-    const int value = bounds_.greatest(after);
-    if (depth_ + value > limits_.bound) {  // most boards end here
-      within(value);
-      return Verdict::cut;
-    }
-    make(move, from, to);
-    return judge(to, value);
-  }
-
-  void make(int move, Board& from, Board& to) {
     to = from;
     moves_.apply(move, bytes(from), bytes(to));
+    if constexpr (K == Kind::any)
+      if (bounds_.looks_up()) {
+        int* after = values_.data() + (level + 1) * components_;
+        bounds_.look_up(bytes(to), after);
+        return judge(to, bounds_.greatest(after));
+      }
+    return judge(to, value_);
   }
 
   // False: the search is over, or given back.
   bool visit(int move) {
-    switch (generate(move)) {
+    switch (make(move)) {
       case Verdict::cut:
         return true;
       case Verdict::goal:
@@ -180,7 +208,7 @@ class Descent {
   void give_back() {
     for (; level_ >= 0; leave())
       for (int move = next_move(); move >= 0; move = next_move())
-        if (generate(move) != Verdict::cut) put_back(move);
+        if (make(move) != Verdict::cut) put_back(move);
   }
 
   const BoardMoves& moves_;
@@ -191,6 +219,7 @@ class Descent {
   const std::size_t move_words_;
   int level_ = -1;  // of the board whose moves are tried; the way to it has as many moves
   int depth_ = 0;   // of the boards that it leads to
+  int value_ = 0;   // of the board that the move leads to that next_move() gave
   std::vector<Board> boards_;
   std::vector<int> values_;             // by level and component
   std::vector<std::uint64_t> untried_;  // by level: bits of moves
@@ -198,6 +227,21 @@ class Descent {
   Way way_;
   WalkResult result_;
 };
+
+template <int W>
+WalkResult descend(const WalkProblem& problem, std::span<const std::uint8_t> board, int depth, int last,
+                   const WalkLimits& limits) {
+  switch (kind_of(problem.bounds)) {
+    case Kind::nothing:
+      return Descent<W, Kind::nothing>(problem, limits).run(board, depth, last);
+    case Kind::table:
+      return Descent<W, Kind::table>(problem, limits).run(board, depth, last);
+    case Kind::gaps:
+      return Descent<W, Kind::gaps>(problem, limits).run(board, depth, last);
+    default:
+      return Descent<W, Kind::any>(problem, limits).run(board, depth, last);
+  }
+}
 
 }  // namespace
 
@@ -227,7 +271,7 @@ WalkResult walk(const WalkProblem& problem, std::span<const std::uint8_t> board,
   if (last < -1 || last >= problem.moves.count())
     throw InvalidArgument("the last move must be a move, or -1");
   return with_words(problem.moves.words(),
-                    [&]<int W>() { return Descent<W>(problem, limits).run(board, depth, last); });
+                    [&]<int W>() { return descend<W>(problem, board, depth, last, limits); });
 }
 
 }  // namespace farthest

@@ -2,17 +2,21 @@
 
 namespace farthest {
 
-BoardBounds::BoardBounds(const BoardMoves& moves, std::vector<LabelTable> tables, std::vector<GapTable> gaps,
+BoardBounds::BoardBounds(const BoardMoves& moves, std::vector<SlotTable> tables, std::vector<GapTable> gaps,
                          std::vector<MapTable> maps, std::vector<std::vector<int>> terms)
-    : slots_(static_cast<std::size_t>(moves.slots())), maps_(std::move(maps)), terms_(std::move(terms)) {
-  for (LabelTable& table : tables) {
-    if (table.table.size() != slots_ * static_cast<std::size_t>(moves.labels()))
-      throw InvalidArgument("a table must have an entry for each label and slot");
-    if (moves.blanked()) std::fill_n(table.table.begin(), slots_, std::uint8_t{0});
-    tables_.push_back(std::move(table.table));
+    : slots_(static_cast<std::size_t>(moves.slots())),
+      tables_(std::move(tables)),
+      maps_(std::move(maps)),
+      terms_(std::move(terms)) {
+  for (int label = 0; label < moves.labels(); ++label)
+    ignored_[static_cast<std::size_t>(label)] = moves.ignored(label) ? 1 : 0;
+  for (SlotTable& table : tables_) {
+    check_table(moves, table);
+    divisors_.push_back(table.divisor);
   }
   for (GapTable& table : gaps) gaps_.emplace_back(moves, std::move(table));
   for (const MapTable& map : maps_) check_map(moves, map);
+  divisors_.resize(static_cast<std::size_t>(components()), 1);
   for (const auto& term : terms_)
     for (const int component : term)
       if (component < 0 || component >= components())
@@ -20,18 +24,40 @@ BoardBounds::BoardBounds(const BoardMoves& moves, std::vector<LabelTable> tables
   for (int m = 0; m < moves.count(); ++m) {
     const Move& move = moves.move(m);
     const auto first = static_cast<std::uint32_t>(moved_.size());
-    for (std::size_t slot = 0; slot < slots_; ++slot)
-      if (move.to[slot] != slot && (move.require & bit(static_cast<int>(slot))) == 0)
-        moved_.push_back({static_cast<std::uint8_t>(slot), move.to[slot]});
+    for (std::size_t slot = 0; slot < slots_; ++slot) {
+      const std::uint8_t delta = move.delta.empty() ? std::uint8_t{0} : move.delta[slot];
+      const std::uint8_t modulus = moves.turned() ? moves.moduli()[slot] : std::uint8_t{1};
+      const bool blank = (move.require & bit(static_cast<int>(slot))) != 0;
+      if ((move.to[slot] != slot || delta != 0) && !blank)
+        moved_.push_back({static_cast<std::uint8_t>(slot), move.to[slot], delta, modulus});
+    }
     changes_.push_back({first, static_cast<std::uint32_t>(moved_.size())});
   }
 }
 
+void BoardBounds::check_table(const BoardMoves& moves, SlotTable& table) const {
+  const int most = moves.turned() ? std::ranges::max(moves.moduli()) : 1;
+  if (table.turns < 1 || table.turns > 64 || (table.turns != 1 && table.turns < most))
+    throw InvalidArgument("a table's turns must be 1, or all orientations that there are");
+  if (table.turns != 1 && !moves.turned())
+    throw InvalidArgument("a table's turns must be 1 where nothing is turned");
+  if (table.divisor < 1 || table.divisor > (1 << 20)) throw InvalidArgument("a divisor must be 1 to 1048576");
+  const auto contents = static_cast<std::size_t>(moves.labels() * table.turns);
+  if (table.table.size() != slots_ * contents)
+    throw InvalidArgument("a table must have an entry for each content and slot");
+  const auto blanks = static_cast<std::size_t>(moves.blanked() ? table.turns : 0);
+  std::fill_n(table.table.begin(), slots_ * blanks, std::uint8_t{0});
+}
+
 void BoardBounds::start(const std::uint8_t* board, int* values) const {
   int* out = values;
-  for (const auto& table : tables_) {
+  for (const SlotTable& table : tables_) {
+    const auto turns = static_cast<std::size_t>(table.turns);
     int sum = 0;
-    for (std::size_t slot = 0; slot < slots_; ++slot) sum += table[board[slot] * slots_ + slot];
+    for (std::size_t slot = 0; slot < slots_; ++slot) {
+      const std::size_t content = turns == 1 ? board[slot] : board[slot] * turns + board[slots_ + slot];
+      sum += table.table[content * slots_ + slot];
+    }
     *out++ = sum;
   }
   for (const Gaps& gaps : gaps_) *out++ = gaps.value(board);

@@ -147,9 +147,9 @@ GapTable gaps(int labels, int turns) {
   return out;
 }
 
-LabelTable table(const Puzzle& puzzle, Random& random) {
-  LabelTable out;
-  for (int i = 0; i < puzzle.slots * puzzle.labels; ++i)
+SlotTable table(const Puzzle& puzzle, Random& random, int turns, int divisor) {
+  SlotTable out{{}, turns, divisor};
+  for (int i = 0; i < puzzle.slots * puzzle.labels * turns; ++i)
     out.table.push_back(static_cast<std::uint8_t>(random.below(9)));
   return out;
 }
@@ -237,13 +237,14 @@ TEST(bounds_kept_up_to_date_are_those_worked_out_anew) {
     gap_tables.push_back(gap_tables[0]);
     for (auto& pair : gap_tables.back().pairs) pair = static_cast<std::uint8_t>(random.below(4));
     const std::size_t components = 2 + gap_tables.size();
-    const BoardBounds bounds(moves, {table(puzzle, random), table(puzzle, random)}, gap_tables, {},
-                             {{0, 2}, {1}});
+    const int turns = puzzle.moduli.empty() ? 1 : 3;
+    const BoardBounds bounds(moves, {table(puzzle, random, 1, 1), table(puzzle, random, turns, 3)},
+                             gap_tables, {}, {{0, 2}, {1}});
     std::vector<int> values(components), stepped(components), anew(components);
     std::vector<std::uint64_t> legal(static_cast<std::size_t>(moves.move_words()));
     Board board = puzzle.board;
     bounds.start(board.data(), values.data());
-    CHECK(bounds.greatest(values.data()) == std::max(values[0] + values[2], values[1]));
+    CHECK(bounds.greatest(values.data()) == std::max(values[0] + values[2], (values[1] + 2) / 3));
     for (int step = 0; step < 300; ++step) {
       moves.legal(moves.blanks(board.data()), legal.data());
       int m = 0;
@@ -442,6 +443,8 @@ TEST(what_does_not_fit_together_is_refused) {
   CHECK_THROWS(BoardGoals(6, {{0, 1}}));
   CHECK_THROWS(WalkProblem(moves, {5, {{0, 1, 2, 3, 4}}}, nothing(moves)));
   CHECK_THROWS(BoardBounds(moves, {{{1, 2, 3}}}, {}, {}, {}));
+  CHECK_THROWS(BoardBounds(moves, {{std::vector<std::uint8_t>(48), 2}}, {}, {}, {}));
+  CHECK_THROWS(BoardBounds(moves, {{std::vector<std::uint8_t>(24), 1, 0}}, {}, {}, {}));
   CHECK_THROWS(BoardBounds(moves, {}, {gaps(3, 1)}, {}, {}));
   CHECK_THROWS(BoardBounds(moves, {}, {gaps(4, 2)}, {}, {}));
   CHECK_THROWS(BoardBounds(moves, {}, {}, {}, {{0}}));

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -19,9 +20,12 @@ namespace farthest {
 // Where no goal can be reached.
 inline constexpr int kUnreachable = 1 << 28;
 
-// The sum over the slots of table[label * slots + slot]; blanks, where moves need them, add nothing.
-struct LabelTable {
+// The sum over the slots of table[content * slots + slot], by divisor, rounded up; a content is
+// label * turns + orientation, or the label where turns is 1. Blanks, where moves need them, add nothing.
+struct SlotTable {
   std::vector<std::uint8_t> table;
+  int turns = 1;
+  int divisor = 1;
 };
 
 // The sum over neighbouring slots of pairs[content * contents + content of the next slot], and of
@@ -52,28 +56,32 @@ struct MapTable {
 class BoardBounds {
  public:
   // Throws InvalidArgument where a component does not fit the puzzle. Each term: the numbers of its
-  // components, counted through the label tables, the gap tables and the maps.
-  BoardBounds(const BoardMoves& moves, std::vector<LabelTable> tables, std::vector<GapTable> gaps,
+  // components, counted through the slot tables, the gap tables and the maps.
+  BoardBounds(const BoardMoves& moves, std::vector<SlotTable> tables, std::vector<GapTable> gaps,
               std::vector<MapTable> maps, std::vector<std::vector<int>> terms);
 
   int components() const { return static_cast<int>(tables_.size() + gaps_.size() + maps_.size()); }
   // Whether some values can only be looked up on the board that a move leads to.
   bool looks_up() const { return !maps_.empty(); }
 
-  // The values of all components.
+  // The values of all components; those of slot tables before they are divided.
   void start(const std::uint8_t* board, int* values) const;
+
+  // Whether the bound is one table alone, or one table of gaps; then there is no need to ask for terms.
+  bool single_table() const { return single() && tables_.size() == 1; }
+  bool single_gaps() const { return single() && gaps_.size() == 1; }
+  // Their values after a move, from that before it.
+  int table_after(int move, const std::uint8_t* board, int value) const {
+    return value + moved_sum(tables_[0], move, board);
+  }
+  int table_bound(int value) const { return divided(value, tables_[0].divisor); }
+  int gaps_after(int move, const std::uint8_t* board, int value) const {
+    return value + gaps_[0].step(move, board);
+  }
 
   // The values after a move of all components that are not looked up; board, values: before it.
   void step(int move, const std::uint8_t* board, const int* values, int* out) const {
-    const Change& change = changes_[static_cast<std::size_t>(move)];
-    for (const auto& table : tables_) {
-      int value = *values++;
-      for (std::uint32_t i = change.first_move; i < change.last_move; ++i) {
-        const std::uint8_t* row = table.data() + std::size_t{board[moved_[i].from]} * slots_;
-        value += row[moved_[i].to] - row[moved_[i].from];
-      }
-      *out++ = value;
-    }
+    for (const SlotTable& table : tables_) *out++ = *values++ + moved_sum(table, move, board);
     for (const Gaps& gaps : gaps_) *out++ = *values++ + gaps.step(move, board);
   }
 
@@ -84,15 +92,16 @@ class BoardBounds {
     int most = 0;
     for (const auto& term : terms_) {
       int sum = 0;
-      for (const int component : term) sum += values[component];
+      for (const int component : term)
+        sum += divided(values[component], divisors_[static_cast<std::size_t>(component)]);
       most = std::max(most, sum);
     }
     return most;
   }
 
  private:
-  struct Moved {  // labels, of pieces only
-    std::uint8_t from, to;
+  struct Moved {  // a piece: its slots before and after, how it is turned
+    std::uint8_t from, to, delta, modulus;
   };
   struct Change {
     std::uint32_t first_move, last_move;
@@ -154,13 +163,44 @@ class BoardBounds {
     std::map<std::pair<int, int>, bool> reversed_;  // what same_reversed() has found
   };
 
+  bool single() const { return components() == 1 && terms_ == std::vector<std::vector<int>>{{0}}; }
+
+  static int divided(int sum, int divisor) { return divisor == 1 ? sum : (sum + divisor - 1) / divisor; }
+
+  // What the move changes of a table's sum.
+  int moved_sum(const SlotTable& table, int move, const std::uint8_t* board) const {
+    const Change& change = changes_[static_cast<std::size_t>(move)];
+    const auto turns = static_cast<std::size_t>(table.turns);
+    int sum = 0;
+    for (std::uint32_t i = change.first_move; i < change.last_move; ++i) {
+      const Moved& piece = moved_[i];
+      const std::size_t label = board[piece.from];
+      if (turns == 1) {
+        const std::uint8_t* row = table.table.data() + label * slots_;
+        sum += row[piece.to] - row[piece.from];
+        continue;
+      }
+      const int turn = board[slots_ + piece.from];
+      int turned = turn + piece.delta;
+      if (turned >= piece.modulus) turned -= piece.modulus;
+      if (ignored_[label] != 0) turned = 0;
+      const std::uint8_t* rows = table.table.data() + label * turns * slots_;
+      sum += rows[static_cast<std::size_t>(turned) * slots_ + piece.to];
+      sum -= rows[static_cast<std::size_t>(turn) * slots_ + piece.from];
+    }
+    return sum;
+  }
+
+  void check_table(const BoardMoves& moves, SlotTable& table) const;
   void check_map(const BoardMoves& moves, const MapTable& map) const;
   int looked_up(const MapTable& map, const std::uint8_t* board) const;
 
   std::size_t slots_;
-  std::vector<std::vector<std::uint8_t>> tables_;
+  std::array<std::uint8_t, kMaxSlots> ignored_{};  // by label
+  std::vector<SlotTable> tables_;
   std::vector<Gaps> gaps_;
   std::vector<MapTable> maps_;
+  std::vector<int> divisors_;  // by component
   std::vector<std::vector<int>> terms_;
   std::vector<Moved> moved_;
   std::vector<Change> changes_;  // by move

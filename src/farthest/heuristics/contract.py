@@ -55,6 +55,19 @@ class Matching:
 
 
 @dataclass(frozen=True, slots=True)
+class Contents:
+    """The sum over all slots of ``table[content][slot]``, by ``divisor``, rounded up: uint8, flat, contents * slots.
+
+    A content is label * ``turns`` + orientation, of the puzzle's greatest modulus or more; with ``turns`` 1 the label
+    (of sliding puzzles the slots are cells). Blanks add nothing.
+    """
+
+    turns: int
+    table: bytes
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gaps:
     """The sum over neighbouring slots of ``pairs[content][content of the next slot]``, and of ``last[content]`` of the
     last slot: uint8, flat. A content is label * ``turns`` + orientation; without orientations ``turns`` is 1.
@@ -81,9 +94,9 @@ class MapTable:
     cell_of: tuple[int, ...]
 
 
-Component = Table | PatternTable | LinearConflict | Matching | Gaps | MapTable
+Component = Table | PatternTable | LinearConflict | Matching | Contents | Gaps | MapTable
 """What the kernel's searches work out move by move. The one for one blank in the metric step takes the first four, that
-for arrangement boards in general ``Table``, ``Gaps`` and ``MapTable``."""
+for arrangement boards in general ``Table``, ``Contents``, ``Gaps`` and ``MapTable``."""
 
 
 class Heuristic(Protocol):

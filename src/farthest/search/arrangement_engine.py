@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.search.contract import Node, Piece
-from farthest.search.levels import breadth_first_split
+from farthest.search.splitting import Splitter
 from farthest.search.walk_problem import WalkProblem, walk_problem
 
 if TYPE_CHECKING:
@@ -33,11 +33,13 @@ class ArrangementEngine:
     split_from = 1 << 22
     parts = 1 << 10
     budget = 1 << 24
+    widest = 1 << 17
+    probed = 1 << 15
 
     def __init__(self, problem: Problem, heuristic: Heuristic, walk: WalkProblem) -> None:
         self.problem = problem
-        self.heuristic = heuristic
         self.walk = walk
+        self._splitter = Splitter(walk.space, problem, heuristic, self._last_moves)
 
     def lower_bound(self, board: Board) -> int:
         """See Engine: 0 of a goal, else at least 1."""
@@ -46,9 +48,7 @@ class ArrangementEngine:
     def split(self, board: Board, bound: int) -> Split:
         """See Engine."""
         assert board == self.problem.board, "the problem's board is split"
-        return breadth_first_split(
-            self.walk.space, self.problem, self.heuristic, bound, self.parts, last=self._last_moves
-        )
+        return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
         """See Engine."""

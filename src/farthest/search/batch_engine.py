@@ -10,7 +10,7 @@ import numpy
 
 from farthest.search.contract import Node, Piece
 from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
-from farthest.search.levels import breadth_first_split, nearest_goal
+from farthest.search.splitting import Splitter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,10 +28,6 @@ BATCH = 512
 class BatchEngine:
     """An ``Engine`` over ``Space.neighbours``. Each iteration is split; where no level of it is wide, the split is all.
 
-    An iteration that ends in its split without a solution gives as the next bound what a breadth-first search without
-    heuristic proves, if that is more: of a small space the distance itself, or that no goal can be reached. The boards
-    of that search are not counted.
-
     A node of ``rest`` stands for all boards of one depth that are left: they, and their ways, one after the other.
     """
 
@@ -48,7 +44,7 @@ class BatchEngine:
         self.problem = problem
         self.heuristic = heuristic
         self.space = forward_space(problem.puzzle, problem.board)
-        self._nearest: tuple[int | None] | None = None
+        self._splitter = Splitter(self.space, problem, heuristic)
 
     def lower_bound(self, board: Board) -> int:
         """See Engine."""
@@ -58,15 +54,7 @@ class BatchEngine:
     def split(self, board: Board, bound: int) -> Split:
         """See Engine."""
         assert board == self.problem.board, "the problem's board is split"
-        found = breadth_first_split(
-            self.space, self.problem, self.heuristic, bound, self.parts, most=self.widest
-        )
-        if found.next_bound is not None and not found.roots and not found.solutions:
-            if self._nearest is None:
-                self._nearest = (nearest_goal(self.space, self.problem, self.probed),)
-            (nearest,) = self._nearest
-            found.next_bound = None if nearest is None else max(nearest, found.next_bound)
-        return found
+        return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
         """See Engine."""

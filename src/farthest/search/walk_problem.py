@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest import _kernel
-from farthest.heuristics.contract import Gaps, MapTable, Table
+from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
 from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
@@ -56,7 +56,7 @@ def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem |
         return None
     terms = [[component for component in term if not _is_nothing(component)] for term in terms]
     found = [component for term in terms for component in term]
-    tables = [component for component in found if isinstance(component, Table)]
+    tables = [component for component in found if isinstance(component, Table | Contents)]
     gaps = [component for component in found if isinstance(component, Gaps)]
     maps = [component for component in found if isinstance(component, MapTable)]
     if len(tables) + len(gaps) + len(maps) != len(found):
@@ -72,7 +72,7 @@ def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem |
         ignored=ignored,
         moves=[move for _, move in moves],
         goals=[_pattern(goal) for goal in problem.targets()],
-        tables=[component.table for component in tables],
+        tables=[_slot_table(component) for component in tables],
         gaps=[(component.turns, component.pairs, component.last) for component in gaps],
         maps=[_board_map(component, slots, labels) for component in maps],
         terms=[[number[id(component)] for component in term] for term in terms],
@@ -80,8 +80,14 @@ def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem |
     return WalkProblem(kernel, tuple(name for name, _ in moves), space)
 
 
+def _slot_table(component: Table | Contents) -> tuple[int, bytes, int]:
+    if isinstance(component, Table):
+        return 1, component.table, 1
+    return component.turns, component.table, component.divisor
+
+
 def _is_nothing(component: Component) -> bool:
-    return isinstance(component, Table) and not any(component.table)
+    return isinstance(component, Table | Contents) and not any(component.table)
 
 
 def _board_form(problem: Problem) -> tuple[int, int, Sequence[int], Sequence[int]]:

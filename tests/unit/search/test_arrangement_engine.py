@@ -15,7 +15,7 @@ from families import ARCS, BLANKS
 from farthest import _kernel
 from farthest.errors import ResourceError
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
-from farthest.heuristics.registry import default_heuristic, open_heuristic
+from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.body import Board
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import pattern_of
@@ -125,6 +125,19 @@ def test_all_solutions_whatever_the_pieces(name: str) -> None:
             assert (first.length, first.solutions, first.listed) == (whole.length, 1, whole.listed[:1])
         split = solved(problem, parts=5, budget=20)
         assert (split.length, split.solutions, set(split.listed)) == (*model, set(whole.listed))
+
+
+@pytest.mark.parametrize("name", PUZZLES)
+def test_the_kernel_has_the_values_of_heuristics(name: str) -> None:
+    puzzle = puzzle_of(name)
+    goals = puzzle.body.origin_boards[0]
+    for text in applicable(puzzle):
+        heuristic = open_heuristic(text, puzzle, goals)
+        for board in boards_of(name):
+            engine = arrangement_engine(Problem(puzzle, board, "goal", text), heuristic)
+            if engine is not None:
+                (value,) = heuristic.values(numpy.array([board], dtype=numpy.uint8)).tolist()
+                assert engine.lower_bound(board) == (0 if board in goals else max(value, 1))
 
 
 def test_every_budget_has_the_same_totals() -> None:
@@ -304,7 +317,7 @@ def test_wrong_arguments_are_refused() -> None:
             "ignored": [],
             "moves": [([1, 0, 2], 0, 0, [])],
             "goals": [[0, 1, 2]],
-            "tables": [bytes(9)],
+            "tables": [(1, bytes(9), 1)],
             "gaps": [(1, bytes(9), bytes(3))],
             "maps": [],
             "terms": [[0], [1]],
@@ -325,7 +338,10 @@ def test_wrong_arguments_are_refused() -> None:
         {"goals": []},
         {"goals": [[0, 1]]},
         {"goals": [[0, 1, -1]]},
-        {"tables": [bytes(8)]},
+        {"tables": [(1, bytes(8), 1)]},
+        {"tables": [(0, bytes(9), 1)]},
+        {"tables": [(2, bytes(18), 1)]},
+        {"tables": [(1, bytes(9), 0)]},
         {"gaps": [(1, bytes(8), bytes(3))]},
         {"gaps": [(0, bytes(9), bytes(3))]},
         {"maps": [None]},
