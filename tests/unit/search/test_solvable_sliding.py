@@ -103,6 +103,12 @@ def test_theta(equal: bool) -> None:
     assert equal or len(solvable) == 7 * 120
 
 
+def test_theta_of_two_blanks() -> None:
+    puzzle = make_puzzle(edges=THETA, goals=[(1, 2, 3, 4, 5, 0, 0)])
+    assert len(joined_to(puzzle, "goal")) == sliding(puzzle).arrangements() == 2520
+    assert why_unsolvable(puzzle, (2, 1, 3, 4, 5, 0, 0), targets(puzzle, "goal")) is None
+
+
 def check_classes(puzzle: Puzzle) -> bool:
     """Asserts that what can be decided is what moves join; whether there was anything to be decided."""
     (goal,) = targets(puzzle, "goal")
