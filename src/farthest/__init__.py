@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         PuzzleError,
         ResourceError,
         SearchError,
+        SettingError,
         StorageError,
         UnreachableError,
     )
@@ -54,6 +55,7 @@ __all__ = [
     "PuzzleError",
     "ResourceError",
     "SearchError",
+    "SettingError",
     "StorageError",
     "UnreachableError",
     "Walker",
@@ -94,6 +96,7 @@ _HOMES = {
         "PuzzleError",
         "ResourceError",
         "SearchError",
+        "SettingError",
         "StorageError",
         "UnreachableError",
     ),

@@ -59,12 +59,16 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
     from farthest.errors import JobError
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.naming import no_map
+    from farthest.models.records import SEARCH
     from farthest.puzzles.definition import Puzzle
     from farthest.queries.plot import plot_layers
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
         record = repository.find(job)
+        if record.kind == SEARCH:
+            raise no_map(record)
         layers = [layer.states for layer in repository.layers(record.id)]
     if not layers:
         raise JobError(f"job {record.id} ({record.name}) has no layers yet; it is {record.status}")

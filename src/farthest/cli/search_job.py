@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]
         "puzzle_digest": record.puzzle_digest,
         "engine": record.layout,
         "iterations": [asdict(one) for one in searches.iterations(record.id)],
-        "paths": [json.loads(moves) for moves in searches.solutions(record.id)],
+        "paths": searches.solutions(record.id),
         "database": database.place,
     }
 
@@ -83,7 +82,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
         from farthest.search.written import way_of
 
         click.echo()
-        list_ways((way_of(json.loads(moves)) for moves in paths), len(paths))
+        list_ways(map(way_of, paths), len(paths))
 
 
 def _length(result: dict[str, Any]) -> str:

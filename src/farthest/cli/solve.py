@@ -85,9 +85,9 @@ def solve(
     \b
     Examples:
       farthest solve eight-kinds --all
-      farthest solve 15-puzzle '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --progress
+      farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --heuristic @1-7+@8-15
       farthest solve 8-puzzle 867254301 --algorithm astar --json
-      farthest solve 15-puzzle '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --heuristic @1-7+@8-15 --workers celery
+      farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")

@@ -183,8 +183,7 @@ class SearchRecorder(OwnedJob):
 
     def solutions(self) -> tuple[Way, ...]:
         """The listed solutions, all of which are stored."""
-        texts = self._patiently(lambda: self._searches.solutions(self.job))
-        return tuple(way_of(json.loads(text)) for text in texts)
+        return tuple(map(way_of, self._patiently(lambda: self._searches.solutions(self.job))))
 
     def finish(self, outcome: SearchOutcome) -> None:
         """Stores the result, and marks the job finished."""

@@ -122,11 +122,13 @@ class _Solve:
                 )
                 with nullcontext() if recorder is None else recorder.running():
                     search.run()
-                    length = search.iterations[-1].bound if search.solutions else None
+                    paths = search.paths
                     return self._finish(
-                        length,
+                        len(paths[0])
+                        if paths
+                        else None,  # less than the bound where the heuristic is above it
                         search.solutions,
-                        search.paths,
+                        paths,
                         tuple(map(iteration_of, search.iterations)),
                         resumed=search.resumed,
                     )

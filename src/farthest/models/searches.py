@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, insert, select
 
+from farthest.errors import StorageError
 from farthest.models.database import Database
 from farthest.models.records import FINISHED, canonical, now
 from farthest.models.rows import NOBODYS, change_job
@@ -119,11 +121,19 @@ class Searches:
                 SubtreeRecord(*row) for row in connection.execute(columns.where(subtree.c.job_id == job_id))
             ]
 
-    def solutions(self, job_id: int, limit: int | None = None) -> list[str]:
-        """The listed solutions of a search, as JSON, in order."""
+    def solutions(self, job_id: int, limit: int | None = None) -> list[list[Any]]:
+        """The moves of the listed solutions of a search, in order, as they come through JSON. Raises StorageError where
+        one is damaged."""
         rows = select(solution.c.moves).where(solution.c.job_id == job_id).order_by(solution.c.number)
         with self._database.read() as connection:
-            return [row.moves for row in connection.execute(rows.limit(limit))]
+            texts = [row.moves for row in connection.execute(rows.limit(limit))]
+        try:
+            return list(map(json.loads, texts))
+        except ValueError as error:
+            raise StorageError(
+                f"{self._database.place}: a solution of job {job_id} is damaged ({error}); restore the database from a "
+                f"copy, or remove the job with `farthest delete {job_id}` and search again"
+            ) from error
 
     def listed(self, job_id: int) -> int:
         """How many solutions are listed."""

@@ -31,7 +31,7 @@ def test_what_is_committed_is_read_back(searches: Searches, jobs: Jobs, search: 
     searches.commit(search, [DONE, UNDER_WAY], [OPEN, FOUND], [], [(0, '["R"]')], owner=ME)
     assert searches.iterations(search) == [DONE, UNDER_WAY]
     assert sorted(searches.pieces(search), key=lambda one: one.place) == [OPEN, FOUND]
-    assert (searches.solutions(search), searches.listed(search)) == (['["R"]'], 1)
+    assert (searches.solutions(search), searches.listed(search)) == ([["R"]], 1)
     assert (jobs.get(search).kind, jobs.get(search).depth) == (SEARCH, 5)
 
 
@@ -42,7 +42,7 @@ def test_a_later_commit_takes_the_place_of_what_changed(searches: Searches, sear
     searches.commit(search, [more], [ended], ["4"], [(0, "[]"), (1, "[]")], owner=ME)
     assert searches.iterations(search) == [more]
     assert searches.pieces(search) == [ended]
-    assert searches.solutions(search, limit=1) == ["[]"]
+    assert searches.solutions(search, limit=1) == [[]]
 
 
 def test_the_result(searches: Searches, jobs: Jobs, search: int) -> None:
