@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
 
 import numpy
 import pytest
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 import farthest
 from families import ARCS, BLANKS
-from farthest import _kernel
 from farthest.errors import ResourceError
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
@@ -308,64 +307,6 @@ def test_more_arrangements_than_can_be_numbered() -> None:
     )
 
 
-def test_wrong_arguments_are_refused() -> None:
-    def made(**changed: Any) -> _kernel.WalkProblem:
-        right: dict[str, Any] = {
-            "slots": 3,
-            "labels": 3,
-            "moduli": [],
-            "ignored": [],
-            "moves": [([1, 0, 2], 0, 0, [])],
-            "goals": [[0, 1, 2]],
-            "tables": [(1, bytes(9), 1)],
-            "gaps": [(1, bytes(9), bytes(3))],
-            "maps": [],
-            "terms": [[0], [1]],
-        }
-        return _kernel.WalkProblem(**(right | changed))
-
-    problem = made()
-    wrong: dict[str, Any]
-    for wrong in (
-        {"slots": 1},
-        {"labels": 0},
-        {"moduli": [1, 2]},
-        {"ignored": [0]},
-        {"moves": []},
-        {"moves": [([1, 1, 2], 0, 0, [])]},
-        {"moves": [([1, 0, 300], 0, 0, [])]},
-        {"moves": [([1, 0, 2], 0, 0, [1])]},
-        {"goals": []},
-        {"goals": [[0, 1]]},
-        {"goals": [[0, 1, -1]]},
-        {"tables": [(1, bytes(8), 1)]},
-        {"tables": [(0, bytes(9), 1)]},
-        {"tables": [(2, bytes(18), 1)]},
-        {"tables": [(1, bytes(9), 0)]},
-        {"gaps": [(1, bytes(8), bytes(3))]},
-        {"gaps": [(0, bytes(9), bytes(3))]},
-        {"maps": [None]},
-        {"terms": [[2]]},
-    ):
-        with pytest.raises(ValueError, match=r"must|expected|gaps|moduli|turns"):
-            made(**wrong)
-    for board in (b"", b"\0\1", b"\0\1\3"):
-        with pytest.raises(ValueError, match="board must"):
-            problem.bound(board)
-        with pytest.raises(ValueError, match="board must"):
-            problem.walk(board, 0, -1, 3, 10, False, 1)
-        with pytest.raises(ValueError, match="board must"):
-            _kernel.GraphSearch(problem, "best", board, 1000)
-    with pytest.raises(ValueError, match="last move"):
-        problem.walk(bytes([0, 1, 2]), 0, 1, 3, 10, False, 1)
-    with pytest.raises(ValueError, match="order must"):
-        _kernel.GraphSearch(problem, "worst", bytes([0, 1, 2]), 1000)
-    with pytest.raises(ValueError, match="distance for each key"):
-        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], bytes(2))])
-    with pytest.raises(ValueError, match="cells of the board"):
-        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], bytes(2))])
-
-
 @pytest.mark.slow
 def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
     puzzle = farthest.load_puzzle("8-puzzle")
@@ -378,3 +319,29 @@ def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
         assert found.length == depths[board]
         seconds += found.seconds
     assert seconds < 20  # about 2 where nothing else runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "heuristic", "deepest"),
+    [
+        ("pancake-8", "gap", 9),
+        ("burnt-pancake-6", "gap", 10),
+        ("topspin-8-4", "zero", 8),
+        ("cube-2x2x2-htm", "misplaced", 7),
+        ("pyraminx", "zero", 7),
+        ("two-blanks", "nearest", 14),
+        ("8-puzzle-slide", "misplaced", 16),
+    ],
+)
+def test_solutions_are_those_of_stored_maps(name: str, heuristic: str, deepest: int, tmp_path: Path) -> None:
+    puzzle = farthest.load_puzzle(name)
+    with farthest.enumerate(puzzle, database=str(tmp_path / "maps.db")) as stored:
+        for text in farthest.random_boards(puzzle, 60, seed=1):
+            length = stored.distance(text)
+            assert length is not None
+            if length > deepest:
+                continue
+            problem = Problem(puzzle, puzzle.body.parse_board(text), "goal", heuristic)
+            found = solved(problem)
+            assert (found.length, found.solutions) == (length, stored.count_solutions(text))

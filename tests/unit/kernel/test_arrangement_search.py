@@ -1,0 +1,157 @@
+"""Searches of boards in the kernel: what they refuse, whatever they are given."""
+
+import random
+from typing import Any
+
+import pytest
+
+from farthest import _kernel
+
+RIGHT: dict[str, Any] = {
+    "slots": 3,
+    "labels": 3,
+    "moduli": [],
+    "ignored": [],
+    "moves": [([1, 0, 2], 0, 0, []), ([2, 0, 1], 0, 0, []), ([1, 2, 0], 0, 0, [])],
+    "goals": [[0, 1, 2]],
+    "tables": [(1, bytes(9), 1)],
+    "gaps": [(1, bytes(9), bytes(3))],
+    "maps": [],
+    "terms": [[0], [1]],
+}
+
+
+def made(**changed: Any) -> _kernel.WalkProblem:
+    return _kernel.WalkProblem(**(RIGHT | changed))
+
+
+def test_wrong_arguments_are_refused() -> None:
+    problem = made()
+    wrong: dict[str, Any]
+    for wrong in (
+        {"slots": 1},
+        {"labels": 0},
+        {"moduli": [1, 2]},
+        {"ignored": [0]},
+        {"moves": []},
+        {"moves": [([1, 1, 2], 0, 0, [])]},
+        {"moves": [([1, 0, 300], 0, 0, [])]},
+        {"moves": [([1, 0, 2], 0, 0, [1])]},
+        {"goals": []},
+        {"goals": [[0, 1]]},
+        {"goals": [[0, 1, -1]]},
+        {"tables": [(1, bytes(8), 1)]},
+        {"tables": [(0, bytes(9), 1)]},
+        {"tables": [(2, bytes(18), 1)]},
+        {"tables": [(1, bytes(9), 0)]},
+        {"gaps": [(1, bytes(8), bytes(3))]},
+        {"gaps": [(0, bytes(9), bytes(3))]},
+        {"maps": [None]},
+        {"terms": [[2]]},
+    ):
+        with pytest.raises(ValueError, match=r"must|expected|gaps|moduli|turns"):
+            made(**wrong)
+    for board in (b"", b"\0\1", b"\0\1\3"):
+        with pytest.raises(ValueError, match="board must"):
+            problem.bound(board)
+        with pytest.raises(ValueError, match="board must"):
+            problem.walk(board, 0, -1, 3, 10, False, 1)
+        with pytest.raises(ValueError, match="board must"):
+            _kernel.GraphSearch(problem, "best", board, 1000)
+    with pytest.raises(ValueError, match="last move"):
+        problem.walk(bytes([0, 1, 2]), 0, 3, 3, 10, False, 1)
+    with pytest.raises(ValueError, match="order must"):
+        _kernel.GraphSearch(problem, "worst", bytes([0, 1, 2]), 1000)
+    with pytest.raises(ValueError, match="distance for each key"):
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], bytes(2))])
+    with pytest.raises(ValueError, match="cells of the board"):
+        made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], bytes(2))])
+
+
+def test_what_is_not_of_the_kind_asked_for() -> None:
+    for wrong in ({"slots": "3"}, {"moves": [1]}, {"goals": None}, {"tables": [9]}, {"terms": [["a"]]}):
+        with pytest.raises(TypeError):
+            made(**wrong)
+    with pytest.raises(TypeError):
+        made().bound("abc")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        made().walk(b"abc", 0, -1, 3, -1, False, 1)
+
+
+def test_a_map_keeps_its_distances() -> None:
+    space = _kernel.ArrangementSpace(3, [1, 1, 1], [], [])
+    distances = bytearray(range(6))
+    map_ = _kernel.BoardMap(space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], distances)
+    problem = made(maps=[map_], terms=[[2]])
+    del map_, space
+    with pytest.raises(BufferError):
+        distances.append(1)
+    bounds = {problem.bound(bytes(board)) for board in ([0, 2, 1], [1, 0, 2], [2, 1, 0])}
+    assert bounds <= set(range(1, 6))
+    assert len(bounds) == 3
+
+
+def test_searches_find_what_there_is() -> None:
+    problem = made(terms=[])
+    assert problem.walk(bytes([1, 0, 2]), 0, -1, 1, 10, False, 5) == (3, 1, [[0]], 2, [])
+    for order in ("breadth", "depth", "best"):
+        search = _kernel.GraphSearch(problem, order, bytes([2, 1, 0]), 2**20)
+        assert search.moves() == []
+        while search.advance(1) == "open":
+            assert search.moves() == []
+        assert search.advance(5) == "found"
+        assert len(search.moves()) == 2 or order == "depth"
+        assert 0 < search.stored <= 6
+        assert search.bytes <= 2**20
+
+
+def test_whatever_it_is_given() -> None:
+    """Nothing but ValueError and TypeError, and what is taken can be searched."""
+    chance = random.Random(1)
+
+    def any_bytes(size: int) -> bytes:
+        return bytes(chance.randrange(3) for _ in range(size + chance.choice([0] * 20 + [1, -1])))
+
+    taken = 0
+    for _ in range(1000):
+        slots, labels = chance.randint(1, 5), chance.randint(2, 4)
+        turned = chance.random() < 0.5
+        cells = slots * (1 + turned)
+        modulus = chance.randint(1, 3)
+        moves = [
+            (
+                chance.sample(range(slots), slots),
+                *(
+                    chance.choice([(1, (1 << slots) - 2), (chance.randrange(40), chance.randrange(40))])
+                    if chance.random() < 0.1
+                    else (0, 0)
+                ),
+                [chance.randrange(4) for _ in range(slots)] if turned else [],
+            )
+            for _ in range(chance.randint(1, 3))
+        ]
+        board = any_bytes(cells)
+        turns = modulus if turned else 1
+        contents = labels * turns
+        try:
+            problem = _kernel.WalkProblem(
+                slots,
+                labels,
+                [modulus] * slots if turned else [],
+                [chance.randrange(2) for _ in range(labels)],
+                moves,
+                [list(any_bytes(cells)), [chance.choice([0, 1, 255]) for _ in range(cells)]],
+                [(turns, any_bytes(contents * slots), chance.randint(1, 3))],
+                [(turns, any_bytes(contents**2), any_bytes(contents))],
+                [],
+                [[chance.randrange(3)], [0, 1]],
+            )
+            problem.bound(board)
+            problem.walk(
+                board, chance.randrange(3), chance.randrange(-1, 4), chance.randrange(6), 20, False, 3
+            )
+            _kernel.GraphSearch(problem, "best", board, 2**18).advance(50)
+            taken += 1
+        except ValueError:
+            continue
+    assert taken > 20
