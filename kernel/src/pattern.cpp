@@ -70,7 +70,7 @@ PatternLayer PatternSpace::begin(std::span<std::uint8_t> work, std::span<std::ui
   for (const PatternOrigin& origin : origins_) {
     Key key = 0;
     SlotMask free = first_slots(t.cells);
-    int half = t.in_place ? plan.origin_colour : 0;
+    int half = t.coloured ? plan.origin_colour : 0;
     for (int i = 0; i < t.pieces; ++i) {
       const int cell = origin.cells[static_cast<std::size_t>(i)];
       key = key * static_cast<Key>(t.cells - i) + static_cast<Key>(below(free, cell));
@@ -84,7 +84,7 @@ PatternLayer PatternSpace::begin(std::span<std::uint8_t> work, std::span<std::ui
     const std::uint64_t place = (line * static_cast<std::uint64_t>(plan.line_lanes) + lane) *
                                 static_cast<std::uint64_t>(plan.word_bytes);
     const SlotMask blanks = flooded(t, origin.blanks, free);
-    put(plan.array(work, half) + place, plan.word_bytes, blanks);
+    put(plan.array(work, 0) + place, plan.word_bytes, blanks);
     if (t.directed) put(plan.array(work, 2) + place, plan.word_bytes, blanks);
     const std::uint64_t group = line / t.lines_per_group;
     plan.group_flags(work, 0)[group] = 1;
@@ -102,11 +102,9 @@ PatternLayer PatternSpace::step(int depth, std::span<std::uint8_t> work, std::sp
   const PatternPlan& plan = *plan_;
   PatternBlock layer;
   layer.depth = static_cast<std::uint8_t>(depth);
-  layer.colour = plan.tables.in_place ? (plan.origin_colour + depth) & 1 : 0;
-  for (int half = 0; half < 2; ++half) {
-    layer.from[half] = plan.array(work, plan.tables.in_place ? half : (depth - 1) & 1);
-    layer.to[half] = plan.array(work, plan.tables.in_place ? half : depth & 1);
-  }
+  layer.colour = plan.tables.coloured ? (plan.origin_colour + depth) & 1 : 0;
+  layer.from = plan.array(work, (depth - 1) & 1);
+  layer.to = plan.array(work, depth & 1);
   layer.known = plan.tables.directed ? plan.array(work, 2) : nullptr;
   layer.now = plan.group_flags(work, depth - 1);
   layer.next = plan.group_flags(work, depth);

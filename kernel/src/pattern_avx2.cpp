@@ -9,13 +9,14 @@ namespace {
 struct ShortLanes {
   using Word = std::uint16_t;
   using Vector = __m128i;
+  using Bit = __m128i;
   static constexpr int kLanes = 8;
 
   static Vector zero() { return _mm_setzero_si128(); }
-  static Vector bit(int cell) { return _mm_set1_epi16(static_cast<short>(1u << cell)); }
+  static Bit bit(int cell) { return _mm_set1_epi16(static_cast<short>(1u << cell)); }
   static Vector load(const void* from) { return _mm_loadu_si128(static_cast<const __m128i*>(from)); }
   static void store(Word* to, Vector v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(to), v); }
-  static void pull(Vector& fresh, const Word* from, Vector test, Vector set) {
+  static void pull(Vector& fresh, const Word* from, Bit test, Bit set) {
     const Vector has = _mm_cmpeq_epi16(_mm_and_si128(load(from), test), test);
     fresh = _mm_or_si128(fresh, _mm_and_si128(has, set));
   }
@@ -45,19 +46,32 @@ struct ShortLanes {
     const Vector empty = _mm_cmpeq_epi16(v, zero());
     return ~static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(empty, empty))) & 0xff;
   }
-  static void flood(Vector& v, Vector open, const PatternTables& t) {
-    while (true) {
-      Vector next = v;
-      for (int s = 0; s < t.shifts_used; ++s) {
-        const Vector moving = _mm_and_si128(v, _mm_set1_epi16(static_cast<short>(t.shifts[s].from)));
-        const int by = t.shifts[s].by;
-        next = _mm_or_si128(next, by > 0 ? _mm_sll_epi16(moving, _mm_cvtsi32_si128(by))
-                                         : _mm_srl_epi16(moving, _mm_cvtsi32_si128(-by)));
+  // To lower cells first, then to higher ones.
+  struct Shifts {
+    int down = 0, used = 0;
+    Vector from[2 * kMaxSlots], by[2 * kMaxSlots];
+  };
+  static Shifts shifts(const PatternTables& t) {
+    Shifts shifts;
+    for (const int sign : {-1, 1}) {
+      for (int i = 0; i < t.shifts_used; ++i) {
+        if (t.shifts[i].by * sign < 0) continue;
+        shifts.from[shifts.used] = _mm_set1_epi16(static_cast<short>(t.shifts[i].from));
+        shifts.by[shifts.used++] = _mm_cvtsi32_si128(t.shifts[i].by * sign);
       }
-      next = _mm_and_si128(next, open);
-      const Vector same = _mm_xor_si128(next, v);
-      v = next;
-      if (!any(same)) return;
+      if (sign < 0) shifts.down = shifts.used;
+    }
+    return shifts;
+  }
+  static void flood(Vector& v, Vector open, const Shifts& shifts) {
+    Vector before = zero();
+    while (any(_mm_xor_si128(v, before))) {
+      before = v;
+      for (int i = 0; i < shifts.down; ++i)
+        v = _mm_or_si128(v, _mm_srl_epi16(_mm_and_si128(before, shifts.from[i]), shifts.by[i]));
+      for (int i = shifts.down; i < shifts.used; ++i)
+        v = _mm_or_si128(v, _mm_sll_epi16(_mm_and_si128(before, shifts.from[i]), shifts.by[i]));
+      v = _mm_and_si128(v, open);
     }
   }
 };

@@ -81,97 +81,114 @@ struct PatternSource {
   std::uint64_t first_line;
   SlotMask free;
   int from;
-  typename Lanes::Vector to_bit, from_bit;
+  typename Lanes::Bit to_bit, from_bit;
 };
 
-constexpr int kMaxSources = 63 * 63;  // pieces and their neighbours
+constexpr int kMaxSources = 62 * 63;  // pieces and their neighbours
+
+// What is known of a group before its lines are looked at.
+template <class Lanes>
+struct PatternGroup {
+  std::uint64_t number = 0;
+  SlotMask free = 0;
+  int colour = 0;
+  bool own = false;  // whether its own lines had anything in the layer before
+  int sources_used = 0;
+  PatternSource<Lanes> sources[kMaxSources];
+};
 
 template <class Lanes>
 struct PatternWorker {
   using Word = typename Lanes::Word;
   using Source = PatternSource<Lanes>;
+  using Group = PatternGroup<Lanes>;
+  static constexpr std::uint64_t kLineBytes = sizeof(Word) * Lanes::kLanes;
 
   const PatternTables& t;
   const PatternBlock& block;
+  const typename Lanes::Shifts shifts;
   PatternCounts counts{};
 
+  // Each group is looked up while the one before is worked on: its sources come from far away.
   void run() {
     GroupCells cells(t, block.first_group);
-    for (std::uint64_t group = block.first_group; group < block.last_group; ++group, cells.advance())
-      step_group(cells, group);
+    Group groups[2];
+    look_up(groups[0], cells, block.first_group);
+    for (std::uint64_t number = block.first_group; number < block.last_group; ++number) {
+      const std::uint64_t turn = number - block.first_group;
+      if (number + 1 < block.last_group) {
+        cells.advance();
+        look_up(groups[(turn + 1) & 1], cells, number + 1);
+      }
+      step_group(groups[turn & 1]);
+    }
   }
 
-  void step_group(const GroupCells& cells, std::uint64_t group) {
-    Source sources[kMaxSources];
-    int number = 0;
-    const SlotMask free = cells.free();
-    int colour = block.colour;
+  void look_up(Group& group, const GroupCells& cells, std::uint64_t number) const {
+    group.number = number;
+    group.free = cells.free();
+    group.colour = block.colour;
+    group.own = block.now[number] != 0;
+    int used = 0;
     for (int i = 0; i < t.group_pieces; ++i) {
       const int to = cells.cell(i);
-      colour ^= t.colour[to];
-      for (SlotMask from = t.into[to] & free; from != 0; from &= from - 1) {
+      group.colour ^= t.colour[to];
+      for (SlotMask from = t.into[to] & group.free; from != 0; from &= from - 1) {
         const int y = __builtin_ctzll(from);
         const std::uint64_t source = cells.group_with(i, y);
         if (block.now[source] == 0) continue;
-        sources[number++] = {source * t.lines_per_group, free ^ (SlotMask{1} << to) ^ (SlotMask{1} << y), y,
-                             Lanes::bit(to), Lanes::bit(y)};
+        const std::uint64_t first_line = source * t.lines_per_group;
+        if (i < t.leading_pieces) fetch(first_line);
+        group.sources[used++] = {first_line, group.free ^ (SlotMask{1} << to) ^ (SlotMask{1} << y), y,
+                                 Lanes::bit(to), Lanes::bit(y)};
       }
     }
-    const bool own = block.now[group] != 0;
-    if (number == 0 && !own && block.next[group] == 0) return;
+    group.sources_used = used;
+  }
+
+  void fetch(std::uint64_t first_line) const {
+    const auto* bytes = static_cast<const char*>(block.from) + first_line * kLineBytes;
+    for (std::uint64_t at = 0; at < t.lines_per_group * kLineBytes; at += 64) __builtin_prefetch(bytes + at);
+  }
+
+  void step_group(const Group& group) {
+    if (group.sources_used == 0 && !group.own && block.next[group.number] == 0) return;
     bool found = false;
-    const std::uint64_t first_line = group * t.lines_per_group;
+    const std::uint64_t first_line = group.number * t.lines_per_group;
     std::uint64_t line = first_line;
     if (t.pieces == 1) {
-      found = step_line(sources, 0, 0, free, line, own, colour & 1);
+      found = step_line(group, group.free, line, group.colour & 1, -1);
     } else {
-      for (SlotMask rest = free; rest != 0; rest &= rest - 1, ++line) {
+      for (SlotMask rest = group.free; rest != 0; rest &= rest - 1, ++line) {
         const int z = __builtin_ctzll(rest);
-        int used = number;
-        const SlotMask left = free ^ (SlotMask{1} << z);
-        if (own) {
-          for (SlotMask from = t.into[z] & left; from != 0; from &= from - 1) {
-            const int y = __builtin_ctzll(from);
-            sources[used++] = {first_line, free, y, Lanes::bit(z), Lanes::bit(y)};
-          }
-        }
-        found |= step_line(sources, number, used, left, line, own, (colour ^ t.colour[z]) & 1, z);
+        const SlotMask left = group.free ^ (SlotMask{1} << z);
+        found |= step_line(group, left, line, (group.colour ^ t.colour[z]) & 1, z);
       }
     }
-    block.next[group] = found;
+    block.next[group.number] = found;
     counts.groups += found;
   }
 
-  // Sources below `number` are groups, in which the group's own piece stands on z as here; those from there
-  // to `used` are lines of this group, in which it comes from another cell.
-  bool step_line(const Source* sources, int number, int used, SlotMask free, std::uint64_t line, bool own,
-                 int half, int z = 0) {
-    const int other = t.in_place ? half ^ 1 : half;
-    const auto* from = static_cast<const Word*>(block.from[half]);
-    auto* to = static_cast<Word*>(block.to[half]) + line * Lanes::kLanes;
+  // The line of the group whose own piece stands on z; -1: there is no such piece.
+  bool step_line(const Group& group, SlotMask free, std::uint64_t line, int half, int z) {
+    const auto* from = static_cast<const Word*>(block.from);
+    auto* to = static_cast<Word*>(block.to) + line * Lanes::kLanes;
     typename Lanes::Vector fresh = Lanes::zero();
-    const SlotMask before_z = (SlotMask{1} << z) - 1;
-    for (int i = 0; i < number; ++i) {
-      const Source& s = sources[i];
+    const SlotMask before_z = z < 0 ? 0 : (SlotMask{1} << z) - 1;
+    for (int i = 0; i < group.sources_used; ++i) {
+      const Source& s = group.sources[i];
       if (s.from == z) continue;
-      const std::uint64_t source =
-          s.first_line + static_cast<std::uint64_t>(__builtin_popcountll(s.free & before_z));
-      Lanes::pull(fresh, from + source * Lanes::kLanes, s.to_bit, s.from_bit);
-    }
-    for (int i = number; i < used; ++i) {
-      const Source& s = sources[i];
-      const SlotMask before = (SlotMask{1} << s.from) - 1;
-      const std::uint64_t source =
-          s.first_line + static_cast<std::uint64_t>(__builtin_popcountll(s.free & before));
-      Lanes::pull(fresh, from + source * Lanes::kLanes, s.to_bit, s.from_bit);
+      const auto place = static_cast<std::uint64_t>(__builtin_popcountll(s.free & before_z));
+      Lanes::pull(fresh, from + (s.first_line + place) * Lanes::kLanes, s.to_bit, s.from_bit);
     }
     const PatternLanes& lanes = t.lanes[half];
-    if (own)
-      Lanes::pull_last(fresh, static_cast<const Word*>(block.from[other]) + line * Lanes::kLanes, lanes,
-                       t.rounds);
+    if (group.own) {
+      if (z >= 0) pull_own(fresh, group, free, z);
+      Lanes::pull_last(fresh, from + line * Lanes::kLanes, lanes, t.rounds);
+    }
     const auto open = Lanes::open(free, lanes);
     const bool stale = Lanes::exclude(fresh, open, to);
-    if (!t.in_place) Lanes::exclude(fresh, open, from + line * Lanes::kLanes);
+    if (!t.coloured) Lanes::exclude(fresh, open, from + line * Lanes::kLanes);
     Word* known = nullptr;
     if (block.known != nullptr) {
       known = static_cast<Word*>(block.known) + line * Lanes::kLanes;
@@ -181,7 +198,7 @@ struct PatternWorker {
       if (stale) Lanes::store(to, Lanes::zero());
       return false;
     }
-    Lanes::flood(fresh, open, t);
+    Lanes::flood(fresh, open, shifts);
     if (known != nullptr) {
       Lanes::exclude(fresh, open, known);
       Lanes::add(known, fresh);
@@ -189,6 +206,18 @@ struct PatternWorker {
     Lanes::store(to, fresh);
     reached(free, line, Lanes::filled(fresh) & lanes.used, lanes);
     return true;
+  }
+
+  // The moves of the group's own piece to z: from other lines of the group.
+  void pull_own(typename Lanes::Vector& fresh, const Group& group, SlotMask free, int z) const {
+    const auto* lines =
+        static_cast<const Word*>(block.from) + group.number * t.lines_per_group * Lanes::kLanes;
+    for (SlotMask from = t.into[z] & free; from != 0; from &= from - 1) {
+      const int y = __builtin_ctzll(from);
+      const auto place =
+          static_cast<std::uint64_t>(__builtin_popcountll(group.free & ((SlotMask{1} << y) - 1)));
+      Lanes::pull(fresh, lines + place * Lanes::kLanes, Lanes::bit(z), Lanes::bit(y));
+    }
   }
 
   // Sets the distances of the placements of a line that are reached for the first time.
@@ -206,7 +235,7 @@ struct PatternWorker {
 
 template <class Lanes>
 PatternCounts step_block(const PatternTables& t, const PatternBlock& block) {
-  PatternWorker<Lanes> worker{t, block};
+  PatternWorker<Lanes> worker{t, block, Lanes::shifts(t)};
   worker.run();
   return worker.counts;
 }

@@ -99,13 +99,13 @@ PatternPlan::PatternPlan(int cells, int pieces, const std::vector<PatternPassage
   for (const auto& [by, of] : shifts) t.shifts[t.shifts_used++] = {of, by};
 
   std::vector<int> colours = two_colours(cells, passages);
-  t.in_place = !colours.empty() && !t.directed;
-  if (t.in_place) {
+  t.coloured = !colours.empty() && !t.directed;
+  if (t.coloured) {
     origin_colour = colour_of(colours, origins.front());
-    t.in_place = std::ranges::all_of(
+    t.coloured = std::ranges::all_of(
         origins, [&](const PatternOrigin& one) { return colour_of(colours, one) == origin_colour; });
   }
-  if (!t.in_place) {
+  if (!t.coloured) {
     colours.assign(at(cells), 0);
     origin_colour = 0;
   }
@@ -125,7 +125,7 @@ PatternPlan::PatternPlan(int cells, int pieces, const std::vector<PatternPassage
 void PatternPlan::choose_lanes(const std::vector<int>& colours) {
   PatternTables& t = tables;
   int most = 0;
-  for (int half = 0; half < (t.in_place ? 2 : 1); ++half) {
+  for (int half = 0; half < (t.coloured ? 2 : 1); ++half) {
     int number = 0;
     for (int cell = 0; cell < t.cells; ++cell) {
       if (colours[at(cell)] != half) continue;
@@ -152,7 +152,7 @@ template <class Word>
 void PatternPlan::fill_lanes(int half) {
   PatternTables& t = tables;
   PatternLanes& lanes = t.lanes[half];
-  const PatternLanes& others = t.lanes[t.in_place ? 1 - half : half];
+  const PatternLanes& others = t.lanes[t.coloured ? 1 - half : half];
   const auto number = at(line_lanes), rounds = at(t.rounds);
   Word* own = words<Word>(own_bits_[at(half)], number);
   Word* bits = words<Word>(round_bits_[at(half)], number * rounds);
@@ -183,7 +183,7 @@ void PatternPlan::fill_lanes(int half) {
 // Blocks are the groups that agree in the first pieces, of which as few are taken as make enough blocks.
 void PatternPlan::link_blocks() {
   const PatternTables& t = tables;
-  int leading = 0;
+  int& leading = tables.leading_pieces;
   while (leading < t.group_pieces && blocks < kEnoughBlocks)
     blocks *= static_cast<std::uint64_t>(t.cells - leading++);
   groups_per_block = t.groups / blocks;

@@ -10,19 +10,16 @@ struct PortableLanes {
   struct Vector {
     W lane[kCount];
   };
+  using Bit = W;
 
   static Vector zero() { return Vector{}; }
-  static Vector bit(int cell) {
-    Vector v;
-    for (W& lane : v.lane) lane = static_cast<W>(W{1} << cell);
-    return v;
-  }
+  static Bit bit(int cell) { return static_cast<W>(W{1} << cell); }
   static void store(W* to, const Vector& v) {
     for (int i = 0; i < kCount; ++i) to[i] = v.lane[i];
   }
-  static void pull(Vector& fresh, const W* from, const Vector& test, const Vector& set) {
+  static void pull(Vector& fresh, const W* from, Bit test, Bit set) {
     for (int i = 0; i < kCount; ++i)
-      fresh.lane[i] = static_cast<W>(fresh.lane[i] | ((from[i] & test.lane[i]) != 0 ? set.lane[i] : W{0}));
+      fresh.lane[i] = static_cast<W>(fresh.lane[i] | ((from[i] & test) != 0 ? set : W{0}));
   }
   static void pull_last(Vector& fresh, const W* from, const PatternLanes& lanes, int rounds) {
     const auto* own = static_cast<const W*>(lanes.own_bit);
@@ -61,6 +58,8 @@ struct PortableLanes {
     for (int i = 0; i < kCount; ++i) mask |= static_cast<SlotMask>(v.lane[i] != 0) << i;
     return mask;
   }
+  using Shifts = const PatternTables&;
+  static Shifts shifts(const PatternTables& t) { return t; }
   static void flood(Vector& v, const Vector& open, const PatternTables& t) {
     W grown = 1;
     while (grown != 0) {

@@ -30,26 +30,27 @@ struct PatternShift {
 struct PatternTables {
   int cells = 0;
   int pieces = 0;
-  int group_pieces = 0;  // all but the last two
-  bool in_place = false;
+  int group_pieces = 0;    // all but the last two
+  int leading_pieces = 0;  // whose moves lead out of a block
+  bool coloured = false;   // a layer has lanes of one colour of each line
   bool directed = false;
   int rounds = 0;
   std::uint64_t groups = 1, lines_per_group = 1, keys_per_line = 1;
   SlotMask into[kMaxSlots]{};  // the cells from which a piece can move to a cell
-  int colour[kMaxSlots]{};     // of a cell, 0 or 1; all 0 unless in place
+  int colour[kMaxSlots]{};     // of a cell, 0 or 1; all 0 unless coloured
   PatternLanes lanes[2];
   PatternShift shifts[2 * kMaxSlots]{};
   int shifts_used = 0;
 };
 
-// A run of groups to be stepped. Arrays are of whole layers; `from` and `to` by colour, `now` and `next` a
-// byte for each group: whether it has anything.
+// A run of groups to be stepped. Arrays are of whole layers: lines, and in `now` and `next` a byte for each
+// group: whether it has anything.
 struct PatternBlock {
   std::uint64_t first_group = 0, last_group = 0;
   std::uint8_t depth = 0;
-  int colour = 0;  // of the lanes in this layer, where no piece but the last counts
-  const void* from[2]{};
-  void* to[2]{};
+  int colour = 0;              // of the lanes in this layer, where no piece but the last counts
+  const void* from = nullptr;  // the layer before
+  void* to = nullptr;          // this one; holds the layer before the last
   void* known = nullptr;
   const std::uint8_t* now = nullptr;
   std::uint8_t* next = nullptr;
