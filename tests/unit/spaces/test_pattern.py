@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from farthest import _kernel
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import pattern_of
@@ -133,3 +137,95 @@ def test_distances_from_the_goal_go_with_one_way_passages(isa: str) -> None:
 @pytest.mark.parametrize(("name", "tokens"), LARGER)
 def test_larger_distances_are_those_of_a_plain_search(name: str, tokens: str, isa: str) -> None:
     check_distances(name, tokens, isa)
+
+
+def test_keys_and_boards() -> None:
+    space = compile_space(load("8-puzzle@2.5.7"))
+    assert isinstance(space, PatternSpace)
+    keys = np.arange(space.keys, dtype=np.uint64)
+    boards = space.decode(keys)
+    assert (space.encode(boards) == keys).all()
+    assert boards[0].tolist() == [1, 2, 3, 0, 0, 0, 0, 0, 0]
+    assert space.encode(np.zeros((1, 9), dtype=np.uint8)).tolist() == [2**64 - 1]
+    with pytest.raises(ValueError, match="key 504 is out of range"):
+        space.decode(np.array([504], dtype=np.uint64))
+
+
+def test_an_origin_that_is_a_board_has_the_blank_anywhere() -> None:
+    parent = load("sliding-2x3")
+    pattern = pattern_of(parent, "1.2")
+    board = "···/1·2"
+    space = compile_space(pattern.puzzle, Origin("to", board))
+    assert isinstance(space, PatternSpace)
+    found = distances(space, "")
+    cells = (3, 5)
+    everywhere = [
+        naive(parent_with_goal(parent, cells, blank), pattern.labels, Origin()) for blank in (0, 1, 2, 4)
+    ]
+    for key, placement in enumerate(permutations(range(6), 2)):
+        assert found[key] == min(each[placement] for each in everywhere)
+    with pytest.raises(BoardError):
+        compile_space(pattern.puzzle, Origin("to", "12/3"))
+    with pytest.raises(PuzzleError, match="no start"):
+        compile_space(pattern.puzzle, Origin("to", "start"))
+
+
+def parent_with_goal(parent: Puzzle, cells: tuple[int, int], blank: int) -> Puzzle:
+    """The puzzle with pieces 1 and 2 of the goal on two cells, and the blank on another."""
+    goal = [0] * 6
+    goal[cells[0]], goal[cells[1]] = 1, 2
+    others = iter(range(3, 6))
+    goal = [label or (0 if cell == blank else next(others)) for cell, label in enumerate(goal)]
+    body = parent.body
+    assert isinstance(body, Sliding)
+    return replace(parent, body=replace(body, goals=(tuple(goal),)))
+
+
+def test_what_is_too_large_is_refused() -> None:
+    with pytest.raises(
+        ResourceError, match=r"placements of its pieces, more than the 1.1e[+]12 that can be enumerated"
+    ):
+        compile_space(load("sliding-6x6@1-9"))
+    with pytest.raises(ResourceError, match=r"518,918,400 placements need about .* take fewer pieces"):
+        enumerate_puzzle(load("15-puzzle@1-8"), None, Settings(memory=10**9))
+
+
+def test_workers_are_refused() -> None:
+    with pytest.raises(PuzzleError, match="enumerated by the threads of one process"):
+        enumerate_puzzle(load("8-puzzle@1-4"), None, Settings(workers="celery"))
+
+
+def test_a_layer_may_be_empty_before_the_last() -> None:
+    """No placement has the distance 2, but one of distance 3 is reached by other places of the blank."""
+    parent = parse_puzzle(
+        'name = "gap"\nfamily = "sliding"\n[sliding]\nedges = [[0, 2], [1, 2], [1, 5], [2, 3]]\n'
+        'arcs = [[1, 0], [3, 4]]\ngoal = "3 4 0 2 1 5"\n',
+        "gap",
+    )
+    pattern = pattern_of(parent, "3.5")
+    assert Counter(naive(parent, pattern.labels, Origin()).values()) == {0: 1, 1: 3, 3: 1}
+    outcome = enumerate_puzzle(pattern.puzzle, None)
+    assert (outcome.layers, outcome.complete) == ((1, 3, 0, 1), True)
+
+
+def test_a_depth_limit() -> None:
+    whole = enumerate_puzzle(load("8-puzzle@1-3"), None)
+    part = enumerate_puzzle(load("8-puzzle@1-3"), None, Settings(max_depth=5, histogram_only=True))
+    assert part.layers == whole.layers[:6]
+    assert not part.complete
+
+
+def test_a_pattern_too_deep_for_its_distances() -> None:
+    """The layer after the last that a byte can tell."""
+    store = PatternStore(_kernel.PatternSpace(3, 1, [(0, 1), (1, 0), (1, 2), (2, 1)], [([0], 2)]))
+    with pytest.raises(ResourceError, match="deeper than 254 moves"):
+        store.step(255, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tokens", "eccentricity", "states"), [("1-6", 28, 5_765_760), ("1-7", 33, 57_657_600)]
+)
+def test_the_15_puzzle(tokens: str, eccentricity: int, states: int) -> None:
+    outcome = enumerate_puzzle(load(f"15-puzzle-blank-first@{tokens}"), None, Settings(histogram_only=True))
+    assert (outcome.eccentricity, outcome.states) == (eccentricity, states)

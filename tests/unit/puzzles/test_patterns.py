@@ -1,0 +1,150 @@
+"""Patterns by name: what they keep, how they are written, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from farthest.errors import PuzzleError
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.permutation import permutation
+from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.sliding import sliding
+from farthest.spaces import compile_space
+
+
+@pytest.mark.parametrize(
+    ("name", "canonical"),
+    [
+        ("15-puzzle@1-7", "15-puzzle@1-7"),
+        ("15-puzzle@7.6.5.1-4", "15-puzzle@1-7"),
+        ("15-puzzle@1.2", "15-puzzle@1.2"),
+        ("15-puzzle@13.10.9.6.5.1", "15-puzzle@1.5.6.9.10.13"),
+        ("15-puzzle@plain:1-3.15", "15-puzzle@plain:1-3.15"),
+        ("pancake-9@2-4", "pancake-9@2-4"),
+        ("pancake-9@plain:2-4", "pancake-9@plain:2-4"),
+    ],
+)
+def test_names(name: str, canonical: str) -> None:
+    puzzle = load(name)
+    assert puzzle.name == canonical
+    assert load(canonical) == puzzle
+    assert puzzle.origin == Origin("to", "goal")
+    assert puzzle.known == ()
+    assert Puzzle.from_json(puzzle.to_json()) == puzzle
+    assert Puzzle.from_json(puzzle.to_json()).digest == puzzle.digest
+
+
+def test_an_additive_pattern_keeps_its_pieces_and_the_place_of_the_blank() -> None:
+    pattern = pattern_of(load("15-puzzle-blank-first"), "1-7")
+    body = sliding(pattern.puzzle)
+    assert pattern.additive
+    assert pattern.labels == (1, 2, 3, 4, 5, 6, 7)
+    assert body.tokens == ("·", "1", "2", "3", "4", "5", "6", "7")
+    assert body.counts == (9, 1, 1, 1, 1, 1, 1, 1)
+    assert body.goals == ((0, 1, 2, 3, 4, 5, 6, 7) + (0,) * 8,)
+    assert body.blanks == (0,)
+    assert body.start is None
+    boards = np.array([range(16), range(15, -1, -1)], dtype=np.uint8)
+    assert pattern.boards(boards).tolist() == [
+        [0, 1, 2, 3, 4, 5, 6, 7] + [0] * 8,
+        [0] * 8 + [7, 6, 5, 4, 3, 2, 1, 0],
+    ]
+
+
+def test_a_plain_pattern_makes_the_other_pieces_alike() -> None:
+    pattern = pattern_of(load("eight-kinds"), "plain:│.┌")
+    body = sliding(pattern.puzzle)
+    assert not pattern.additive
+    assert body.tokens[0] == "□"
+    assert set(body.tokens[1:]) == {"│", "┌", "·"}
+    assert sum(body.counts) == 9
+    assert not body.blanks
+    assert body.format_board(body.goals[0]) == "┌··/│□│/···"
+
+
+def test_orbits_and_orientations_outside_of_a_pattern_do_not_matter() -> None:
+    parent = load("cube-2x2x2-htm")
+    pattern = pattern_of(parent, "URF.ULB")
+    body, whole = permutation(pattern.puzzle), permutation(parent)
+    assert not pattern.additive
+    assert body.tokens.count("·") == 1
+    assert body.ignore[body.tokens.index("·")]
+    assert body.slots == whole.slots
+    assert body.arrangements() == 7 * 6 * 9
+    # A move on the board of the pattern is that of the board.
+    space, of_pattern = compile_space(parent), compile_space(pattern.puzzle)
+    boards = space.decode(np.arange(0, 3_674_160, 99_991, dtype=np.uint64))
+    moves = {name: (rows, after) for name, rows, after in space.neighbours(boards, toward=False)}
+    for name, rows, after in of_pattern.neighbours(pattern.boards(boards), toward=False):
+        assert (pattern.boards(moves[name][1]) == after).all()
+        assert (moves[name][0] == rows).all()
+
+
+def test_goals_are_those_of_the_puzzle() -> None:
+    two = parse_puzzle(
+        'name = "two"\nfamily = "sliding"\n[sliding]\ngoals = ["1 2 3 / 4 5 0", "1 2 3 / 5 4 0", "0 1 2 / 3 4 5"]\n',
+        "two",
+    )
+    body = sliding(pattern_of(two, "1.2").puzzle)
+    assert body.goals == ((1, 2, 0, 0, 0, 0), (0, 1, 2, 0, 0, 0))
+    assert body.blanks == (5, 0)
+    assert len(sliding(pattern_of(two, "plain:1.2").puzzle).goals) == 2
+
+
+def test_pieces_that_a_goal_leaves_open_are_in_any_open_cell() -> None:
+    first_row = load("first-row")
+    body = sliding(first_row)
+    token = next(token for label, token in enumerate(body.tokens) if label and label not in body.goals[0])
+    pattern = sliding(pattern_of(first_row, token).puzzle)
+    assert len(pattern.goals) == body.goals[0].count(-1)
+
+
+def test_a_pattern_of_a_file(tmp_path: Path) -> None:
+    folder = tmp_path / "at@home"
+    folder.mkdir()
+    file = folder / "p.toml"
+    file.write_text('name = "p"\nfamily = "sliding"\n[sliding]\ngoal = ["1 2", "3 0"]\n')
+    assert load(str(file)).name == "p"
+    assert load(file).name == "p"
+    assert load(f"{file}@1.2").name == "p@1.2"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("15-puzzle@", "15-puzzle@: no pieces after @; expected PUZZLE@TOKENS such as @1.2"),
+        ("15-puzzle@plain:", "no pieces after @"),
+        ("@1", "'@1': no puzzle before @"),
+        (
+            "15-puzzle@16",
+            "no piece is written '16'; expected pieces with . between, or a range such as 1-7; did you",
+        ),
+        ("15-puzzle@0", "no piece is written '0'"),
+        ("15-puzzle@1-16", "no piece is written '16'|more than the 15 kinds"),
+        ("15-puzzle@1-99999999999", "no piece is written '1-99999999999'"),
+        ("15-puzzle@7-1", "7-1 runs downward; write 1-7"),
+        ("15-puzzle@1.1", "piece 1 is there twice"),
+        ("15-puzzle@1-3.2", "piece 2 is there twice"),
+        ("15-puzzle@1..2", "there is nothing beside a dot"),
+        ("15-puzzle@1,2", "no piece is written '1,2'"),
+        ("15-puzle@1", "did you mean '15-puzzle'"),
+        ("15-puzzle@1@2", "15-puzzle@1 is a pattern already"),
+        ("eight-kinds@│", "there are 2 pieces │; those of an additive pattern must all be distinct"),
+        ("two-blanks@1", "2 blanks; additive patterns need exactly one; write plain: after @"),
+        ("8-puzzle-slide@1", "the metric is slide; additive patterns need step; write plain: after @"),
+        (
+            "die-hard-jugs@1",
+            "patterns are of sliding and permutation puzzles, and this is of the family jugs",
+        ),
+        ("pancake-9@1-9", "the pattern has all pieces, so none are alike"),
+        ("15-puzzle@plain:1-15", "the pattern has all pieces, so none are alike"),
+    ],
+)
+def test_what_is_refused(name: str, message: str) -> None:
+    with pytest.raises(PuzzleError, match=message):
+        load(name)

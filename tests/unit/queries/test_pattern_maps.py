@@ -1,0 +1,120 @@
+"""Maps of patterns as searches have them: whole, once a process; and what stands in the way."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy
+import pytest
+from sqlalchemy import text
+
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.errors import JobError, PuzzleError, ResourceError, StorageError
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import Origin
+from farthest.queries.distance_map import DistanceMap
+from farthest.queries.pattern_maps import PatternMaps
+from farthest.verify import pattern as proof
+
+NAME = "8-puzzle@1-4"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Database:
+    opened = open_database(str(tmp_path / "maps.db"), create=True)
+    return opened
+
+
+def stored(database: Database, name: str, **settings: object) -> DistanceMap:
+    outcome = enumerate_puzzle(load(name), database, Settings(**settings))  # type: ignore[arg-type]
+    assert outcome.job is not None
+    return DistanceMap(database, Jobs(database).get(outcome.job))
+
+
+@pytest.mark.parametrize("name", [NAME, "8-puzzle@plain:1-3", "pancake-6@1-3"])
+def test_the_whole_map_in_key_order(database: Database, name: str) -> None:
+    of_job = stored(database, name)
+    found = PatternMaps(database)(load(name))
+    assert found.distances.dtype == numpy.uint8
+    assert found.distances.tolist() == of_job.array().tolist()
+    assert found.space.keys == len(found.distances)
+    assert found.job == of_job.job
+    with pytest.raises(ValueError, match="read-only"):
+        found.distances[0] = 1
+
+
+def test_a_map_is_read_once_whoever_asks(database: Database) -> None:
+    stored(database, NAME)
+    maps = [PatternMaps(database), PatternMaps(database)]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda i: maps[i % 2](load("8-puzzle@4.3.1.2")), range(8)))
+    assert all(one is found[0] for one in found)
+    newer = stored(database, NAME)
+    assert maps[0](load(NAME)).job == newer.job
+
+
+def test_what_is_missing_is_named_with_the_command_that_makes_it(database: Database) -> None:
+    with pytest.raises(
+        JobError, match="no finished map of 8-puzzle@1-4; run `farthest enumerate 8-puzzle@1-4` first"
+    ):
+        PatternMaps(database)(load(NAME))
+    stored(database, NAME, max_depth=5)
+    with pytest.raises(JobError, match="but for job 1, which is cut off by --max-depth"):
+        PatternMaps(database)(load(NAME))
+    stored(database, NAME, origin=Origin("from"))
+    with pytest.raises(
+        JobError, match="but for job 2, which is from goal; expected a complete one, to the goal"
+    ):
+        PatternMaps(database)(load(NAME))
+    stored(database, NAME, histogram_only=True)
+    with pytest.raises(JobError, match="but for job 2"):
+        PatternMaps(database)(load(NAME))
+
+
+def test_a_damaged_map_is_refused(database: Database) -> None:
+    stored(database, NAME)
+    with database.write() as connection:
+        connection.execute(text("UPDATE chunk SET payload = X'00'"))
+    with pytest.raises(StorageError, match="damaged"):
+        PatternMaps(database)(load(NAME))
+
+
+def test_questions_to_the_map_of_a_pattern(database: Database) -> None:
+    of_job = stored(database, NAME)
+    assert of_job.layers == (1, 4, 10, 18, 43, 91, 181, 281, 460, 546, 608, 415, 256, 83, 25, 2)
+    assert of_job.farthest() == ["···/3·4/·21", "··4/···/321"]
+    assert of_job.distance("1 2 3 / 4 . . / . . .") == 0
+    assert of_job.distances(["···/3·4/·21", "123/4··/···"]).tolist() == [15, 0]
+    with pytest.raises(PuzzleError, match="8-puzzle@1-4: an additive pattern has distances but no moves"):
+        of_job.path("···/3·4/·21")
+
+
+def test_the_proof_works_the_map_out_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_job = stored(database, NAME)
+    report = of_job.verify()
+    assert report.ok
+    assert {check.name for check in report.checks} >= {"recount", "digest", "layers", "job", "rows"}
+    chunks = [bytearray(of_job.array().tobytes())]
+    chunks[0][100] += 1
+    wrong = proof.verify_pattern(of_job.puzzle, of_job.record.layout, of_job.origin, chunks)
+    assert [check.name for check in wrong.failures] == ["recount"]
+    first = wrong.failures[0].first
+    assert first is not None
+    assert first.key == 100
+    assert "worked out again" in str(first)
+    layout = {"version": 2}
+    assert not proof.verify_pattern(of_job.puzzle, layout, of_job.origin, chunks).ok
+    monkeypatch.setattr(proof, "MOST_KEYS", 1000)
+    with pytest.raises(ResourceError, match=r"3,024 placements would take hours .* at most 1,000 are proved"):
+        of_job.verify()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("sliding-2x3@1-3", {}), (NAME, {"max_depth": 7}), (NAME, {"origin": Origin("to", "··1/23·/4··")})],
+)
+def test_proofs(database: Database, name: str, settings: dict[str, object]) -> None:
+    assert stored(database, name, **settings).verify().ok
