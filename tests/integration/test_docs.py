@@ -90,6 +90,16 @@ def test_worked_examples_of_moves(metric: str, name: tuple[int, int], to: tuple[
     assert f"to      = {to}" in (ROOT / "docs/permutations.md").read_text(encoding="utf-8")
 
 
+def test_the_worked_example_of_a_pattern() -> None:
+    text = (ROOT / "docs/key-layout.md").read_text(encoding="utf-8")
+    puzzle = load("8-puzzle@1-4")
+    board = np.array([puzzle.body.parse_board("··1/234/···")], dtype=np.uint8)
+    space = compile_space(puzzle)
+    assert space.encode(board).tolist() == [770]
+    assert space.layout_fields() == {"version": 1, "kind": "placements"}
+    assert "= 770 of 3024" in text
+
+
 def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for code in fenced("docs/python-spaces.md", "python"):
         name = code.partition("\n")[0].removeprefix("# ")
