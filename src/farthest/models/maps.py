@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
 
 from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunks import CHUNK_KEYS, Chunk, ChunkRecord, open_chunk
+from farthest.models.chunks import CHUNK_KEYS, WIDTHS, Chunk, ChunkRecord, Unit, open_chunk, unpack_into
 from farthest.models.database import Database
 from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from farthest.models.pieces import Piece
 
 __all__ = ["CHUNK_KEYS", "Chunk", "ChunkRecord", "Maps", "StateRecord"]
+
+Result = TypeVar("Result")
 
 _STATES = 1000
 """Readable rows that are fetched at once."""
@@ -107,6 +109,24 @@ class Maps:
         Without ``last`` to the end of the map. They are one checkpoint, whatever is stored meanwhile. Raises
         JobError if the job has no map, StorageError where a chunk is damaged or missing or the stamps differ.
         """
+        yield from self._each(job_id, first, last, open_chunk)
+
+    def read_into(self, job_id: int, unit: Unit, out: memoryview) -> None:
+        """Writes all distances of a dense map, as bytes (little endian), to ``out``. Raises as ``chunks`` does."""
+        width = WIDTHS[unit]
+
+        def unpack(row: ChunkRecord) -> int:
+            unpack_into(row, unit, out[row.first_key * width : (row.last_key + 1) * width])
+            return row.last_key + 1 - row.first_key
+
+        keys = sum(self._each(job_id, 0, None, unpack))
+        if keys * width != len(out):
+            raise self._missing(job_id, keys)
+
+    def _each(
+        self, job_id: int, first: int, last: int | None, function: Callable[[ChunkRecord], Result]
+    ) -> Generator[Result, None, None]:
+        """What ``function`` gives for each chunk, in two threads, in key order."""
         with self._database.read() as connection:
             end = self._keys(connection, job_id) - 1
             wanted = (
@@ -117,7 +137,7 @@ class Maps:
             records = (ChunkRecord(*row) for row in rows)
             try:
                 yield from in_order(
-                    open_chunk, self._joined(job_id, records, first, end if last is None else min(last, end))
+                    function, self._joined(job_id, records, first, end if last is None else min(last, end))
                 )
             finally:
                 rows.close()  # before the transaction's end, also where the stream is left early

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy
 
@@ -22,6 +22,7 @@ from farthest.spaces import compile_space
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from farthest.models.chunks import Unit
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
     from farthest.spaces.contract import Space
@@ -95,11 +96,8 @@ class PatternMaps:
                 f"the map of {puzzle.name} (job {record.id}) needs {keys * unit.itemsize:,} bytes of memory, which the "
                 "system does not give; free some, or take a smaller pattern"
             ) from None
-        distances = numpy.frombuffer(pages, dtype=unit)
-        for chunk in Maps(self._database).chunks(record.id):
-            distances[chunk.first_key : chunk.last_key + 1] = numpy.frombuffer(
-                chunk.distances, dtype=unit.newbyteorder("<")
-            )
+        Maps(self._database).read_into(record.id, cast("Unit", record.unit), pages)
+        distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
 

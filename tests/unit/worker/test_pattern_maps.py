@@ -16,8 +16,8 @@ from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.pattern_maps import PatternMaps
 from farthest.verify import pattern as proof
+from farthest.worker.pattern_maps import PatternMaps
 
 NAME = "8-puzzle@1-4"
 
