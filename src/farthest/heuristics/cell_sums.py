@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.heuristics.contract import UNREACHABLE, Component, Table
+from farthest.heuristics.contract import UNREACHABLE, Component, Contents, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,10 +43,13 @@ class CellSums:
         return told(least([sums(table, contents) for table in self._tables]), self._divisor)
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal, and one move takes 1 away."""
-        if len(self._tables) > 1 or self._divisor > 1 or self._turns > 1 or self._tables[0].max() > 255:
+        """See Heuristic: where there is one goal."""
+        if len(self._tables) > 1 or self._tables[0].max() > 255:
             return None
-        return [[Table(self._tables[0].astype(numpy.uint8).tobytes())]]
+        table = self._tables[0].astype(numpy.uint8).tobytes()
+        if self._divisor == self._turns == 1:
+            return [[Table(table)]]
+        return [[Contents(self._turns, table, self._divisor)]]
 
 
 def slot_contents(boards: Boards, turns: int) -> NDArray[numpy.integer]:

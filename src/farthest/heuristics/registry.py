@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError, SettingError
 from farthest.heuristics.combined import Greatest, Sum
-from farthest.heuristics.counts import most_changed
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored, symmetries
 from farthest.puzzles.patterns import MARK, pattern_of
-from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
 from farthest.puzzles.wording import near_match, shown
 
@@ -41,10 +39,7 @@ STRONGEST = (
     "pegs",
     "zero",
 )
-"""The first of these that is for a puzzle is its default, but for the exceptions of ``default_heuristic``."""
-
-WORTH_ITS_TIME = 3
-"""A count of misplaced contents must be able to be so much: the kernel searches without it many times faster."""
+"""The first of these that is for a puzzle is its default, with one exception (``default_heuristic``)."""
 
 
 def open_heuristic(
@@ -73,13 +68,10 @@ def default_heuristic(puzzle: Puzzle) -> str:
     """
     if _is_pattern(puzzle):
         raise SettingError(_pattern_problem(puzzle))
-    body, names = puzzle.body, applicable(puzzle)
-    passed_over = set[str]()
-    if isinstance(body, Sliding) and body.counts[0] > 1:
-        passed_over = {"linear-conflict", "matching"}
-    elif isinstance(body, Permutation) and -(-body.slots // most_changed(body)) < WORTH_ITS_TIME:
-        passed_over = {"misplaced"}
-    return next(name for name in STRONGEST if name in names and name not in passed_over)
+    names = set(applicable(puzzle))
+    if isinstance(puzzle.body, Sliding) and puzzle.body.counts[0] > 1:
+        names -= {"linear-conflict", "matching"}
+    return next(name for name in STRONGEST if name in names)
 
 
 class _Reader:

@@ -12,6 +12,9 @@ from farthest.heuristics.registry import applicable, open_heuristic
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.sliding import sliding
+from farthest.search.arrangement_engine import arrangement_engine
+from farthest.search.problem import Problem
+from farthest.search.random_boards import random_boards
 from farthest.search.sliding_engine import kernel_search
 from strategies import puzzles
 
@@ -35,6 +38,37 @@ def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
     body = sliding(puzzle)
     hypothesis.assume(body.counts[0] == 1 and puzzle.metric == "step")
     check_kernel(puzzle, random.sample(every := list(naive.arrangements(body.counts)), min(len(every), 20)))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sliding-2x3-slide",
+        "sliding-3x4-slide",
+        "two-blanks",
+        "pancake-6",
+        "burnt-pancake-4",
+        "topspin-8-4",
+        "lrx-6",
+        "pyraminx",
+        "cube-2x2x2-htm",
+    ],
+)
+def test_arrangements(name: str) -> None:
+    """The search of arrangement boards in general: of a goal 0, else at least 1."""
+    puzzle = load(name)
+    goals = puzzle.body.origin_boards[0]
+    boards = np.array([*random_boards(puzzle, 20, 1), goals[0]], dtype=np.uint8)
+    checked = 0
+    for text in applicable(puzzle):
+        heuristic = open_heuristic(text, puzzle, goals)
+        engine = arrangement_engine(Problem(puzzle, goals[0], "goal", text), heuristic)
+        if engine is not None:
+            expected = np.maximum(heuristic.values(boards), 1)
+            expected[puzzle.body.at_goal(boards)] = 0
+            assert [engine.lower_bound(tuple(board)) for board in boards.tolist()] == expected.tolist()
+            checked += 1
+    assert checked >= 2
 
 
 @pytest.mark.parametrize(

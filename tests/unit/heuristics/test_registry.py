@@ -31,7 +31,7 @@ def opened(text: str, puzzle: Puzzle) -> object:
         ("8-puzzle-slide", "misplaced", "zero misplaced"),
         ("pancake-6", "gap", "zero misplaced gap"),
         ("burnt-pancake-3", "gap", "zero misplaced gap"),
-        ("topspin-8-4", "zero", "zero misplaced"),
+        ("topspin-8-4", "misplaced", "zero misplaced"),
         ("pyraminx", "misplaced", "zero misplaced"),
         ("two-blanks", "manhattan", "zero misplaced nearest manhattan matching linear-conflict"),
         ("hanoi-3-4", "discs", "zero discs"),
