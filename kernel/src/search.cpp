@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search_grid.hpp"
+#include "search_patterns.hpp"
 #include "search_terms.hpp"
 #include "search_walk.hpp"
 
@@ -40,6 +41,10 @@ SearchPiece SlidingSearch::run(const SearchNode& root, const SearchLimits& limit
     TableGuide guide(plan_->terms, plan_->graph.kinds());
     return SearchWalk(plan_->graph, guide, root, limits).run();
   }
+  if (PatternWalk<2>::suits(plan_->terms))
+    return PatternWalk<2>(plan_->terms, plan_->graph, root, limits).run();
+  if (PatternWalk<8>::suits(plan_->terms))
+    return PatternWalk<8>(plan_->terms, plan_->graph, root, limits).run();
   TermGuide guide(plan_->terms);
   return SearchWalk(plan_->graph, guide, root, limits).run();
 }

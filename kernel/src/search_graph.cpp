@@ -10,7 +10,7 @@ SearchGraph::SearchGraph(const SlidingGame& game) : counts_(game.counts), first_
   const auto cells = static_cast<int>(game.sources.size());
   if (cells < 2 || cells > kMaxSlots) throw InvalidArgument("a board has 2 to 64 cells");
   if (counts_.size() < 2 || counts_[0] != 1 || std::ranges::min(counts_) < 1 ||
-      std::reduce(counts_.begin(), counts_.end(), std::int64_t{0}) != cells)
+      std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}) != cells)
     throw InvalidArgument("counts must be of one blank and at least one piece of each kind, in all cells");
   for (int target = 0; target < cells; ++target) {
     const auto& sources = game.sources[static_cast<std::size_t>(target)];

@@ -1,8 +1,10 @@
 // A sliding puzzle's cells and goals as the search reads them, and what all ways of searching report.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include "farthest/search.hpp"
 
@@ -81,15 +83,14 @@ class SearchRecord {
     if (piece_.listed.size() < listed_) piece_.listed.push_back(extended(way));
     return first_;
   }
-  void cut(int bound) {
-    if (!piece_.next_bound || bound < *piece_.next_bound) piece_.next_bound = bound;
-  }
+  void cut(int bound) { next_bound_ = std::min(next_bound_, bound); }
   void left(std::vector<std::uint8_t> board, int last, std::span<const std::uint8_t> way) {
     const int depth = root_.depth + static_cast<int>(way.size());
     piece_.rest.push_back({std::move(board), depth, last, extended(way)});
   }
   SearchPiece take(std::int64_t nodes) {
     piece_.nodes = nodes;
+    if (next_bound_ < kNone) piece_.next_bound = next_bound_;
     return std::move(piece_);
   }
 
@@ -100,9 +101,12 @@ class SearchRecord {
     return out;
   }
 
+  static constexpr int kNone = std::numeric_limits<int>::max();
+
   const SearchNode& root_;
   bool first_;
   std::size_t listed_;
+  int next_bound_ = kNone;
   SearchPiece piece_;
 };
 

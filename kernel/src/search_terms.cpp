@@ -112,6 +112,10 @@ bool SearchTerms::only_table() const {
   return terms_ == 1 && patterns_.empty() && lines_.empty() && matchings_.empty();
 }
 
+bool SearchTerms::only_patterns() const {
+  return !patterns_.empty() && tables_.empty() && lines_.empty() && matchings_.empty();
+}
+
 int SearchTerms::value(const SlidingBoard& board) const {
   TermGuide guide(*this);
   return guide.start(board);

@@ -27,7 +27,8 @@ class SearchPattern {
     for (std::uint32_t i = passage.first; i < passage.end; ++i) sum += crossing[board[passed_[i]]];
     return passage.backward ? -sum : sum;
   }
-  int distance(std::size_t place) const { return distances_[place]; }
+  std::uint8_t distance(std::size_t place) const { return distances_[place]; }
+  std::size_t places() const { return distances_.size(); }
   void prefetch(std::size_t place) const { __builtin_prefetch(distances_.data() + place); }
 
  private:
@@ -57,13 +58,20 @@ class SearchTerms {
   bool only_table() const;
   std::span<const std::int16_t> changes() const { return tables_[0].part.changes; }
 
- private:
-  friend class TermGuide;
   template <class Part>
   struct InTerm {
     std::size_t term;
     Part part;
   };
+  // Whether they are patterns, and nothing else.
+  bool only_patterns() const;
+  std::size_t terms() const { return terms_; }
+  const std::vector<InTerm<SearchPattern>>& patterns() const { return patterns_; }
+  const std::vector<std::size_t>& patterns_with(std::size_t label) const { return patterns_with_[label]; }
+  std::size_t most_children() const { return most_children_; }
+
+ private:
+  friend class TermGuide;
   struct Table {
     std::vector<int> values;            // [label * cells + cell]
     std::vector<std::int16_t> changes;  // [arc * kinds + label]
