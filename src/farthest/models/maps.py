@@ -19,6 +19,9 @@ from farthest.models.rows import change_job, put_layers
 from farthest.models.tables import chunk, job, layer, state
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from farthest.models.pieces import Piece
 
 __all__ = ["CHUNK_KEYS", "Chunk", "ChunkRecord", "Maps", "StateRecord"]
@@ -111,7 +114,7 @@ class Maps:
         """
         yield from self._each(job_id, first, last, open_chunk)
 
-    def read_into(self, job_id: int, unit: Unit, out: memoryview) -> None:
+    def read_into(self, job_id: int, unit: Unit, out: NDArray[np.uint8]) -> None:
         """Writes all distances of a dense map, as bytes (little endian), to ``out``. Raises as ``chunks`` does."""
         width = WIDTHS[unit]
 

@@ -96,7 +96,9 @@ class PatternMaps:
                 f"the map of {puzzle.name} (job {record.id}) needs {keys * unit.itemsize:,} bytes of memory, which the "
                 "system does not give; free some, or take a smaller pattern"
             ) from None
-        Maps(self._database).read_into(record.id, cast("Unit", record.unit), pages)
+        Maps(self._database).read_into(
+            record.id, cast("Unit", record.unit), numpy.frombuffer(pages, dtype=numpy.uint8)
+        )
         distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
