@@ -36,8 +36,9 @@ class BatchEngine:
     budget = 1 << 18
     widest = 1 << 17
     """A split whose levels all have fewer boards is the whole iteration: there equal boards become one."""
-    probed = 1 << 15
-    """Boards of a level that ends the search for how far away the nearest goal is at least."""
+    probed = 1 << 17
+    """Boards of a level that ends the search for how far away the nearest goal is at least: it costs less than a few
+    iterations more."""
 
     def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
         """Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
