@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import farthest
 import small_pieces
 from cluster import Cluster, Service, until
 from farthest.coordinator.search_settings import SearchOutcome, SearchSettings
@@ -147,6 +148,7 @@ def test_killed_coordinators_change_nothing(
         assert len(Searches(database).solutions(record.id)) == expected.solutions
 
 
+@pytest.mark.parametrize("wanted", ["all"], indirect=True)
 @pytest.mark.slow
 def test_what_redis_loses_is_taken_up_again(
     cluster: Cluster, wanted: list[str], expected: SearchOutcome
@@ -165,6 +167,7 @@ def test_what_redis_loses_is_taken_up_again(
     assert "going back to what is stored" in search.said()
 
 
+@pytest.mark.parametrize("wanted", ["first"], indirect=True)
 @pytest.mark.parametrize("workers", ["threads", "celery"])
 @pytest.mark.slow
 def test_ctrl_c_stores_what_was_found(
@@ -184,3 +187,34 @@ def test_ctrl_c_stores_what_was_found(
     found = document(again)
     assert is_the_same(found, expected)
     assert found["resumed"] is not None
+
+
+PATTERNS = ["solve", "8-puzzle", "867254301", "--heuristic", "@1-4+@5-8", "--workers", "celery", "--json"]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.slow
+def test_workers_read_pattern_databases_themselves(
+    redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
+) -> None:
+    """Or say what they lack."""
+    if redis_server.process is None:
+        redis_server.start()
+    redis_server.flush()
+    place = f"sqlite:///{tmp_path / 'maps.db'}"
+    settings = {"TEST_PIECES": "20 4 10", **({} if known else {"DATABASE_URL": str(tmp_path / "other.db")})}
+    for pattern in ("8-puzzle@1-4", "8-puzzle@5-8"):
+        farthest.enumerate(pattern, database=place).close()
+    small_pieces.cut("20 4 10", monkeypatch.setattr)
+    expected = farthest.solve("8-puzzle", "867254301", heuristic="@1-4+@5-8", database=place)
+    with Cluster(tmp_path, redis_server.url, place, settings) as cluster:
+        cluster.add_worker(1)
+        cluster.ready()
+        search = cluster.start(*PATTERNS, "--database", place)
+        until(lambda: ended(search), 60, "the search ends")
+        if known:
+            assert document(search)["digest"] == expected.digest
+            return
+        assert search.process.returncode == 2
+        for part in ("worker farthest@", "other.db", "FARTHEST_DATABASE_URL"):
+            assert part in search.said()

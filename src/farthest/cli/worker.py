@@ -29,10 +29,10 @@ MOST_PROCESSES = 1024
 )
 @click.pass_context
 def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
-    """Run the steps of jobs that coordinators send out.
+    """Run the steps of jobs, and the pieces of searches, that coordinators send out.
 
-    Needs only Redis: $FARTHEST_REDIS_URL. SIGTERM or Ctrl-C lets the steps under way end, a second one ends
-    them at once; no job suffers from either.
+    Needs only Redis: $FARTHEST_REDIS_URL; to search with pattern databases also $FARTHEST_DATABASE_URL. SIGTERM or
+    Ctrl-C lets what is under way end, a second one ends it at once; no job suffers from either.
 
     \b
     Examples:

@@ -12,7 +12,7 @@ from farthest.coordinator.search_executors import SearchExecutor, ThreadsSearch
 from farthest.coordinator.search_loop import IterativeSearch, iteration_of
 from farthest.coordinator.search_record import SearchRecorder, search_digest
 from farthest.coordinator.search_settings import DEEPENING, SearchOutcome, SearchReporter
-from farthest.errors import SearchError, StorageError, UnreachableError
+from farthest.errors import ResourceError, SearchError, StorageError, UnreachableError
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
 from farthest.search.engines import engine_with
@@ -50,7 +50,12 @@ def solve_problem(
     found is stored and SearchInterrupted raised. Raises SearchError for what the algorithm, the heuristic or the
     workers cannot do, BoardError for a board that cannot be solved, and as ``compile_space`` and ``open_heuristic`` do.
     """
-    return _Solve(problem, settings, load_map, database, reporter or SearchReporter()).run()
+    try:
+        return _Solve(problem, settings, load_map, database, reporter or SearchReporter()).run()
+    except MemoryError as error:
+        raise ResourceError(
+            f"puzzle {problem.puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
+        ) from error
 
 
 class _Solve:
@@ -162,7 +167,10 @@ class _Solve:
         algorithm = self._settings.algorithm
         assert algorithm in ("bfs", "dfs", "astar"), "the others search by iterations"
         with nullcontext() if recorder is None else recorder.running():
-            found = search_plain(algorithm, self._problem, heuristic, memory)
+            try:
+                found = search_plain(algorithm, self._problem, heuristic, memory)
+            except KeyboardInterrupt:
+                raise SearchInterrupted(None) from None
             paths = () if found.length is None else (found.moves,)
             self._optimal = found.optimal
             return self._finish(
