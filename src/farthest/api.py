@@ -137,7 +137,8 @@ def solve(
     from farthest.worker.pattern_maps import PatternMaps
 
     loaded = _puzzle(puzzle)
-    problem = Problem(loaded, start_or(loaded, board), to, heuristic or default_heuristic(loaded))
+    chosen = default_heuristic(loaded) if heuristic is None else heuristic
+    problem = Problem(loaded, start_or(loaded, board), to, chosen)
     settings = SearchSettings(algorithm, all_solutions, limit, workers, threads)
     with ExitStack() as stack:
         opened = None

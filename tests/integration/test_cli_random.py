@@ -94,7 +94,8 @@ def test_sliding_blocks_are_drawn_from_a_map_of_the_start(run: Run, monkeypatch:
 BAD = [
     (["nosuch"], "no puzzle is called 'nosuch'"),
     (["nosuch.toml"], "nosuch.toml"),
-    (["8-puzzle", "-n", "-1"], "-1 is not in the range x>=0"),
+    (["8-puzzle", "-n", "-1"], "-1 is not in the range 0<=x<=1000000000000000"),
+    (["8-puzzle", "-n", "1" + 20 * "0"], "is not in the range 0<=x<=1000000000000000"),
     (["8-puzzle", "-n", "many"], "'many' is not a valid integer"),
     (["8-puzzle", "--count", "1.5"], "'1.5' is not a valid integer"),
     (["8-puzzle", "--seed", "-1"], "-1 is not in the range x>=0"),

@@ -153,6 +153,7 @@ BAD: list[tuple[list[str], list[str]]] = [
     (["8-puzzle", EASY, "--heuristic", "manhatten"], ["manhatten", "manhattan"]),
     (["eight-kinds", "--heuristic", "manhattan"], ["manhattan", "eight-kinds"]),
     (["8-puzzle", EASY, "--heuristic", "manhattan,"], ["a name is missing"]),
+    (["8-puzzle", EASY, "--heuristic", ""], ["a name is missing"]),
     (
         ["8-puzzle", EASY, "--heuristic", "@1-4"],
         ["no finished map of 8-puzzle@1-4", "farthest enumerate 8-puzzle@1-4"],
@@ -170,7 +171,8 @@ BAD: list[tuple[list[str], list[str]]] = [
     ),
     (["8-puzzle", EASY, "--heuristic", "misplaced+manhattan", "--all"], ["--all", "take another heuristic"]),
     (["8-puzzle", EASY, "--limit", "5"], ["--limit needs --all"]),
-    (["8-puzzle", EASY, "--all", "--limit", "0"], ["--limit", "x>=1"]),
+    (["8-puzzle", EASY, "--all", "--limit", "0"], ["--limit", "1<=x<=1000000000"]),
+    (["8-puzzle", EASY, "--all", "--limit", "1" + 20 * "0"], ["--limit", "1<=x<=1000000000"]),
     (["8-puzzle", EASY, "--threads", "0"], ["--threads", "4096"]),
     (["8-puzzle", EASY, "--memory", "1GiB"], ["--memory", "ida keeps no boards"]),
     (["8-puzzle", EASY, "--algorithm", "bfs", "--memory", "lots"], ["lots", "not a size"]),
@@ -226,3 +228,7 @@ def test_the_python_function(folder: Path) -> None:
         farthest.solve("8-puzzle", EASY, heuristic="zero,mannhattan")
     with pytest.raises(farthest.UnreachableError):
         farthest.solve("8-puzzle", "213456780")
+    with pytest.raises(ValueError, match="limit is 100000000000000000000; expected at most 1000000000"):
+        farthest.solve("8-puzzle", EASY, all_solutions=True, limit=10**20)
+    with pytest.raises(ValueError, match="algorithm is 'idastar'; expected one of ida, iddfs, bfs"):
+        farthest.solve("8-puzzle", EASY, algorithm="idastar")  # type: ignore[arg-type]

@@ -30,7 +30,7 @@ SHOWN = 5
 @click.argument("name", metavar="PUZZLE")
 @click.option(
     "--instances",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=1, max=10**6),
     metavar="N",
     default=100,
     show_default=True,

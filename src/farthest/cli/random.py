@@ -24,7 +24,7 @@ SEED_BITS = 32
 @click.option(
     "-n",
     "--count",
-    type=click.IntRange(min=0),
+    type=click.IntRange(min=0, max=10**15),
     default=1,
     metavar="N",
     help="How many boards.  [default: 1]",

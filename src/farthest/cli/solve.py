@@ -34,7 +34,10 @@ GUIDED = ("ida", "astar")
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(
-    "--limit", type=click.IntRange(min=1), metavar="N", help="With --all: list at most N.  [default: 1000]"
+    "--limit",
+    type=click.IntRange(min=1, max=10**9),
+    metavar="N",
+    help="With --all: list at most N.  [default: 1000]",
 )
 @click.option(
     "--workers",
@@ -102,9 +105,8 @@ def solve(
     from farthest.search.problem import Problem, start_or
 
     definition = load(puzzle)
-    problem = Problem(
-        definition, start_or(definition, board), target, heuristic or default_heuristic(definition)
-    )
+    chosen = default_heuristic(definition) if heuristic is None else heuristic
+    problem = Problem(definition, start_or(definition, board), target, chosen)
     settings = SearchSettings(
         algorithm=algorithm,
         all_solutions=all_,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from farthest.heuristics.contract import Algorithm
 from farthest.models.leases import LEASE_SECONDS
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 LISTED = 1000
 """Solutions that are listed where no limit is given."""
 
+MOST_LISTED = 10**9
+"""No larger limit can be given."""
+
 DEEPENING: tuple[Algorithm, ...] = ("ida", "iddfs")
 """The algorithms that search by iterations; the others go once through the graph."""
 
@@ -24,7 +27,7 @@ class SearchSettings:
     """How to search. ``all_solutions``: count all optimal solutions and list ``limit`` of them, else one.
 
     Only ``parameters`` decide the result. ``threads``: None: the cores that this process may use. Raises ValueError for
-    numbers below their range.
+    numbers out of their range and algorithms that are not known.
     """
 
     algorithm: Algorithm = "ida"
@@ -39,6 +42,12 @@ class SearchSettings:
         for name, value in (("limit", self.limit), ("threads", self.threads)):
             if value is not None and value < 1:
                 raise ValueError(f"{name} is {value}; expected 1 or more")
+        if self.limit > MOST_LISTED:
+            raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
+        if self.algorithm not in get_args(Algorithm):
+            raise ValueError(
+                f"algorithm is {self.algorithm!r}; expected one of {', '.join(get_args(Algorithm))}"
+            )
 
     def parameters(self, problem: Problem) -> dict[str, Any]:
         """What decides the result, as stored with the job."""

@@ -94,6 +94,8 @@ class _Reader:
         return parts[0] if len(parts) == 1 else Sum(text, parts)
 
     def _mirrored(self, text: str) -> Heuristic:
+        if text.startswith(SYMMETRIC * 2):
+            raise self._error(text, f"has {SYMMETRIC} twice; leave one out")
         body = self.puzzle.body
         found = symmetries(body, self.targets) if isinstance(body, Sliding) else []
         if not found:

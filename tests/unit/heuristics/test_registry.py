@@ -167,6 +167,7 @@ def test_mirror_images() -> None:
         ("8-puzzle", "zero,", "heuristic 'zero,': a name is missing"),
         ("8-puzzle", "zero++zero", "heuristic 'zero++zero': a name is missing"),
         ("8-puzzle", "sym:", "heuristic 'sym:': a name is missing"),
+        ("8-puzzle", "sym:sym:zero", "heuristic 'sym:sym:zero': has sym: twice; leave one out"),
         (
             "8-puzzle",
             "gap",
