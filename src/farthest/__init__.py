@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from farthest.api import (
         cancel_job,
+        compare,
         delete_job,
         enumerate,  # noqa: A004 - the verb of the command line
         histogram,
@@ -61,6 +62,7 @@ __all__ = [
     "Walker",
     "__version__",
     "cancel_job",
+    "compare",
     "copies",
     "delete_job",
     "enumerate",
@@ -78,6 +80,7 @@ __all__ = [
 _HOMES = {
     "farthest.api": (
         "cancel_job",
+        "compare",
         "delete_job",
         "enumerate",
         "histogram",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import Origin, Puzzle
 
 if TYPE_CHECKING:
+    from farthest.coordinator.comparison import Run
     from farthest.coordinator.enumeration import Outcome
     from farthest.coordinator.reporter import Reporter
     from farthest.coordinator.search_settings import SearchOutcome, SearchReporter
@@ -158,6 +159,41 @@ def random_boards(puzzle: str | Puzzle, count: int = 1, *, seed: int, to: str = 
 
     loaded = _puzzle(puzzle)
     return [loaded.body.format_board(board) for board in drawn(loaded, count, seed, to)]
+
+
+def compare(
+    puzzle: str | Puzzle,
+    boards: Iterable[str | Sequence[int]],
+    *,
+    algorithms: Sequence[str] = ("bfs", "dfs", "astar", "ida"),
+    heuristics: Sequence[str] = (),
+    memory: int | None = None,
+    database: str | None = None,
+) -> list[Run]:
+    """Search the same boards for the puzzle's goal with several algorithms; what each run found and cost.
+
+    ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
+    that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free.
+    ``database``: where pattern databases are read, as for `open_map`. Raises PuzzleError, BoardError, SettingError,
+    JobError (a pattern database that was not enumerated), ResourceError or StorageError.
+    """
+    from contextlib import ExitStack
+
+    from farthest.coordinator.comparison import Comparison, entrants
+    from farthest.coordinator.estimate import available_memory
+    from farthest.models.database import open_database
+    from farthest.search.problem import start_or
+    from farthest.worker.pattern_maps import PatternMaps
+
+    loaded = _puzzle(puzzle)
+    chosen = entrants(loaded, algorithms, heuristics)
+    with ExitStack() as stack:
+        maps = None
+        if any("@" in text for text in heuristics):
+            maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
+        limit = available_memory() * 4 // 5 if memory is None else memory
+        comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
+        return list(comparison.runs([start_or(loaded, board) for board in boards]))
 
 
 def cancel_job(job: str | int, database: str | None = None) -> JobRecord:

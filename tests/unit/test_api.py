@@ -87,3 +87,19 @@ def test_puzzles() -> None:
     assert farthest.load_puzzle("sliding-2x3").body.cells == 6
     with pytest.raises(farthest.PuzzleError):
         api.load_puzzle("eight-kind")
+
+
+def test_algorithms_compared() -> None:
+    boards: list[str | tuple[int, ...]] = ["0 3 / 1 2", (0, 1, 2, 3)]
+    runs = farthest.compare("3-puzzle", boards, algorithms=("bfs", "ida"))
+    assert [(run.number, run.entrant.name, run.length, run.optimal) for run in runs] == [
+        (1, "bfs", 4, True),
+        (1, "ida manhattan", 4, True),
+        (2, "bfs", 0, True),
+        (2, "ida manhattan", 0, True),
+    ]
+    assert runs[0].moves == runs[1].moves
+    with pytest.raises(farthest.SettingError, match="did you mean 'bfs'"):
+        farthest.compare("3-puzzle", boards, algorithms=("bsf",))
+    with pytest.raises(farthest.BoardError):
+        farthest.compare("3-puzzle", ["0 1 / 2 2"])
