@@ -178,6 +178,7 @@ def test_names_of_files() -> None:
         (["--algorithms", ""], f"algorithm '' is not known; expected {', '.join(ALGORITHMS)}"),
         (["--algorithms", "bfs", "--heuristic", "manhattan"], "a heuristic is asked by ida and astar only"),
         (["--heuristic", "manhatan"], "did you mean 'manhattan'?"),
+        (["--heuristic", ""], "heuristic ''"),
         (["--instances", "0"], "0 is not in the range 1<=x<=1000000"),
         (["--seed", "-1"], "-1 is not in the range"),
         (["--csv", "runs.txt"], "runs.txt: a table of runs is a .csv file"),

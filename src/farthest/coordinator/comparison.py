@@ -38,6 +38,11 @@ class Entrant:
     heuristic: str | None
 
     @property
+    def asked(self) -> str:
+        """The heuristic, `zero` where it asks none."""
+        return "zero" if self.heuristic is None else self.heuristic
+
+    @property
     def name(self) -> str:
         """For people."""
         return self.algorithm if self.heuristic is None else f"{self.algorithm} {self.heuristic}"
@@ -101,7 +106,7 @@ class Comparison:
         self.puzzle = puzzle
         self.entrants = list(chosen)
         self._memory = memory
-        texts = {entrant.heuristic or "zero" for entrant in chosen}
+        texts = {entrant.asked for entrant in chosen}
         self._heuristics = {text: open_heuristic(text, puzzle, goals, load_map) for text in sorted(texts)}
 
     def admissible(self, entrant: Entrant) -> bool:
@@ -117,7 +122,7 @@ class Comparison:
 
     def _run(self, entrant: Entrant, board: Board) -> Run:
         heuristic = self._heuristic(entrant)
-        problem = Problem(self.puzzle, board, "goal", entrant.heuristic or "zero")
+        problem = Problem(self.puzzle, board, "goal", entrant.asked)
         if entrant.algorithm in ("ida", "iddfs"):
             began = perf_counter()
             deep = deepen(engine_with(problem, heuristic), board, first=True, limit=1)
@@ -141,7 +146,7 @@ class Comparison:
         )
 
     def _heuristic(self, entrant: Entrant) -> Heuristic:
-        return self._heuristics[entrant.heuristic or "zero"]
+        return self._heuristics[entrant.asked]
 
 
 @dataclass(frozen=True, slots=True)
