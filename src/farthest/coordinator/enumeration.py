@@ -116,7 +116,7 @@ class _Run:
         self._checkpoints &= space.engine != "pattern"
         self._site.admit(space, self._database)
         recorder = self._recorder = self._recorder or self._begin(space)
-        with stop_requests(self._reporter.stopping) as stop:
+        with stop_requests(self._stopping) as stop:
             self._site.while_waiting(self._give_up(stop))
             if recorder is None:
                 return self._attempts(space, stop)
@@ -129,6 +129,12 @@ class _Run:
                     return self._attempts(space, stop)
                 except KeyboardInterrupt:
                     raise Interrupted(self._kept(recorder)) from None
+
+    def _stopping(self) -> None:
+        if self._checkpoints:
+            self._reporter.stopping()
+        else:
+            self._reporter.notice("stopping after this layer; nothing is kept of such a run")
 
     def _kept(self, recorder: JobRecorder) -> int | None:
         """The depth that the run can be continued from, as far as that can be known at once."""

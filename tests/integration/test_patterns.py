@@ -1,0 +1,54 @@
+"""Enumerations of patterns that are stopped: nothing is kept, and that is said."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.interrupts import Interrupted
+from farthest.coordinator.reporter import Reporter
+from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.models.records import INTERRUPTED
+from farthest.puzzles.catalogue import load
+
+NAME = "8-puzzle@1-4"
+
+
+class Impatient(Reporter):
+    """Presses Ctrl-C at a depth."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == 4:
+            signal.raise_signal(signal.SIGINT)
+
+    def notice(self, text: str) -> None:
+        self.said.append(text)
+
+
+def test_a_stopped_pattern_begins_again(tmp_path: Path) -> None:
+    undisturbed = enumerate_puzzle(load(NAME), None)
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        reporter = Impatient()
+        with pytest.raises(Interrupted) as stopped:
+            enumerate_puzzle(load(NAME), database, Settings(checkpoint_seconds=0), reporter)
+        assert stopped.value.depth is None
+        assert reporter.said == ["stopping after this layer; nothing is kept of such a run"]
+        assert Jobs(database).get(1).status == INTERRUPTED
+        assert Maps(database).depth(1) is None
+        again = enumerate_puzzle(load(NAME), database, Settings(threads=3))
+        assert (again.job, again.digest, again.resumed_from) == (1, undisturbed.digest, None)
+
+
+@pytest.mark.parametrize("isa", ["portable", ""])
+def test_digests_do_not_depend_on_threads_or_instructions(isa: str) -> None:
+    digests = {
+        enumerate_puzzle(load("15-puzzle@1.6.11"), None, Settings(threads=threads, isa=isa)).digest
+        for threads in (1, 4)
+    }
+    assert digests == {enumerate_puzzle(load("15-puzzle@1.6.11"), None).digest}
