@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 EXACT_IN_INT64 = 2**62
 """Numbers of ways stay in int64 while a level's greatest times its most predecessors of a board cannot exceed this."""
 
+MOST_BOARDS = 1 << 23
+"""Boards that are kept at most: of a space whose levels are narrow and many, some hundreds of megabytes."""
+
 LastMoves = Callable[["Boards", "Boards"], "NDArray[numpy.intp]"]
 """Of boards before and after a move, what ``Node.last`` is to be."""
 
@@ -130,7 +133,8 @@ def breadth_first_split(
     most: int = 0,
     last: LastMoves | None = None,
 ) -> Levels:
-    """The split of the iteration with this bound; it ends at the first level with ``parts`` boards or more.
+    """The split of the iteration with this bound; it ends at the first level with ``parts`` boards or more, or where
+    there are ``MOST_BOARDS`` in all.
 
     ``space``: the problem's `forward_space`. ``most``: the levels go on beyond, to the end if none has so many boards,
     and only if one has the split ends where it would have ended; the nodes looked at count all the same. ``last``: of
@@ -146,13 +150,14 @@ def breadth_first_split(
     first = numpy.zeros(len(ones) + 1, dtype=numpy.intp)
     levels = [Level(board[keep], first, none, none, ones, start.goals[keep])]
     next_bounds = [start.next_bound]
-    nodes = 0
+    nodes = kept = 0
     end = None
     while not levels[-1].goals.all():
         size = int((~levels[-1].goals).sum())
         if end is None and size >= parts:
             end = len(levels)
-        if size >= max(parts, most):
+        kept += size
+        if size >= max(parts, most) or kept >= MOST_BOARDS:
             break
         found = children(space, levels[-1].boards[~levels[-1].goals], numbers)
         nodes += len(found.boards)
@@ -205,13 +210,13 @@ def _ways(before: Counts, parents: NDArray[numpy.intp], first: NDArray[numpy.int
 
 
 def nearest_goal(space: Moving, problem: Problem, most: int) -> int | None:
-    """What a breadth-first search proves before a level has ``most`` boards: no goal is nearer to the problem's board
-    than that. None: no goal can be reached."""
+    """What a breadth-first search proves before a level has ``most`` boards, or all have ``MOST_BOARDS``: no goal is
+    nearer to the problem's board than that. None: no goal can be reached."""
     boards = numpy.array([problem.board], dtype=numpy.uint8)
     met, numbers = Met(), MoveNumbers()
     met.add(board_keys(boards))
-    depth = 0
-    while len(boards) < most and not problem.at_target(boards).any():
+    depth, kept = 0, 1
+    while len(boards) < most and kept < MOST_BOARDS and not problem.at_target(boards).any():
         found = children(space, boards, numbers)
         keys, firsts = numpy.unique(board_keys(found.boards), return_index=True)
         fresh = ~met.holds(keys)
@@ -220,4 +225,5 @@ def nearest_goal(space: Moving, problem: Problem, most: int) -> int | None:
         met.add(keys[fresh])
         boards = found.boards[firsts[fresh]]
         depth += 1
+        kept += len(boards)
     return depth

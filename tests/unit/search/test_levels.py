@@ -86,6 +86,17 @@ def test_a_split_that_may_go_on(problem: Problem) -> None:
     assert whole.solutions == split(problem, 30, 10**6).solutions
 
 
+def test_a_split_keeps_no_more_boards_than_it_may(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
+    depths = sorted(reached(problem.puzzle, problem.board).depths.values())
+    monkeypatch.setattr("farthest.search.levels.MOST_BOARDS", 30)
+    begun = split(problem, 30, 10**6)
+    assert begun.roots[0].depth == depths[29]
+    assert len(begun.roots) == depths.count(depths[29])
+    assert nearest_goal(forward_space(problem.puzzle, problem.board), problem, 10**6) == depths[29]
+    short = split(problem, 30, 3, most=10**6)
+    assert short.roots == split(problem, 30, 3).roots
+
+
 def test_a_goal_at_once(puzzle: Puzzle) -> None:
     begun = split(problem_of(puzzle, "0 1 2 / 3 4 5"), 0, 100)
     assert (begun.solutions, list(begun.listed()), begun.roots, begun.nodes) == (1, [()], [], 0)
