@@ -85,7 +85,7 @@ def engine(problem: Problem) -> Engine:
     return open_engine(problem, None)
 
 
-@pytest.fixture(params=EXECUTORS)
+@pytest.fixture(params=[*list(EXECUTORS)[:-1], pytest.param("celery", marks=pytest.mark.slow)])
 def executor(request: pytest.FixtureRequest, problem: Problem, engine: Engine) -> Iterator[SearchExecutor]:
     made = EXECUTORS[request.param](request, problem, engine)
     yield made

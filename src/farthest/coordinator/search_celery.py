@@ -24,6 +24,7 @@ from farthest.worker import runs
 from farthest.worker.app import SUBTREE_TASK
 from farthest.worker.connections import RedisNodes
 from farthest.worker.search_runs import SearchFacts, SearchRun
+from farthest.worker.search_tasks import enough
 
 if TYPE_CHECKING:
     from farthest.coordinator.search_frontier import Frontier, Place
@@ -31,9 +32,10 @@ if TYPE_CHECKING:
     from farthest.search.contract import Engine, Node
     from farthest.search.problem import Problem
 
-AHEAD = 3
-"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next."""
-LEAST_AHEAD = 6
+AHEAD = 2
+"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next. What they search
+beyond the first solution is for nothing."""
+LEAST_AHEAD = 4
 MOST_IN_A_BATCH = 64
 
 
@@ -53,7 +55,7 @@ class CelerySearch:
         lease_seconds: float | None = None,
     ) -> None:
         self._problem = problem
-        self._engine = engine
+        self.engine = engine
         self._name = name
         self.reporter = reporter
         self._nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
@@ -76,7 +78,7 @@ class CelerySearch:
             taken = frontier.take()
             assert taken is not None, "one waits"
             place, node = taken
-            frontier.done(place, run_piece(self._engine, frontier, node))
+            frontier.done(place, run_piece(self.engine, frontier, node))
             look()
         if frontier.complete:
             return
@@ -106,7 +108,7 @@ class CelerySearch:
                 json.dumps(self._problem.fields()),
                 frontier.first,
                 frontier.limit,
-                json.dumps(engine_fields(self._engine)),
+                json.dumps(engine_fields(self.engine)),
             )
             self._run = SearchRun(self._nodes, runs.new_run(self._name))
             self._run.create(facts)
@@ -129,6 +131,8 @@ class _Iteration:
         self._ahead = LEAST_AHEAD
         self._sent: dict[int, list[tuple[Place, Node]]] = {}
         self._number = 0  # of the next batch
+        self._nodes = self._pieces = 0  # that workers have searched
+        self._enough = enough(executor.engine)
         self._resent = executor.resent
         self._outstanding = Outstanding(
             run, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
@@ -157,8 +161,7 @@ class _Iteration:
 
     def _send(self) -> None:
         new: list[int] = []
-        # All that waits, shared out evenly, so that each process has something: small batches where little is left.
-        size = min(MOST_IN_A_BATCH, 1 + len(self._frontier.waiting) // self._ahead)
+        size = self._batch_size()
         while len(self._outstanding) + len(new) < self._ahead:
             batch = list(islice(iter(self._frontier.take, None), size))
             if not batch:
@@ -169,6 +172,12 @@ class _Iteration:
         self._offer(new)
         self._outstanding.send(new)
 
+    def _batch_size(self) -> int:
+        """All that waits, shared out evenly, so that each process has something; not more than a batch is likely to
+        come to, by the pieces so far."""
+        likely = MOST_IN_A_BATCH if not self._nodes else self._enough * self._pieces // self._nodes
+        return 1 + min(MOST_IN_A_BATCH - 1, len(self._frontier.waiting) // self._ahead, likely)
+
     def _offer(self, numbers: list[int]) -> None:
         self._run.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
 
@@ -177,6 +186,8 @@ class _Iteration:
             batch = self._sent.pop(number)
             for (place, _), piece in zip(batch, pieces, strict=False):
                 self._frontier.done(place, piece)
+                self._nodes += piece.nodes
+                self._pieces += 1
             for place, _ in batch[len(pieces) :]:
                 self._frontier.give_back(place)
         if numbers:

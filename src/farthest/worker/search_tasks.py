@@ -59,16 +59,21 @@ class SubtreeProcess(TaskProcess):
         return self._searches[search.run]
 
 
+def enough(engine: Engine) -> int:
+    """How many nodes end a batch: half of what one piece may take."""
+    return engine.budget // 2
+
+
 def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], bound: int) -> list[Piece]:
-    """What is found below the first of the nodes: as many as take the nodes that one piece may take, or have the
-    solution that ends the search."""
+    """What is found below the first of the nodes: as many as take ``enough`` nodes, or have the solution that ends the
+    search."""
     pieces: list[Piece] = []
     counted = 0
     for node in nodes:
         piece = engine.run(node, bound, first=facts.first, limit=1 if facts.first else facts.limit)
         pieces.append(piece)
         counted += piece.nodes
-        if counted >= engine.budget or (facts.first and piece.solutions):
+        if counted >= enough(engine) or (facts.first and piece.solutions):
             break
     return pieces
 

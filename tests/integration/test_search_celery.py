@@ -1,0 +1,200 @@
+"""What the Celery executor of searches does when workers, messages or Redis fail; the worker is played by the tests."""
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+import small_pieces
+from farthest.coordinator import outstanding, roll_call
+from farthest.coordinator.search_celery import CelerySearch
+from farthest.coordinator.search_executors import SearchStopped
+from farthest.coordinator.search_frontier import Frontier
+from farthest.coordinator.search_settings import SearchReporter
+from farthest.errors import JobError, LostStateError
+from farthest.puzzles.catalogue import load
+from farthest.search.contract import Engine, Node
+from farthest.search.engines import open_engine
+from farthest.search.problem import Problem
+from farthest.worker import runs
+from farthest.worker.connections import RedisNodes
+from farthest.worker.registry import Heartbeat, WorkerRecord
+from farthest.worker.search_tasks import SubtreeProcess
+
+LEASE = 0.3
+Message = tuple[str, int, int]
+
+
+@pytest.fixture
+def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
+    opened = RedisNodes([redis_url])
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
+    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    puzzle = load(small_pieces.PUZZLE)
+    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+
+
+class Told(SearchReporter):
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def executor(nodes: RedisNodes, problem: Problem, told: Told) -> Iterator[CelerySearch]:
+    own = RedisNodes(nodes.urls)
+    made = CelerySearch(problem, open_engine(problem, None), "1", told, nodes=own, lease_seconds=LEASE)
+    yield made
+    made.close()
+    with suppress(Exception):
+        assert nodes.main.keys("farthest:run:*") == []
+
+
+def iteration(engine: Engine, problem: Problem, bound: int = 34) -> Frontier:
+    frontier = Frontier(
+        bound, engine.split(problem.board, bound), Node(problem.board, 0), first=False, limit=9
+    )
+    frontier.begin()
+    return frontier
+
+
+class Worker:
+    """Takes messages and gives them to ``heed``, or to a worker's process where that gives False."""
+
+    def __init__(self, nodes: RedisNodes, heed: Callable[[Message], bool] = lambda message: False) -> None:
+        self.taken: list[Message] = []
+        self._nodes = RedisNodes(nodes.urls)
+        self._heed = heed
+        self._done = False
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> "Worker":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._done = True
+        self._thread.join()
+        self._nodes.close()
+
+    def _run(self) -> None:
+        process = SubtreeProcess("farthest@played")
+        queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
+        while not self._done:
+            found: Any = self._nodes.main.brpop(queues, timeout=0.05)
+            if found is None:
+                continue
+            (run, bound, batch), *_ = json.loads(base64.b64decode(json.loads(found[1])["body"]))
+            self.taken.append((run, bound, batch))
+            if not self._heed(self.taken[-1]):
+                process.run(run, bound, batch)
+        process.nodes.close()
+
+
+def expected(executor: CelerySearch, problem: Problem) -> Frontier:
+    frontier = iteration(executor.engine, problem)
+    while (taken := frontier.take()) is not None:
+        frontier.done(taken[0], executor.engine.run(taken[1], frontier.bound, first=False, limit=9))
+    return frontier
+
+
+def test_what_workers_find_is_taken_back(executor: CelerySearch, nodes: RedisNodes, problem: Problem) -> None:
+    frontier = iteration(executor.engine, problem)
+    with Worker(nodes) as worker:
+        executor.run(frontier, lambda: None)
+    assert frontier.totals == expected(executor, problem).totals
+    assert len(worker.taken) < frontier.totals.pieces  # small pieces share a message
+
+
+def test_lost_messages_are_sent_again(executor: CelerySearch, nodes: RedisNodes, problem: Problem) -> None:
+    frontier = iteration(executor.engine, problem, 32)
+    lost: list[Message] = []
+
+    def lose(message: Message) -> bool:
+        is_lost = len(lost) < 2
+        lost.extend([message] if is_lost else [])
+        return is_lost
+
+    with Worker(nodes, lose) as worker:
+        executor.run(frontier, lambda: None)
+    assert frontier.complete
+    assert executor.resent >= 2
+    assert all(worker.taken.count(message) > 1 for message in lost)
+
+
+def test_what_a_worker_reports_ends_the_search(
+    executor: CelerySearch, nodes: RedisNodes, problem: Problem
+) -> None:
+    def fail(message: Message) -> bool:
+        run, bound, batch = message
+        report = {"depth": bound, "block": batch, "by": "w/1", "error": "failed", "message": "no such map"}
+        nodes.main.rpush(f"{runs.prefix(run)}done", json.dumps(report))
+        return True
+
+    with Worker(nodes, fail), pytest.raises(JobError, match="worker w/1: no such map"):
+        executor.run(iteration(executor.engine, problem), lambda: None)
+
+
+def test_lost_state_is_noticed_and_a_new_run_begun(
+    executor: CelerySearch, nodes: RedisNodes, problem: Problem
+) -> None:
+    looks: list[int] = []
+
+    def empty() -> None:
+        looks.append(1)
+        if len(looks) == 2:
+            nodes.main.flushall()
+
+    with Worker(nodes) as worker:
+        with pytest.raises(LostStateError):
+            executor.run(iteration(executor.engine, problem), empty)
+        frontier = iteration(executor.engine, problem)
+        executor.run(frontier, lambda: None)
+    assert frontier.totals == expected(executor, problem).totals
+    assert len({run for run, _, _ in worker.taken}) == 2
+
+
+def test_that_nobody_works_is_said_once(
+    executor: CelerySearch, problem: Problem, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(roll_call, "ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(roll_call, "ROLL_CALL_SECONDS", 0.0)
+    looks: list[int] = []
+
+    def stop() -> None:
+        looks.append(1)
+        if len(looks) == 4:
+            raise SearchStopped
+
+    frontier = iteration(executor.engine, problem)
+    with pytest.raises(SearchStopped):
+        executor.run(frontier, stop)
+    assert told.notices == ["no worker is alive: start some with `farthest worker`; waiting"]
+    assert frontier.running
+
+
+def test_workers_of_another_version_are_named(
+    executor: CelerySearch, nodes: RedisNodes, problem: Problem
+) -> None:
+    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", runs.PROTOCOL + 1, 1, "")
+    Heartbeat(nodes, old, list).beat()
+    with pytest.raises(JobError, match=r"0\.0\.7"):
+        executor.run(iteration(executor.engine, problem), lambda: None)
