@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from dataclasses import replace
+from functools import lru_cache
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -42,6 +43,7 @@ def graph(name: str) -> Puzzle:
     )
 
 
+@lru_cache
 def naive(parent: Puzzle, labels: tuple[int, ...], origin: Origin) -> dict[Board, int]:
     """The least cost over all places of the blank, by placement: a 0-1 search over placements and blanks."""
     body = parent.body
