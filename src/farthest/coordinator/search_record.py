@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.search_frontier import Frontier, Place, Totals
-from farthest.errors import DamagedMapError
+from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.records import FINISHED, SEARCH
 from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
 from farthest.search.written import node_fields, node_of, piece_fields, piece_of, way_of
+from farthest.worker.records import checked, with_checksum
 
 if TYPE_CHECKING:
     from farthest.coordinator.search_settings import SearchOutcome, SearchSettings
@@ -101,9 +102,17 @@ class SearchRecorder(OwnedJob):
             return complete, None
         last = found[-1]
         try:
-            done = {_place(one.place): piece_of(json.loads(one.result)) for one in pieces if one.result}
-            waiting = {_place(one.place): node_of(json.loads(one.node)) for one in pieces if one.node}
-        except (ValueError, TypeError) as error:
+            done = {
+                _place(one.place): piece_of(_read_row(last.bound, one.place, one.result))
+                for one in pieces
+                if one.result is not None
+            }
+            waiting = {
+                _place(one.place): node_of(_read_row(last.bound, one.place, one.node))
+                for one in pieces
+                if one.node is not None
+            }
+        except (ValueError, TypeError, LostStateError) as error:
             raise DamagedMapError(
                 f"{self._database.place}: a piece of job {self.job} is damaged ({error}); remove the job with "
                 f"`farthest delete {self.job}` and search again"
@@ -141,12 +150,12 @@ class SearchRecorder(OwnedJob):
         )
         open_pieces = {**frontier.waiting, **frontier.running}
         rows = [
-            SubtreeRecord(_text(place), place[0], json.dumps(node_fields(node)), None)
+            SubtreeRecord(_text(place), place[0], _row(frontier.bound, place, node_fields(node)), None)
             for place, node in open_pieces.items()
             if self._stored.get(place) is not False
         ]
         rows += [
-            SubtreeRecord(_text(place), place[0], None, json.dumps(piece_fields(piece)))
+            SubtreeRecord(_text(place), place[0], None, _row(frontier.bound, place, piece_fields(piece)))
             for place, piece in frontier.beyond.items()
             if self._stored.get(place) is not True
         ]
@@ -217,6 +226,16 @@ def search_digest(
     solutions."""
     said = json.dumps([length, solutions, nodes, paths], separators=(",", ":"))
     return hashlib.sha256(b"farthest search 1\n" + said.encode()).hexdigest()
+
+
+def _row(bound: int, place: Place, fields: Any) -> str:
+    """A piece's node or result as it is stored, with a checksum: JSON that was changed would give a wrong answer."""
+    return with_checksum(f"{bound}:{_text(place)}", json.dumps(fields))
+
+
+def _read_row(bound: int, place: str, row: str) -> Any:
+    """Inverse of ``_row``. Raises LostStateError, ValueError."""
+    return json.loads(checked(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}"))
 
 
 def _text(place: Place) -> str:

@@ -35,8 +35,8 @@ class IterationRecord:
 
 @dataclass(frozen=True, slots=True)
 class SubtreeRecord:
-    """A piece of the iteration under way that its totals do not have: ``node``, JSON, is still to be searched, or
-    ``result``, JSON, was found. ``place``: in the order of the search. ``root``: of the split."""
+    """A piece of the iteration under way that its totals do not have: ``node`` is still to be searched, or
+    ``result`` was found, both JSON with a checksum. ``place``: in the order of the search. ``root``: of the split."""
 
     place: str
     root: int

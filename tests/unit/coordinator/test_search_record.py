@@ -108,12 +108,15 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
         assert (outcome.job, outcome.resumed) == (2, None)
 
 
+@pytest.mark.parametrize(
+    "change", ["'[1, 2]'", "replace(node, '[', '[1, ')", "replace(node, '1', '2')", "''"]
+)
 @pytest.mark.usefixtures("often")
-def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path) -> None:
+def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
             solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(30))
         with database.write() as connection:
-            connection.exec_driver_sql("UPDATE subtree SET node = '[1, 2]'")
+            connection.exec_driver_sql(f"UPDATE subtree SET node = {change} WHERE node IS NOT NULL")
         with pytest.raises(DamagedMapError, match="farthest delete 1"):
             solve_problem(problem, SearchSettings(threads=1), None, database)
