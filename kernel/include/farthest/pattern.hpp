@@ -13,14 +13,14 @@
 // last piece take lanes of a line to lanes of the same line. Lines are pulled from the layer before: each is
 // written by one thread.
 //
-// Which arrays of lines there are depends on the graph:
+// Two arrays of lines are used in turn, so that each layer overwrites the layer before the last. What else there
+// is, and what of a layer is not new, depends on the graph:
 //
-//   bipartite, undirected,     moves of the pattern change the colour of the sum of its cells, so of a line
-//   only the origins of one colour      lanes of one colour are in a layer: one array for each colour, and
-//   each layer
-//                              overwrites the layer before the last, which is all that need be excluded
-//   undirected                 two arrays, in turn; the last two layers are excluded
-//   any                        two arrays in turn, and all regions found
+//   bipartite, undirected,     each move of the pattern changes the colour of the sum of its cells, so of a line
+//   origins of one colour      only the lanes of one colour are in a layer, and no others are kept: half the memory;
+//                              what was in the layer before the last is not new
+//   undirected                 what was in the last two layers is not new
+//   any                        a third array has all regions found
 #pragma once
 
 #include <memory>
