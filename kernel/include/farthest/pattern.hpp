@@ -13,12 +13,12 @@
 // last piece take lanes of a line to lanes of the same line. Lines are pulled from the layer before: each is
 // written by one thread.
 //
-// Two arrays of lines are used in turn, so that each layer overwrites the layer before the last. What else there
-// is, and what of a layer is not new, depends on the graph:
+// Two arrays of lines are used in turn, so that each layer overwrites the layer before the last. What else
+// there is, and what of a layer is not new, depends on the graph:
 //
-//   bipartite, undirected,     each move of the pattern changes the colour of the sum of its cells, so of a line
-//   origins of one colour      only the lanes of one colour are in a layer, and no others are kept: half the memory;
-//                              what was in the layer before the last is not new
+//   bipartite, undirected,     each move of the pattern changes the colour of the sum of its cells, so of a
+//   origins of one colour      line only the lanes of one colour are in a layer, and no others are kept: half
+//                              the memory; what was in the layer before the last is not new
 //   undirected                 what was in the last two layers is not new
 //   any                        a third array has all regions found
 #pragma once
