@@ -52,6 +52,19 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
+class Digits(TypeDecorator[int]):
+    """Whole numbers of any size: ways through a graph may be more than 64 bits count."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: int | None, dialect: Dialect) -> str | None:
+        return None if value is None else str(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> int | None:
+        return None if value is None else int(value)
+
+
 metadata = MetaData(
     naming_convention={
         "pk": "pk_%(table_name)s",
@@ -158,7 +171,7 @@ iteration = Table(
     Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
     Column("bound", Integer, nullable=False, autoincrement=False),
     Column("nodes", BigInteger, nullable=False),
-    Column("solutions", BigInteger, nullable=False),
+    Column("solutions", Digits, nullable=False),
     Column("pieces", BigInteger, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("next_bound", Integer),

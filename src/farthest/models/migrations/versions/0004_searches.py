@@ -18,7 +18,7 @@ def upgrade() -> None:
         _job(),
         sa.Column("bound", sa.Integer(), nullable=False, autoincrement=False),
         sa.Column("nodes", sa.BigInteger(), nullable=False),
-        sa.Column("solutions", sa.BigInteger(), nullable=False),
+        sa.Column("solutions", sa.Text(), nullable=False),
         sa.Column("pieces", sa.BigInteger(), nullable=False),
         sa.Column("seconds", sa.Float(), nullable=False),
         sa.Column("next_bound", sa.Integer()),
