@@ -30,7 +30,15 @@ class PatternWalk {
         root_(root),
         bound_(limits.bound),
         left_(limits.budget < 0 ? std::numeric_limits<std::int64_t>::max() : limits.budget),
-        levels_(64) {}
+        levels_(64) {
+    for (std::size_t view = 0; view < terms.patterns().size(); ++view) {
+      views_[view] = terms.patterns()[view].part.view();
+      term_of_[view] = static_cast<std::uint8_t>(terms.patterns()[view].term);
+    }
+    for (std::size_t label = 0; label < graph.kinds(); ++label)
+      for (const std::size_t view : terms.patterns_with(label))
+        holding_[label].views[holding_[label].count++] = static_cast<std::uint8_t>(view);
+  }
 
   SearchPiece run() {
     const std::size_t blank = graph_.blank(board_);
@@ -72,13 +80,18 @@ class PatternWalk {
     std::array<Node, kChildren> nodes;  // those within the bound
   };
 
+  struct Holding {
+    std::uint8_t count = 0;
+    std::array<std::uint8_t, kViews> views{};
+  };
+
   void begin(Node& node, std::size_t blank) {
     node.blank = static_cast<std::uint8_t>(blank);
     node.last = root_.last;
     for (std::size_t view = 0; view < terms_.patterns().size(); ++view) {
       const auto& [term, pattern] = terms_.patterns()[view];
       node.places[view] = static_cast<std::uint32_t>(pattern.place(board_));
-      node.distances[view] = pattern.distance(node.places[view]);
+      node.distances[view] = views_[view].distances[node.places[view]];
       node.sums[term] = static_cast<std::int16_t>(node.sums[term] + node.distances[view]);
     }
     look_ahead(node);
@@ -93,11 +106,13 @@ class PatternWalk {
       Child& child = node.children[node.count++];
       child.source = source;
       child.label = board_[source];
-      auto place = child.places.begin();
-      for (const std::size_t view : terms_.patterns_with(child.label)) {
-        const SearchPattern& pattern = terms_.patterns()[view].part;
-        *place = static_cast<std::uint32_t>(node.places[view] + pattern.change(board_, arc, child.label));
-        pattern.prefetch(*place++);
+      const Holding& holding = holding_[child.label];
+      for (std::size_t i = 0; i < holding.count; ++i) {
+        const std::size_t number = holding.views[i];
+        const SearchPattern::View& view = views_[number];
+        child.places[i] =
+            static_cast<std::uint32_t>(node.places[number] + view.change(board_, arc, child.label));
+        __builtin_prefetch(view.distances + child.places[i]);
       }
     }
   }
@@ -113,12 +128,13 @@ class PatternWalk {
       next.places = node.places;
       next.distances = node.distances;
       next.sums = node.sums;
-      auto place = child.places.begin();
-      for (const std::size_t view : terms_.patterns_with(child.label)) {
-        const auto& [term, pattern] = terms_.patterns()[view];
-        const std::uint8_t distance = pattern.distance(*place);
-        next.sums[term] = static_cast<std::int16_t>(next.sums[term] + distance - next.distances[view]);
-        next.places[view] = *place++;
+      const Holding& holding = holding_[child.label];
+      for (std::size_t i = 0; i < holding.count; ++i) {
+        const std::size_t view = holding.views[i];
+        const std::uint8_t distance = views_[view].distances[child.places[i]];
+        std::int16_t& sum = next.sums[term_of_[view]];
+        sum = static_cast<std::int16_t>(sum + distance - next.distances[view]);
+        next.places[view] = child.places[i];
         next.distances[view] = distance;
       }
       const int estimate =
@@ -206,6 +222,9 @@ class PatternWalk {
   std::int64_t left_;
   std::int64_t nodes_ = 0;
   bool spent_ = false;
+  std::array<SearchPattern::View, kViews> views_{};
+  std::array<std::uint8_t, kViews> term_of_{};
+  std::array<Holding, kMaxSlots> holding_{};  // of each label: the patterns that hold it
   std::size_t depth_ = 0;
   std::vector<Level> levels_;
 };

@@ -130,7 +130,7 @@ int TermGuide::start(const SlidingBoard& board) {
   for (std::size_t i = 0; i < terms_.patterns_.size(); ++i) {
     const auto& [term, pattern] = terms_.patterns_[i];
     places_[i] = pattern.place(board);
-    distances_[i] = pattern.distance(places_[i]);
+    distances_[i] = pattern.view().distances[places_[i]];
     sums_[term] += distances_[i];
   }
   for (const auto& [term, lines] : terms_.lines_) sums_[term] += lines.value(board);
@@ -154,9 +154,9 @@ void TermGuide::expand(std::size_t level, std::size_t blank, const SlidingBoard&
     const std::uint8_t label = board[graph().arcs()[arc].source];
     std::size_t* to = child_places(level, arc - graph().first(blank));
     for (const std::size_t i : terms_.patterns_with_[label]) {
-      const SearchPattern& pattern = terms_.patterns_[i].part;
-      *to = places[i] + static_cast<std::size_t>(pattern.change(board, arc, label));
-      pattern.prefetch(*to++);
+      const SearchPattern::View view = terms_.patterns_[i].part.view();
+      *to = places[i] + static_cast<std::size_t>(view.change(board, arc, label));
+      __builtin_prefetch(view.distances + *to++);
     }
   }
 }
@@ -176,7 +176,7 @@ int TermGuide::moved(std::size_t level, std::size_t arc, Arc cells, const Slidin
     for (const std::size_t i : terms_.patterns_with_[label]) {
       const auto& [term, pattern] = terms_.patterns_[i];
       places[i] = *from++;
-      const int distance = pattern.distance(places[i]);
+      const int distance = pattern.view().distances[places[i]];
       sums[term] += distance - distances[i];
       distances[i] = distance;
     }

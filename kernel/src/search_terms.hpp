@@ -7,6 +7,13 @@
 
 namespace farthest {
 
+// A move of a piece as a pattern sees it.
+struct Passage {
+  std::int32_t forward;  // cells, in the pattern's numbering
+  bool backward;
+  std::uint32_t first, end;  // of the cells passed
+};
+
 // A pattern database: how the place of a board in it changes with a move.
 //
 // place = sum over labels of weight * cell, less the weight of the later label for each pair of the pattern
@@ -17,27 +24,26 @@ class SearchPattern {
   // Throws InvalidArgument.
   SearchPattern(const PatternTable& part, const SearchGraph& graph);
 
-  bool holds(std::size_t label) const { return weights_[label] != 0; }
-  std::size_t place(const SlidingBoard& board) const;
-  // The change of the place by a move that has not been made; the label is one of the pattern's.
-  std::int64_t change(const SlidingBoard& board, std::size_t arc, std::size_t label) const {
-    const Passage& passage = passages_[arc];
-    const std::int64_t* crossing = crossings_.data() + label * kMaxSlots;
-    std::int64_t sum = passage.forward * weights_[label];
-    for (std::uint32_t i = passage.first; i < passage.end; ++i) sum += crossing[board[passed_[i]]];
-    return passage.backward ? -sum : sum;
-  }
-  std::uint8_t distance(std::size_t place) const { return distances_[place]; }
-  std::size_t places() const { return distances_.size(); }
-  void prefetch(std::size_t place) const { __builtin_prefetch(distances_.data() + place); }
+  // What look-ups take, side by side; the pattern outlives it.
+  struct View {
+    const std::uint8_t* distances;
+    const std::int64_t* weights;
+    const std::int64_t* crossings;
+    const Passage* passages;
+    const std::uint8_t* passed;
 
- private:
-  struct Passage {
-    std::int32_t forward;  // cells, in the pattern's numbering
-    bool backward;
-    std::uint32_t first, end;  // in passed_
+    // The change of the place by a move that has not been made; the label is one of the pattern's.
+    std::int64_t change(const SlidingBoard& board, std::size_t arc, std::size_t label) const;
   };
 
+  View view() const {
+    return {distances_.data(), weights_.data(), crossings_.data(), passages_.data(), passed_.data()};
+  }
+  bool holds(std::size_t label) const { return weights_[label] != 0; }
+  std::size_t places() const { return distances_.size(); }
+  std::size_t place(const SlidingBoard& board) const;
+
+ private:
   std::span<const std::uint8_t> distances_;
   std::vector<std::int64_t> weights_;  // of each label; 0: not of the pattern
   std::vector<std::int64_t>
@@ -46,6 +52,15 @@ class SearchPattern {
   std::vector<std::uint8_t> passed_;
   std::vector<std::size_t> labels_, cell_of_;
 };
+
+inline std::int64_t SearchPattern::View::change(const SlidingBoard& board, std::size_t arc,
+                                                std::size_t label) const {
+  const Passage& passage = passages[arc];
+  const std::int64_t* crossing = crossings + label * kMaxSlots;
+  std::int64_t sum = passage.forward * weights[label];
+  for (std::uint32_t i = passage.first; i < passage.end; ++i) sum += crossing[board[passed[i]]];
+  return passage.backward ? -sum : sum;
+}
 
 // What the terms are made of; read by many searches at once.
 class SearchTerms {
