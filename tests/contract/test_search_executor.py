@@ -134,7 +134,7 @@ def test_iterations_follow_one_another(executor: SearchExecutor, problem: Proble
 def test_a_search_can_be_stopped_and_gone_on_with(
     executor: SearchExecutor, problem: Problem, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = in_order(engine, begun(engine, problem.board, small_pieces.LENGTH, first=False))
+    expected = in_order(engine, begun(engine, problem.board, 34, first=False))
     small_pieces.cut(f"{small_pieces.CUT} 0.001", monkeypatch.setattr)
     looks: list[int] = []
 
@@ -143,11 +143,11 @@ def test_a_search_can_be_stopped_and_gone_on_with(
         if len(looks) == 2:
             raise SearchStopped
 
-    frontier = begun(engine, problem.board, small_pieces.LENGTH, first=False)
+    frontier = begun(engine, problem.board, 34, first=False)
     with pytest.raises(SearchStopped):
         executor.run(frontier, look)
     assert not frontier.complete
-    again = begun(engine, problem.board, small_pieces.LENGTH, first=False)
+    again = begun(engine, problem.board, 34, first=False)
     again.restore(frontier.totals, {**frontier.waiting, **frontier.running}, frontier.beyond)
     executor.run(again, lambda: None)
     solutions = frontier.new_solutions + again.new_solutions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
@@ -119,28 +119,23 @@ class _Solve:
                 "lead to a target"
             )
         recorder = self._record(engine_fields(engine))
-        with stop_requests(self._reporter.stopping) as stop:
-            executor = self._executor(engine, stop)
-            try:
+        try:
+            with (
+                stop_requests(self._reporter.stopping) as stop,
+                nullcontext() if recorder is None else recorder.running(),
+                closing(self._executor(engine, stop)) as executor,
+            ):
                 search = IterativeSearch(
                     self._problem, engine, self._settings, executor, self._reporter, recorder, stop
                 )
-                with nullcontext() if recorder is None else recorder.running():
-                    search.run()
-                    paths = search.paths
-                    return self._finish(
-                        len(paths[0])
-                        if paths
-                        else None,  # less than the bound where the heuristic is above it
-                        search.solutions,
-                        paths,
-                        tuple(map(iteration_of, search.iterations)),
-                        resumed=search.resumed,
-                    )
-            except KeyboardInterrupt:
-                raise SearchInterrupted(self._kept()) from None
-            finally:
-                executor.close()
+                search.run()
+                paths = search.paths
+                # The bound may be more, where the heuristic is more than the distance.
+                length = len(paths[0]) if paths else None
+                iterations = tuple(map(iteration_of, search.iterations))
+                return self._finish(length, search.solutions, paths, iterations, resumed=search.resumed)
+        except KeyboardInterrupt:
+            raise SearchInterrupted(self._kept()) from None
 
     def _executor(self, engine: Engine, stop: StopRequest) -> SearchExecutor:
         settings, recorder = self._settings, self._recorder
