@@ -6,6 +6,7 @@ import random
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from farthest.search.problem import Problem
 from servers import RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)
-PIECE_SECONDS = 0.01
 WORDS = ["solve", small_pieces.PUZZLE, small_pieces.BOARD, "--heuristic", "manhattan", "--json"]
 
 
@@ -42,11 +42,13 @@ def expected(wanted: list[str], monkeypatch: pytest.MonkeyPatch) -> SearchOutcom
 
 
 @pytest.fixture
-def cluster(redis_server: RedisServer, tmp_path: Path) -> Iterator[Cluster]:
+def cluster(redis_server: RedisServer, tmp_path: Path, wanted: list[str]) -> Iterator[Cluster]:
+    """Pieces take some time, so that a search lasts long enough to be disturbed: the fewer they are the more."""
+    seconds = 0.004 if wanted else 0.01
     if redis_server.process is None:
         redis_server.start()
     redis_server.flush()
-    settings = {"TEST_PIECES": f"{small_pieces.CUT} {PIECE_SECONDS}", "LEASE_SECONDS": "1"}
+    settings = {"TEST_PIECES": f"{small_pieces.CUT} {seconds}", "LEASE_SECONDS": "1"}
     with Cluster(tmp_path, redis_server.url, f"sqlite:///{tmp_path / 'maps.db'}", settings) as made:
         yield made
 
@@ -113,7 +115,8 @@ def test_killed_workers_change_nothing(cluster: Cluster, wanted: list[str], expe
     for _ in range(4):
         time.sleep(chance.uniform(0.05, 0.3))
         if chance.random() < 0.5:
-            cluster.workers[0].kill_child(chance.randrange(2))
+            with suppress(ProcessLookupError):  # it is just being replaced
+                cluster.workers[0].kill_child(chance.randrange(2))
         else:
             cluster.remove(cluster.workers[-1])
             cluster.add_worker(1)

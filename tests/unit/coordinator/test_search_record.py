@@ -56,7 +56,7 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize(
-    ("all_solutions", "commits"), [(False, 90), pytest.param(True, 40, marks=pytest.mark.slow)]
+    ("all_solutions", "commits"), [(False, 120), pytest.param(True, 40, marks=pytest.mark.slow)]
 )
 def test_a_search_goes_on_where_it_was(
     problem: Problem, tmp_path: Path, all_solutions: bool, commits: int
