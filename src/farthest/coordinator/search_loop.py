@@ -153,7 +153,8 @@ class IterativeSearch:
         last = self.iterations[-1] if self.iterations else None
         bound = self._engine.lower_bound(self._board) if last is None else last.next_bound
         assert bound is not None, "the search is not over"
-        is_split = (0 if last is None else last.nodes) >= self._engine.split_from
+        # Not the last alone: one that is split may have few nodes because it is.
+        is_split = max((before.nodes for before in self.iterations), default=0) >= self._engine.split_from
         split = self._engine.split(self._board, bound) if is_split else None
         frontier = Frontier(
             bound,

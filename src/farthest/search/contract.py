@@ -80,7 +80,7 @@ class Engine(Protocol):
     """Searches the tree of one problem. Its methods may be called by several threads at once."""
 
     split_from: int
-    """An iteration is split where the one before had at least so many nodes."""
+    """An iteration is split where one before it had at least so many nodes."""
     parts: int
     """A split ends at the first level with so many nodes."""
     budget: int

@@ -45,7 +45,7 @@ def deepen(engine: Engine, board: Board, *, first: bool, limit: int) -> Deepened
     bound: int | None = engine.lower_bound(board)
     iterations: list[Iteration] = []
     while bound is not None and bound < UNREACHABLE:
-        split = (iterations[-1].nodes if iterations else 0) >= engine.split_from
+        split = max((before.nodes for before in iterations), default=0) >= engine.split_from
         found = _iteration(engine, board, bound, split=split, first=first, limit=limit)
         iterations.append(Iteration(bound, found.nodes))
         if found.solutions:
