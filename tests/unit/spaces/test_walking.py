@@ -40,7 +40,7 @@ def some_boards(puzzle: Puzzle, most: int) -> list[Board]:
 
 
 @pytest.mark.parametrize(
-    "most", [12, pytest.param(2000, marks=pytest.mark.slow)], ids=["some boards", "many boards"]
+    "most", [12, pytest.param(300, marks=pytest.mark.slow)], ids=["some boards", "many boards"]
 )
 @pytest.mark.parametrize("name", PUZZLES)
 def test_both_styles_give_what_the_space_gives(name: str, most: int) -> None:
