@@ -34,6 +34,7 @@ std::uint64_t binomial(int n, int k) {
 }
 
 std::uint64_t rank_set(SlotMask places, SlotMask free) {
+  if (places == free) return 0;  // the last labels placed: what is left is theirs
   std::uint64_t rank = 0;
   for (int i = 1; places != 0; ++i, places &= places - 1) rank += binomial(below(free, lowest(places)), i);
   return rank;
