@@ -253,7 +253,7 @@ def _print(
         alone = "finds" if len(proven) == 1 else "agree on"
         click.echo(f"{_listed(proven)} {alone} the shortest ways{there}.")
     if truth is None:
-        click.echo(f"No stored map to hold them against: {why_none}.", err=True)
+        click.echo(f"No stored map to hold them against: {why_none.partition(';')[0]}.", err=True)
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -231,7 +231,10 @@ def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> No
     if as_json:
         print_json(_facts(record, database))
     else:
-        kept = "" if record.depth is None else f", with its layers up to {record.depth}"
+        from farthest.models.records import SEARCH
+
+        kept = "its iterations up to bound" if record.kind == SEARCH else "its layers up to"
+        kept = "" if record.depth is None else f", with {kept} {record.depth}"
         click.echo(f"Job {record.id} ({record.name}) {what}{kept}.")
 
 

@@ -58,7 +58,8 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")
     if outcome.length == 0:
-        click.echo(f"{length}: the board is {_named(problem.target)} already\n")
+        there = _named(problem.target) if problem.target in ("goal", "start") else "the target"
+        click.echo(f"{length}: the board is {there} already\n")
     elif listed:
         click.echo(f"{length}, {counted(outcome.solutions, 'optimal solution')}\n")
     elif outcome.optimal:
@@ -76,7 +77,9 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
         moves = list(outcome.paths[0])
         draw_way(problem.puzzle, Way(boards_along(problem.puzzle, problem.board, moves), moves))
     bounds = [one.bound for one in outcome.iterations]
-    how = f" in {counted(len(bounds), 'iteration')}, bounds {bounds[0]} to {bounds[-1]}" if bounds else ""
+    how = f" in {counted(len(bounds), 'iteration')}" if bounds else ""
+    if bounds:
+        how += f", bound {bounds[0]}" if len(bounds) == 1 else f", bounds {bounds[0]} to {bounds[-1]}"
     expanded = "" if outcome.expanded is None else f", {counted(outcome.expanded, 'board')} expanded"
     took = seconds_text(outcome.seconds)
     click.echo(

@@ -133,3 +133,7 @@ def test_what_is_wrong() -> None:
         walker.undo()
     with pytest.raises(ValueError, match="lead there"):
         boards_along(puzzle, walker.board, ["up"], lambda board: True)
+
+
+def test_a_puzzle_by_its_name() -> None:
+    assert copies("8-puzzle", "867254301") == copies(farthest.load_puzzle("8-puzzle"), "867254301")
