@@ -62,6 +62,7 @@ void SearchLines::add_line(const std::vector<int>& cells, std::vector<std::size_
   for (const int cell : cells) {
     if (cell == -1) continue;
     line.cells.push_back(static_cast<std::uint8_t>(cell));
+    line.weight[static_cast<std::size_t>(cell)] = 1;
     line_of[static_cast<std::size_t>(cell)] = lines_.size();
   }
   for (std::size_t label = 1; label < goal_cell_.size(); ++label) {
@@ -71,6 +72,8 @@ void SearchLines::add_line(const std::vector<int>& cells, std::vector<std::size_
   }
   const std::size_t size = line.cells.size();
   if (size <= kTabled) {
+    for (std::size_t i = 1; i < size; ++i)
+      line.weight[line.cells[i]] = line.weight[line.cells[i - 1]] * static_cast<std::uint32_t>(size + 1);
     std::vector<std::uint8_t> digits(size, 0);
     std::size_t place = 0;
     while (place < size || size == 0) {
@@ -97,18 +100,31 @@ int SearchLines::leaving(std::span<const std::uint8_t> digits) {
   return home - kept;
 }
 
-int SearchLines::leaving(const Line& line, const SlidingBoard& board, Arc arc, bool before) const {
-  SlidingBoard digits;
-  const std::size_t size = line.cells.size();
+std::size_t SearchLines::number(const Line& line, const SlidingBoard& board) {
   std::size_t number = 0;
-  for (std::size_t i = size; i-- > 0;) {
-    const std::size_t cell = line.cells[i];
-    std::uint8_t label = board[cell];
-    if (before) label = cell == arc.source ? board[arc.target] : cell == arc.target ? std::uint8_t{0} : label;
-    digits[i] = line.home[label];
-    number = number * (size + 1) + digits[i];
+  for (std::size_t i = line.cells.size(); i-- > 0;)
+    number = number * (line.cells.size() + 1) + line.home[board[line.cells[i]]];
+  return number;
+}
+
+int SearchLines::leaving(const Line& line, const SlidingBoard& board) {
+  if (!line.leave.empty()) return line.leave[number(line, board)];
+  SlidingBoard digits;
+  for (std::size_t i = 0; i < line.cells.size(); ++i) digits[i] = line.home[board[line.cells[i]]];
+  return leaving(std::span(digits).first(line.cells.size()));
+}
+
+// How many more must leave since the piece came to a cell of the line.
+int SearchLines::joined(const Line& line, const SlidingBoard& board, std::size_t cell) {
+  const std::uint8_t label = board[cell];
+  if (line.home[label] == 0) return 0;
+  if (!line.leave.empty()) {
+    const std::size_t after = number(line, board);
+    return line.leave[after] - line.leave[after - line.home[label] * line.weight[cell]];
   }
-  return line.leave.empty() ? leaving(std::span(digits).first(size)) : line.leave[number];
+  SlidingBoard before = board;
+  before[cell] = 0;
+  return leaving(line, board) - leaving(line, before);
 }
 
 int SearchLines::apart(std::size_t label, std::size_t cell) const {
@@ -121,8 +137,7 @@ int SearchLines::value(const SlidingBoard& board) const {
   int sum = 0;
   for (std::size_t cell = 0; cell < graph_->cells(); ++cell)
     if (board[cell] != 0) sum += apart(board[cell], cell);
-  const Arc none{kMaxSlots, kMaxSlots};
-  for (const Line& line : lines_) sum += 2 * leaving(line, board, none, false);
+  for (const Line& line : lines_) sum += 2 * leaving(line, board);
   return sum;
 }
 
@@ -131,12 +146,17 @@ int SearchLines::change(const SlidingBoard& board, Arc arc) const {
   int change = apart(label, arc.target) - apart(label, arc.source);
   // A line that the piece moves along keeps its order.
   const auto& across = row_[arc.source] == row_[arc.target] ? column_ : row_;
-  for (const std::size_t number : {across[arc.source], across[arc.target]}) {
-    const Line& line = lines_[number];
-    if (line.home[label] != 0)
-      change += 2 * (leaving(line, board, arc, false) - leaving(line, board, arc, true));
+  change += 2 * joined(lines_[across[arc.target]], board, arc.target);
+  const Line& left = lines_[across[arc.source]];
+  if (left.home[label] == 0) return change;
+  if (!left.leave.empty()) {
+    const std::size_t after = number(left, board);
+    return change + 2 * (left.leave[after] - left.leave[after + left.home[label] * left.weight[arc.source]]);
   }
-  return change;
+  SlidingBoard before = board;
+  before[arc.source] = board[arc.target];
+  before[arc.target] = 0;
+  return change - 2 * joined(left, before, arc.source);
 }
 
 }  // namespace farthest

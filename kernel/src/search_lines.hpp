@@ -19,14 +19,17 @@ class SearchLines {
   // a line that have no cell are left out.
   struct Line {
     std::vector<std::uint8_t> cells;
-    SlidingBoard home{};  // label -> digit
+    std::array<std::uint32_t, kMaxSlots> weight{};  // cell -> of its digit in the number below
+    SlidingBoard home{};                            // label -> digit
     std::vector<std::uint8_t>
         leave;  // [digits as a number in radix cells + 1, first lowest]; empty: too many
   };
 
   void add_line(const std::vector<int>& cells, std::vector<std::size_t>& line_of);
   static int leaving(std::span<const std::uint8_t> digits);
-  int leaving(const Line& line, const SlidingBoard& board, Arc arc, bool before) const;
+  static std::size_t number(const Line& line, const SlidingBoard& board);
+  static int leaving(const Line& line, const SlidingBoard& board);
+  static int joined(const Line& line, const SlidingBoard& board, std::size_t cell);
   int apart(std::size_t label, std::size_t cell) const;
 
   SearchGraph const* graph_;

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Part = _kernel.CellTable | _kernel.PatternTable | _kernel.LinearConflict | _kernel.Matching
 
+TABLED_CELLS = 16
+"""Boards of so many cells have tables for all matchings; on larger ones each is worked out."""
+
 
 def kernel_search(
     body: Sliding, targets: Sequence[Board], terms: list[list[Component]]
@@ -42,7 +45,6 @@ class SlidingEngine:
 
     split_from = 1 << 22
     parts = 1 << 10
-    budget = 1 << 24
 
     def __init__(self, problem: Problem, heuristic: Heuristic, space: Moving) -> None:
         """``space``: the problem's `forward_space`; ``heuristic`` with terms. Raises PuzzleError, BoardError."""
@@ -51,6 +53,8 @@ class SlidingEngine:
         self.space = space
         terms = heuristic.terms()
         assert terms is not None, f"the heuristic {heuristic.name} has no terms"
+        self.budget = 1 << _budget_bits(terms, len(problem.board))
+        """So that a piece takes some tenths of a second at most."""
         self._search = kernel_search(sliding(problem.puzzle), problem.targets(), terms)
 
     def lower_bound(self, board: Board) -> int:
@@ -83,6 +87,13 @@ class SlidingEngine:
                 for board, depth, last, way in rest
             ),
         )
+
+
+def _budget_bits(terms: list[list[Component]], cells: int) -> int:
+    parts = [part for term in terms for part in term]
+    if any(isinstance(part, Matching) for part in parts):
+        return 20 if cells <= TABLED_CELLS else 16
+    return 22 if len(terms) > 1 or any(not isinstance(part, Table) for part in parts) else 24
 
 
 def _moves(blank: int, way: bytes) -> tuple[MoveName, ...]:
