@@ -174,8 +174,8 @@ def compare(
 
     ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
     that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free.
-    ``database``: where pattern databases are read, as for `open_map`. Raises PuzzleError, BoardError, SettingError,
-    JobError (a pattern database that was not enumerated), ResourceError or StorageError.
+    A run that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
+    PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
     """
     from contextlib import ExitStack
 

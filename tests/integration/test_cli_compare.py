@@ -188,7 +188,6 @@ def test_names_of_files() -> None:
         (["--routes", "no/routes"], "no/routes: there is no folder no; make it first"),
         (["--routes", "full", "--algorithms", "bfs"], "bfs.txt is there already"),
         (["--database", "none.db"], "none.db: there is no such database"),
-        (["--memory", "1k", "--algorithms", "bfs"], "which take the 1.0 KiB of memory allowed"),
     ],
 )
 def test_what_is_wrong(run: RunCommand, folder: Path, arguments: list[str], message: str) -> None:
@@ -199,6 +198,20 @@ def test_what_is_wrong(run: RunCommand, folder: Path, arguments: list[str], mess
     assert message in result.stderr
     assert (folder / "there.csv").read_text() == (folder / "full" / "bfs.txt").read_text() == "mine"
     assert sorted(path.name for path in folder.rglob("*.*")) == ["bfs.txt", "there.csv"]
+
+
+def test_a_search_without_memory_is_given_up(run: RunCommand, run_json: RunJson, folder: Path) -> None:
+    arguments = (*SMALL, "--memory", "1k", "--algorithms", "bfs,ida", "--csv", "runs.csv", "--force")
+    result = run(*arguments, "--routes", "routes", status=1)
+    assert "Given up by bfs: 6 boards, not among its figures." in result.stderr
+    assert "which take the 1.0 KiB of memory allowed" in result.stderr
+    rows = (folder / "runs.csv").read_text().splitlines()
+    assert len(rows) == 13
+    assert rows[1].endswith(",bfs,,,,,,,")
+    assert (folder / "routes" / "bfs.txt").read_text().startswith("board 1: given up")
+    broad, deep = run_json(*arguments, status=1)["algorithms"]
+    assert (broad["failed"], broad["moves"], deep["failed"]) == (6, None, 0)
+    assert deep["moves"] is not None
 
 
 def test_files_are_replaced_when_told(run: RunCommand, folder: Path) -> None:

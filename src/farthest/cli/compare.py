@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
 
 ALGORITHMS = "bfs,dfs,astar,ida"
-DISAGREED = 1
+WRONG = 1
 PARTS = ("mean", "median", "most")
 SHOWN = 5
 
@@ -96,7 +96,8 @@ def compare(
     Each board is any that can be solved, with the same chance. Told are the means, medians and greatest numbers of
     seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the ways
     found. bfs finds shortest ways; so do ida, iddfs and astar where the heuristic is admissible: they must agree, with
-    each other and with the puzzle's stored map if there is one (exit status 1 where they do not).
+    each other and with the puzzle's stored map if there is one. Exit status 1: they do not, or a search was given up
+    because its boards take too much memory.
 
     \b
     Examples:
@@ -135,8 +136,8 @@ def compare(
             print_json({**facts, **_fields(comparison, tally), "map": truth and truth.job})
         else:
             _print(comparison, tally, facts, truth, why_none)
-    if tally.disagreements:
-        context.exit(DISAGREED)
+    if tally.disagreements or tally.failures:
+        context.exit(WRONG)
 
 
 def _stored(
@@ -217,6 +218,7 @@ def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
                 "algorithm": entrant.algorithm,
                 "heuristic": entrant.heuristic,
                 "optimal": comparison.admissible(entrant),
+                "failed": len(tally.failures.get(entrant, ())),
                 **{measure: spread_fields(spread) for measure, spread in tally.spreads(entrant).items()},
             }
             for entrant in comparison.entrants
@@ -244,11 +246,14 @@ def _print(
     others = [entrant.name for entrant in comparison.entrants if not comparison.admissible(entrant)]
     if others:
         click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
+    for entrant, errors in tally.failures.items():
+        given_up = counted(len(errors), "board")
+        click.echo(f"Given up by {entrant.name}: {given_up}, not among its figures. {errors[0]}", err=True)
     if tally.disagreements:
         for text in tally.disagreements[:SHOWN]:
             click.echo(f"Wrong: {text}.", err=True)
         click.echo(f"{counted(len(tally.disagreements), 'contradiction')} in all.", err=True)
-    elif proven:
+    elif proven and tally.runs > sum(map(len, tally.failures.values())):
         there = f", and with the map of job {truth.job}" if truth is not None else ""
         alone = "finds" if len(proven) == 1 else "agree on"
         click.echo(f"{_listed(proven)} {alone} the shortest ways{there}.")

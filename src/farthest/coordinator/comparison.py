@@ -7,7 +7,7 @@ from statistics import fmean, median
 from time import perf_counter
 from typing import TYPE_CHECKING, cast, get_args
 
-from farthest.errors import PuzzleError, SettingError
+from farthest.errors import PuzzleError, ResourceError, SettingError
 from farthest.heuristics.contract import Algorithm
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.wording import near_match, shown
@@ -53,7 +53,8 @@ class Run:
     """One algorithm on one board. ``number``: the board's, from 1.
 
     ``length``, ``moves``: of the way found; None: the board cannot be solved. ``expanded``: None where only generated
-    boards are counted. ``optimal``: no way is shorter, for certain.
+    boards are counted. ``optimal``: no way is shorter, for certain. ``failed``: why the search was given up, None:
+    it was not.
     """
 
     entrant: Entrant
@@ -65,6 +66,7 @@ class Run:
     generated: int
     seconds: float
     optimal: bool
+    failed: str | None = None
 
 
 def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str]) -> list[Entrant]:
@@ -114,11 +116,15 @@ class Comparison:
         return entrant.algorithm != "dfs" and self._heuristic(entrant).admissible
 
     def runs(self, boards: Iterable[Board]) -> Iterator[Run]:
-        """All of a board, then all of the next, as they are searched. Raises ResourceError where a search met more
-        boards than there is memory for."""
+        """All of a board, then all of the next, as they are searched. One that met more boards than there is memory for
+        has failed."""
         for number, board in enumerate(boards, 1):
             for entrant in self.entrants:
-                yield replace(self._run(entrant, board), number=number)
+                try:
+                    run = self._run(entrant, board)
+                except ResourceError as error:
+                    run = Run(entrant, 0, board, None, (), None, 0, 0.0, optimal=False, failed=str(error))
+                yield replace(run, number=number)
 
     def _run(self, entrant: Entrant, board: Board) -> Run:
         heuristic = self._heuristic(entrant)
@@ -170,6 +176,7 @@ class Tally:
         self._shortest: dict[int, tuple[int | None, str]] = {}
         self.runs = 0
         self.disagreements: list[str] = []
+        self.failures: dict[Entrant, list[str]] = {}
 
     def expect(self, number: int, length: int | None, source: str) -> None:
         """What the length of a shortest way for a board is, and who says so."""
@@ -180,9 +187,12 @@ class Tally:
     def add(self, run: Run) -> None:
         """Takes a run in."""
         self.runs += 1
+        figures = self._figures.setdefault(run.entrant, {measure: [] for measure in MEASURES})
+        if run.failed is not None:
+            self.failures.setdefault(run.entrant, []).append(run.failed)
+            return
         if run.optimal:
             self.expect(run.number, run.length, run.entrant.name)
-        figures = self._figures.setdefault(run.entrant, {measure: [] for measure in MEASURES})
         figures["seconds"].append(run.seconds)
         figures["generated"].append(run.generated)
         if run.expanded is not None:

@@ -100,11 +100,16 @@ def _make_folder(folder: Path) -> None:
 
 
 def _row(puzzle: Puzzle, run: Run) -> list[object]:
-    return [
+    which: list[object] = [
         run.number,
         puzzle.body.format_board(run.board),
         run.entrant.algorithm,
         run.entrant.heuristic,
+    ]
+    if run.failed is not None:
+        return which + [None] * (len(COLUMNS) - len(which))
+    return [
+        *which,
         run.length,
         None if run.length is None else run.length + 1,
         run.expanded,
@@ -116,6 +121,8 @@ def _row(puzzle: Puzzle, run: Run) -> list[object]:
 
 def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
     """A heading, and the boards of the way, one a line, the board to be solved first."""
+    if run.failed is not None:
+        return f"board {run.number}: given up\n{puzzle.body.format_board(run.board)}\n\n"
     if run.length is None:
         return f"board {run.number}: no way\n{puzzle.body.format_board(run.board)}\n\n"
     boards = boards_along(puzzle, run.board, run.moves, is_target)
