@@ -79,8 +79,8 @@ def cases() -> Iterator[Case]:
     yield Case("Lights Out 5x5", inside("run", "lights-5x5"))
     yield Case("Hanoi, 4 pegs, 11 discs", inside("run", "hanoi-4-11"))
     # On one thread.
-    yield Case("pancake-20 by gaps", boards("walk", "pancake-20", "gap", "4"))
-    yield Case("2x2x2 by misplaced corners", boards("walk", "cube-2x2x2-htm", "misplaced", "5"))
+    yield Case("pancake-20 by gaps", boards("walk", "pancake-20", "gap", "2"))
+    yield Case("2x2x2 by misplaced corners", boards("walk", "cube-2x2x2-htm", "misplaced", "7"))
     yield Case("8-puzzle, 100 boards breadth first", boards("bfs", "8-puzzle", "100"), 3.0)
     yield Case("distance, cold", inside("cold", "sliding-3x4"), 0.005)
     yield Case("100,000 distances", inside("bulk", "sliding-3x4"), 1.0)
