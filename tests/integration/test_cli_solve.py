@@ -120,6 +120,16 @@ def test_a_job_of_a_search(run: Run, run_json: RunJson) -> None:
     assert run_json("delete", "1")["bytes"] > 300
 
 
+@pytest.mark.parametrize("algorithm", ["bfs", "dfs", "astar"])
+def test_a_job_of_a_search_of_the_graph(run: Run, run_json: RunJson, algorithm: str) -> None:
+    found = run_json("solve", "3-puzzle", "10/23", "--algorithm", algorithm)
+    assert found["moves"]
+    assert run_json("show", "1")["paths"] == found["paths"]
+    text = run("show", "1").stdout
+    assert f"expanded      {found['expanded']:,} boards" in text
+    assert "{}-{}".format(*found["moves"][0]) in text
+
+
 def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
     run_json("enumerate", "eight-kinds")
     run_json("solve", "eight-kinds")

@@ -54,6 +54,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
             ("length", _length(record.result)),
             ("solutions", f"{record.result['solutions']:,}"),
             ("nodes", f"{record.result['nodes']:,}"),
+            *_expanded(record.result),
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
         ]
@@ -83,6 +84,11 @@ def show_search_job(record: JobRecord, database: Database) -> None:
 
         click.echo()
         list_ways(map(way_of, paths), len(paths))
+
+
+def _expanded(result: dict[str, Any]) -> list[tuple[str, str]]:
+    expanded = result["expanded"]
+    return [] if expanded is None else [("expanded", f"{expanded:,} boards")]
 
 
 def _length(result: dict[str, Any]) -> str:

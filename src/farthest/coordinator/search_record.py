@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -173,10 +173,7 @@ class SearchRecorder(OwnedJob):
         frontier.new_solutions = []
 
     def _write(self, iterations: list[IterationRecord], rows: list[SubtreeRecord], gone: list[Place]) -> None:
-        numbered = [
-            (self._numbered + n, json.dumps(way, separators=(",", ":")))
-            for n, way in enumerate(self._solutions)
-        ]
+        numbered = self._numbered_from(self._solutions)
         places = [_text(place) for place in (*gone, *self._stale)]
 
         def write() -> None:
@@ -190,12 +187,21 @@ class SearchRecorder(OwnedJob):
         self._numbered += len(numbered)
         self._ended, self._solutions, self._stale = [], [], []
 
+    def _numbered_from(self, ways: Sequence[Way]) -> list[tuple[int, str]]:
+        """Solutions as they are stored, numbered from those that are."""
+        return [
+            (number, json.dumps(way, separators=(",", ":")))
+            for number, way in enumerate(ways, self._numbered)
+        ]
+
     def solutions(self) -> tuple[Way, ...]:
         """The listed solutions, all of which are stored."""
         return tuple(map(way_of, self._patiently(lambda: self._searches.solutions(self.job))))
 
     def finish(self, outcome: SearchOutcome) -> None:
-        """Stores the result, and marks the job finished."""
+        """Stores the result, and solutions that are not yet: those of a search without iterations. Marks the job
+        finished."""
+        rest = self._numbered_from(outcome.paths[self._numbered :])
         result = {
             "length": outcome.length,
             "solutions": outcome.solutions,
@@ -210,6 +216,7 @@ class SearchRecorder(OwnedJob):
             self._searches.finish(
                 self.job,
                 result,
+                rest,
                 depth=outcome.length,
                 seconds=outcome.seconds,
                 digest=outcome.digest,

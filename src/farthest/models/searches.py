@@ -85,13 +85,15 @@ class Searches:
         self,
         job_id: int,
         result: Mapping[str, Any],
+        solutions: Iterable[tuple[int, str]] = (),
         *,
         depth: int | None,
         seconds: float,
         digest: str,
         owner: str,
     ) -> None:
-        """Marks a search as finished, with its result; nobody owns it any more. ``depth``: the solutions' length."""
+        """Marks a search as finished, with its result, and stores solutions as ``commit`` does; nobody owns it any
+        more. ``depth``: the solutions' length."""
         values = {
             **NOBODYS,
             "status": FINISHED,
@@ -102,8 +104,11 @@ class Searches:
             "digest": digest,
             "result": canonical(result),
         }
+        listed = [{"job_id": job_id, "number": n, "moves": m} for n, m in solutions]
         with self._database.write() as connection:
             connection.execute(delete(subtree).where(subtree.c.job_id == job_id))
+            if listed:
+                connection.execute(insert(solution), listed)
             change_job(connection, job_id, owner, values)
 
     def iterations(self, job_id: int) -> list[IterationRecord]:
