@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from farthest.coordinator import search_loop
+from farthest.search import sliding_engine
 from farthest.search.sliding_engine import SlidingEngine
 
 PUZZLE = "15-puzzle"
@@ -19,9 +20,10 @@ def cut(text: str, setting: Any = setattr) -> None:
     """Cuts searches on sliding puzzles smaller: ``text`` has split_from, parts, budget, and perhaps seconds that each
     piece takes longer; then what was found is stored more often, too. ``setting``: sets the attributes, such as
     pytest's ``monkeypatch.setattr``."""
-    *numbers, seconds = [*text.split(), "0"][:4]
-    for name, number in zip(("split_from", "parts", "budget"), numbers, strict=True):
-        setting(SlidingEngine, name, int(number))
+    split_from, parts, budget, seconds = [*text.split(), "0"][:4]
+    setting(SlidingEngine, "split_from", int(split_from))
+    setting(SlidingEngine, "parts", int(parts))
+    setting(sliding_engine, "piece_budget", lambda _terms, _cells: int(budget))
     if float(seconds):
         setting(search_loop, "COMMIT_SECONDS", 0.1)
         quick = SlidingEngine.run

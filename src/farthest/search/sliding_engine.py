@@ -53,8 +53,7 @@ class SlidingEngine:
         self.space = space
         terms = heuristic.terms()
         assert terms is not None, f"the heuristic {heuristic.name} has no terms"
-        self.budget = 1 << _budget_bits(terms, len(problem.board))
-        """So that a piece takes some tenths of a second at most."""
+        self.budget = piece_budget(terms, len(problem.board))
         self._search = kernel_search(sliding(problem.puzzle), problem.targets(), terms)
 
     def lower_bound(self, board: Board) -> int:
@@ -89,11 +88,12 @@ class SlidingEngine:
         )
 
 
-def _budget_bits(terms: list[list[Component]], cells: int) -> int:
+def piece_budget(terms: list[list[Component]], cells: int) -> int:
+    """Nodes of one piece, so that it takes some tenths of a second at most."""
     parts = [part for term in terms for part in term]
     if any(isinstance(part, Matching) for part in parts):
-        return 20 if cells <= TABLED_CELLS else 16
-    return 22 if len(terms) > 1 or any(not isinstance(part, Table) for part in parts) else 24
+        return 1 << 20 if cells <= TABLED_CELLS else 1 << 16
+    return 1 << 22 if len(terms) > 1 or any(not isinstance(part, Table) for part in parts) else 1 << 24
 
 
 def _moves(blank: int, way: bytes) -> tuple[MoveName, ...]:
