@@ -101,6 +101,12 @@ class SearchRecorder(OwnedJob):
             self._stored = {}
             return complete, None
         last = found[-1]
+        if last.kept is not None and last.kept != len(pieces):
+            raise DamagedMapError(
+                f"{self._database.place}: job {self.job} has {len(pieces)} pieces of the iteration of bound "
+                f"{last.bound}, and {last.kept} were stored; remove the job with `farthest delete {self.job}` and "
+                "search again"
+            )
         try:
             done = {
                 _place(one.place): piece_of(_read_row(last.bound, one.place, one.result))
@@ -147,6 +153,7 @@ class SearchRecorder(OwnedJob):
             seconds,
             totals.next_bound,
             complete=False,
+            kept=len(frontier.waiting) + len(frontier.running) + len(frontier.beyond),
         )
         open_pieces = {**frontier.waiting, **frontier.running}
         rows = [

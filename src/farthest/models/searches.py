@@ -21,7 +21,7 @@ class IterationRecord:
     """One iteration: its totals, and the bound that follows from it. ``pieces``: how many its totals have.
 
     One that is not ``complete`` is under way: its totals are those of its first pieces in order, rows of ``subtree``
-    say the rest.
+    say the rest. ``kept``: how many rows; None where it is complete, or a version without this number stored it.
     """
 
     bound: int
@@ -31,6 +31,7 @@ class IterationRecord:
     seconds: float
     next_bound: int | None
     complete: bool
+    kept: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

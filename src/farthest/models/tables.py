@@ -34,7 +34,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0004"
+SCHEMA_VERSION = "0005"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 
@@ -176,6 +176,7 @@ iteration = Table(
     Column("seconds", Float, nullable=False),
     Column("next_bound", Integer),
     Column("complete", Boolean, nullable=False),
+    Column("kept", BigInteger),  # rows of subtree; null where an older version of the program stored it
     PrimaryKeyConstraint("job_id", "bound"),
     sqlite_with_rowid=False,
 )

@@ -120,3 +120,15 @@ def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) 
             connection.exec_driver_sql(f"UPDATE subtree SET node = {change} WHERE node IS NOT NULL")
         with pytest.raises(DamagedMapError, match="farthest delete 1"):
             solve_problem(problem, SearchSettings(threads=1), None, database)
+
+
+@pytest.mark.parametrize("rows", ["node IS NOT NULL", "place = (SELECT MIN(place) FROM subtree)", "true"])
+@pytest.mark.usefixtures("often")
+def test_missing_pieces_are_told(problem: Problem, tmp_path: Path, rows: str) -> None:
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        with pytest.raises(SearchInterrupted):
+            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(30))
+        with database.write() as connection:
+            connection.exec_driver_sql(f"DELETE FROM subtree WHERE {rows}")
+        with pytest.raises(DamagedMapError, match="were stored; remove the job with `farthest delete 1`"):
+            solve_problem(problem, SearchSettings(threads=1), None, database)

@@ -12,7 +12,7 @@ from farthest.models.tables import iteration, solution, subtree
 
 ME = "host/1/0"
 DONE = IterationRecord(3, 10, 0, 1, 0.5, 5, complete=True)
-UNDER_WAY = IterationRecord(5, 20, 4**40, 4, 0.25, None, complete=False)
+UNDER_WAY = IterationRecord(5, 20, 4**40, 4, 0.25, None, complete=False, kept=2)
 OPEN = SubtreeRecord("3.0", 3, "[[1,0],1,-1,[]]", None)
 FOUND = SubtreeRecord("4", 4, None, "[1,0,[],null,[]]")
 
