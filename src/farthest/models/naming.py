@@ -64,9 +64,17 @@ def no_map(record: JobRecord) -> JobError:
 
 def a_search(record: JobRecord, verb: str) -> JobError:
     """A search is asked for what only enumerations can do."""
+    shown = f"`farthest show {record.id}` shows"
+    mend = {
+        FINISHED: f"it is finished, {shown} what it found",
+        RUNNING: f"it is running, {shown} how far it is",
+        INTERRUPTED: f"the `farthest solve` command that began it goes on with it, {shown} how far it is",
+    }.get(
+        record.state_now,
+        f"it is {record.state_now}, and the `farthest solve` command that began it begins anew",
+    )
     return JobError(
-        f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; the "
-        f"`farthest solve` command that began it goes on with it, `farthest show {record.id}` shows how far it is"
+        f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; {mend}"
     )
 
 

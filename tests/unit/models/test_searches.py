@@ -94,7 +94,20 @@ def test_a_name_never_means_a_search(searches: Searches, jobs: Jobs, search: int
 
 
 def test_a_search_is_not_queued(jobs: Jobs, search: int) -> None:
+    with pytest.raises(JobError, match="searches cannot be queued; it is running"):
+        jobs.requeue(search)
     jobs.interrupt(search, owner=ME)
-    with pytest.raises(JobError, match="searches cannot be queued"):
+    with pytest.raises(JobError, match="goes on with it"):
         jobs.requeue(search)
     assert jobs.claim_next("host/3/0") is None
+
+
+@pytest.mark.parametrize("end", ["finished", "cancelled"])
+def test_what_has_ended_is_not_said_to_go_on(searches: Searches, jobs: Jobs, search: int, end: str) -> None:
+    if end == "finished":
+        searches.finish(search, {}, depth=3, seconds=1, digest="", owner=ME)
+    else:
+        jobs.cancel(search)
+    with pytest.raises(JobError, match=f"it is {end}") as raised:
+        jobs.requeue(search)
+    assert "goes on" not in str(raised.value)
