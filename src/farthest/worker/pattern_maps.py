@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, cast
 import numpy
 
 from farthest import _kernel
-from farthest.errors import JobError, ResourceError
+from farthest.errors import JobError, PuzzleError, ResourceError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.patterns import MARK
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -78,8 +80,7 @@ class PatternMaps:
             )
             what = f", but for job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise JobError(
-            f"{self._database.place}: no finished map of {puzzle.name}{what}; run "
-            f"`farthest enumerate {puzzle.name}` first"
+            f"{self._database.place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}"
         )
 
     def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
@@ -102,6 +103,18 @@ class PatternMaps:
         distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
+
+
+def _enumeration(puzzle: Puzzle) -> str:
+    """What makes the map. The name of a puzzle from a file, which is not known here, names nothing outside it."""
+    try:
+        named = load(puzzle.name).digest == puzzle.digest
+    except PuzzleError:
+        named = False
+    if named:
+        return f"`farthest enumerate {puzzle.name}` first"
+    parent, _, tokens = puzzle.name.partition(MARK)
+    return f"`farthest enumerate FILE{MARK}{tokens}` first, where FILE is the file of {parent}"
 
 
 def _origin(record: JobRecord) -> Origin:

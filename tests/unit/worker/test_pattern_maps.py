@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -15,6 +16,7 @@ from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Origin
+from farthest.puzzles.patterns import pattern_of
 from farthest.queries.distance_map import DistanceMap
 from farthest.verify import pattern as proof
 from farthest.worker.pattern_maps import PatternMaps
@@ -61,6 +63,11 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(database: Datab
         JobError, match="no finished map of 8-puzzle@1-4; run `farthest enumerate 8-puzzle@1-4` first"
     ):
         PatternMaps(database)(load(NAME))
+    for name in ("nine", "15-puzzle"):  # of a file, whose names may be those of others
+        of_file = pattern_of(replace(load("8-puzzle"), name=name), "1-4").puzzle
+        wanted = f"no finished map of {name}@1-4; run `farthest enumerate FILE@1-4` first, where FILE is the file of"
+        with pytest.raises(JobError, match=f"{wanted} {name}$"):
+            PatternMaps(database)(of_file)
     stored(database, NAME, max_depth=5)
     with pytest.raises(JobError, match="but for job 1, which is cut off by --max-depth"):
         PatternMaps(database)(load(NAME))
