@@ -236,6 +236,10 @@ def test_the_python_function(folder: Path) -> None:
     assert [job.kind for job in farthest.jobs()] == ["search"]
     with pytest.raises(farthest.SettingError, match="mannhattan"):
         farthest.solve("8-puzzle", EASY, heuristic="zero,mannhattan")
+    with pytest.raises(farthest.SettingError, match="heuristic 5 is int; expected a name"):
+        farthest.solve("8-puzzle", EASY, heuristic=5)  # type: ignore[arg-type]
+    with pytest.raises(farthest.SettingError, match="heuristic 5 is int; expected a name"):
+        farthest.compare("8-puzzle", [EASY], heuristics=[5])  # type: ignore[list-item]
     with pytest.raises(farthest.UnreachableError):
         farthest.solve("8-puzzle", "213456780")
     with pytest.raises(ValueError, match="limit is 100000000000000000000; expected at most 1000000000"):

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, cast, get_args
 
 from farthest.errors import PuzzleError, ResourceError, SettingError
-from farthest.heuristics.contract import Algorithm
+from farthest.heuristics.contract import Algorithm, check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.wording import near_match, shown
 from farthest.search.deepening import deepen
@@ -72,6 +72,8 @@ class Run:
 def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str]) -> list[Entrant]:
     """Each algorithm, with each of the heuristics if it asks one; none twice. No heuristics: `manhattan` where it is
     for the puzzle, else its default. Raises SettingError for what is no algorithm, or heuristics that none asks."""
+    for text in heuristics:
+        check_text(text)
     chosen = list(dict.fromkeys(algorithms))
     for name in chosen:
         if name not in ALGORITHMS:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from farthest.errors import SettingError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -142,3 +144,11 @@ LoadMap = Callable[["Puzzle"], PatternMap]
 """Gives the map of a derived puzzle. Raises JobError, with the command that makes it, where there is none."""
 
 Algorithm = Literal["ida", "iddfs", "bfs", "dfs", "astar"]
+
+
+def check_text(heuristic: object) -> None:
+    """Raises SettingError where a heuristic is not named by a text, as callers from Python may do."""
+    if not isinstance(heuristic, str):
+        raise SettingError(
+            f"heuristic {heuristic!r} is {type(heuristic).__name__}; expected a name, such as 'zero'"
+        )

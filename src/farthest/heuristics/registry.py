@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError, SettingError
 from farthest.heuristics.combined import Greatest, Sum
+from farthest.heuristics.contract import check_text
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored, symmetries
@@ -50,6 +51,7 @@ def open_heuristic(
     ``load_map`` gives the maps of patterns, and is called for nothing else. Raises SettingError where the text is wrong
     or a heuristic is not for the puzzle, PuzzleError for a wrong pattern, and what ``load_map`` raises.
     """
+    check_text(text)
     return _Reader(text, puzzle, targets, load_map).heuristic()
 
 

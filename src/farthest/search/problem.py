@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
+from farthest.heuristics.contract import check_text
 from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.json_fields import integers, text
@@ -25,13 +26,16 @@ class Problem:
     """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
 
     ``target``: ``goal``, ``start``, or a board's text. ``heuristic``: as written on the command line
-    (heuristics/registry.py).
+    (heuristics/registry.py); SettingError where it is no text.
     """
 
     puzzle: Puzzle
     board: Board
     target: str
     heuristic: str
+
+    def __post_init__(self) -> None:
+        check_text(self.heuristic)
 
     def targets(self) -> tuple[Board, ...]:
         """The boards that end the search, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
