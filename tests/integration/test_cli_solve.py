@@ -89,6 +89,30 @@ def test_all_are_listed(run: Run) -> None:
     assert sum(line.count("-") >= 30 for line in text.splitlines()) == 2
 
 
+@pytest.mark.parametrize(
+    ("puzzle", "board", "length", "solutions"),
+    [
+        ("eight-kinds", (), 30, 16),
+        ("8-puzzle", ("123456780",), 0, 1),
+        ("die-hard-jugs", (), 6, 1),
+        ("pancake-4", ("4231",), 4, 4),
+    ],
+)
+def test_all_are_counted_and_none_is_listed(
+    run: Run, run_json: RunJson, puzzle: str, board: tuple[str, ...], length: int, solutions: int
+) -> None:
+    asked = ("solve", puzzle, *board, "--all", "--limit", "0")
+    found = run_json(*asked)
+    assert (found["length"], found["solutions"], found["paths"], found["moves"]) == (
+        length,
+        solutions,
+        [],
+        None,
+    )
+    assert "more" not in run(*asked).stdout
+    assert run_json("show", "1")["paths"] == []
+
+
 def test_a_solved_board_takes_no_moves(run_json: RunJson, run: Run) -> None:
     for options in ([], ["--all"], ["--algorithm", "dfs"]):
         found = run_json("solve", "8-puzzle", "123456780", *options)
@@ -181,8 +205,8 @@ BAD: list[tuple[list[str], list[str]]] = [
     ),
     (["8-puzzle", EASY, "--heuristic", "misplaced+manhattan", "--all"], ["--all", "take another heuristic"]),
     (["8-puzzle", EASY, "--limit", "5"], ["--limit needs --all"]),
-    (["8-puzzle", EASY, "--all", "--limit", "0"], ["--limit", "1<=x<=1000000000"]),
-    (["8-puzzle", EASY, "--all", "--limit", "1" + 20 * "0"], ["--limit", "1<=x<=1000000000"]),
+    (["8-puzzle", EASY, "--all", "--limit", "-1"], ["--limit", "0<=x<=1000000000"]),
+    (["8-puzzle", EASY, "--all", "--limit", "1" + 20 * "0"], ["--limit", "0<=x<=1000000000"]),
     (["8-puzzle", EASY, "--threads", "0"], ["--threads", "4096"]),
     (["8-puzzle", EASY, "--memory", "1GiB"], ["--memory", "ida keeps no boards"]),
     (["8-puzzle", EASY, "--algorithm", "bfs", "--memory", "lots"], ["lots", "not a size"]),

@@ -126,12 +126,13 @@ def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> N
     help="Show the version.",
 )
 def cli() -> None:
-    """Enumerate the whole state space of a puzzle, keep its distance map, ask it.
+    """Enumerate the whole state space of a puzzle, ask its distance map, or search for one board's solutions.
 
     \b
     Example:
       farthest enumerate eight-kinds
       farthest distance eight-kinds '┘│└/─□─/┐│┌'
+      farthest solve 8-puzzle 867254301
     """
 
 

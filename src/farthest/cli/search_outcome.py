@@ -71,11 +71,13 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
             else f"{outcome.algorithm} takes the first way that it finds"
         )
         click.echo(f"{length}, not proven shortest: {reason}\n")
-    if listed:
+    if listed and outcome.paths:
         list_ways(outcome.paths, outcome.solutions)
-    else:
+        click.echo()
+    elif not listed:
         moves = list(outcome.paths[0])
         draw_way(problem.puzzle, Way(boards_along(problem.puzzle, problem.board, moves), moves))
+        click.echo()
     bounds = [one.bound for one in outcome.iterations]
     how = f" in {counted(len(bounds), 'iteration')}" if bounds else ""
     if bounds:
@@ -83,7 +85,7 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
     expanded = "" if outcome.expanded is None else f", {counted(outcome.expanded, 'board')} expanded"
     took = seconds_text(outcome.seconds)
     click.echo(
-        f"\n{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}; kept as job {outcome.job} in "
+        f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}; kept as job {outcome.job} in "
         f"{database.place}"
     )
 

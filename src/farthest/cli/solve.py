@@ -35,9 +35,9 @@ GUIDED = ("ida", "astar")
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(
     "--limit",
-    type=click.IntRange(min=1, max=10**9),
+    type=click.IntRange(min=0, max=10**9),
     metavar="N",
-    help="With --all: list at most N.  [default: 1000]",
+    help="With --all: list at most N; 0: only count.  [default: 1000]",
 )
 @click.option(
     "--workers",
@@ -110,7 +110,7 @@ def solve(
     settings = SearchSettings(
         algorithm=algorithm,
         all_solutions=all_,
-        limit=limit or LISTED,
+        limit=LISTED if limit is None else limit,
         workers=workers or "threads",
         threads=threads,
         memory=memory,

@@ -24,7 +24,7 @@ DEEPENING: tuple[Algorithm, ...] = ("ida", "iddfs")
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How to search. ``all_solutions``: count all optimal solutions and list ``limit`` of them, else one.
+    """How to search. ``all_solutions``: count all optimal solutions and list ``limit`` of them, perhaps 0, else one.
 
     Only ``parameters`` decide the result. ``threads``: None: the cores that this process may use. Raises ValueError for
     numbers out of their range and algorithms that are not known.
@@ -39,9 +39,9 @@ class SearchSettings:
     lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
-        for name, value in (("limit", self.limit), ("threads", self.threads)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; expected 1 or more")
+        for name, value, least in (("limit", self.limit, 0), ("threads", self.threads, 1)):
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; expected {least} or more")
         if self.limit > MOST_LISTED:
             raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
         if self.algorithm not in get_args(Algorithm):
@@ -103,7 +103,7 @@ class SearchOutcome:
 
     @property
     def moves(self) -> Way | None:
-        """The first solution; None where there is none."""
+        """The first solution; None where there is none, or none is listed."""
         return self.paths[0] if self.paths else None
 
 

@@ -80,7 +80,8 @@ class _Solve:
         heuristic = self._heuristic()
         if is_solved(self._problem):
             self._record({})
-            return self._finish(0, 1, ((),), ())
+            none_listed = self._settings.all_solutions and self._settings.limit == 0
+            return self._finish(0, 1, () if none_listed else ((),), ())
         if self._settings.algorithm not in DEEPENING:
             return self._search_graph(heuristic)
         return self._deepen(heuristic)
@@ -130,8 +131,8 @@ class _Solve:
                 )
                 search.run()
                 paths = search.paths
-                # The bound may be more, where the heuristic is more than the distance.
-                length = len(paths[0]) if paths else None
+                # The bound may be more, where the heuristic is more than the distance; then one is listed.
+                length = len(paths[0]) if paths else search.iterations[-1].bound if search.solutions else None
                 iterations = tuple(map(iteration_of, search.iterations))
                 return self._finish(length, search.solutions, paths, iterations, resumed=search.resumed)
         except KeyboardInterrupt:
