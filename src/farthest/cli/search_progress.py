@@ -26,7 +26,10 @@ class QuietSearchReporter(SearchReporter):
 
 
 class LineSearchReporter(QuietSearchReporter):
-    """A line of ``key=value`` pairs for each event."""
+    """A line of ``key=value`` pairs for each event, and for progress where there is any."""
+
+    def __init__(self) -> None:
+        self._told: dict[str, Any] = {}
 
     def begun(self, job: int | None, bound: int) -> None:
         click.echo(f"begun job={job} bound={bound}", err=True)
@@ -39,6 +42,9 @@ class LineSearchReporter(QuietSearchReporter):
         click.echo(f"iteration bound={iteration.bound} {counts} seconds={iteration.seconds:.6f}", err=True)
 
     def progress(self, known: dict[str, Any]) -> None:
+        if known == self._told:
+            return
+        self._told = dict(known)
         click.echo(" ".join(("progress", *(f"{name}={value}" for name, value in known.items()))), err=True)
 
 
