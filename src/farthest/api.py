@@ -138,7 +138,7 @@ def solve(
     from farthest.worker.pattern_maps import PatternMaps
 
     loaded = _puzzle(puzzle)
-    chosen = default_heuristic(loaded) if heuristic is None else heuristic
+    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
     problem = Problem(loaded, start_or(loaded, board), to, chosen)
     settings = SearchSettings(algorithm, all_solutions, limit, workers, threads)
     with ExitStack() as stack:

@@ -105,7 +105,7 @@ def solve(
     from farthest.search.problem import Problem, start_or
 
     definition = load(puzzle)
-    chosen = default_heuristic(definition) if heuristic is None else heuristic
+    chosen = default_heuristic(definition, algorithm) if heuristic is None else heuristic
     problem = Problem(definition, start_or(definition, board), target, chosen)
     settings = SearchSettings(
         algorithm=algorithm,

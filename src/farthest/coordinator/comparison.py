@@ -86,7 +86,8 @@ def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str
         )
     asked = list(dict.fromkeys(heuristics))
     if guided and not asked:
-        asked = ["manhattan" if "manhattan" in applicable(puzzle) else default_heuristic(puzzle)]
+        default = default_heuristic(puzzle, "astar" if "astar" in guided else "ida")
+        asked = ["manhattan" if "manhattan" in applicable(puzzle) else default]
     found: list[Entrant] = []
     for algorithm in ALGORITHMS:
         if algorithm in chosen:

@@ -22,7 +22,7 @@ from farthest.puzzles.wording import near_match, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.heuristics.contract import Heuristic, LoadMap
+    from farthest.heuristics.contract import Algorithm, Heuristic, LoadMap
     from farthest.puzzles.body import Board
     from farthest.puzzles.definition import Puzzle
 
@@ -62,16 +62,16 @@ def applicable(puzzle: Puzzle) -> list[str]:
     return [name for name, simple in SIMPLE.items() if simple.problem(puzzle) is None]
 
 
-def default_heuristic(puzzle: Puzzle) -> str:
+def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
     """The strongest of ``applicable`` with which the puzzle is searched fast: it needs no stored map.
 
-    Of several blanks neither `matching` nor `linear-conflict`, which the kernel works out for one blank only. Raises
-    SettingError for an additive pattern's puzzle.
+    Neither `matching` nor `linear-conflict` of several blanks, or for A*: the kernel works them out for deepening with
+    one blank only. Raises SettingError for an additive pattern's puzzle.
     """
     if _is_pattern(puzzle):
         raise SettingError(_pattern_problem(puzzle))
     names = set(applicable(puzzle))
-    if isinstance(puzzle.body, Sliding) and puzzle.body.counts[0] > 1:
+    if isinstance(puzzle.body, Sliding) and (algorithm == "astar" or puzzle.body.counts[0] > 1):
         names -= {"linear-conflict", "matching"}
     return next(name for name in STRONGEST if name in names)
 

@@ -48,6 +48,14 @@ def test_what_is_for_a_puzzle(name: str, default: str, names: str) -> None:
     assert default_heuristic(puzzle) == default
 
 
+@pytest.mark.parametrize(
+    ("name", "default"),
+    [("8-puzzle", "manhattan"), ("eight-kinds", "nearest"), ("pancake-6", "gap"), ("hoppers", "zero")],
+)
+def test_the_default_of_a_star_is_one_that_its_kernel_takes(name: str, default: str) -> None:
+    assert default_heuristic(load(name), "astar") == default
+
+
 @pytest.mark.parametrize("name", families.PUZZLES)
 def test_defaults_can_be_opened(name: str) -> None:
     puzzle = families.PUZZLES[name]()
