@@ -168,6 +168,7 @@ def test_values(process: Process, redis_url: str, name: str, value: str) -> None
     one_error(result.stderr, result.returncode, name)
 
 
+@pytest.mark.slow
 def test_workers_of_another_version(process: Process, redis_url: str) -> None:
     record = WorkerRecord("farthest@old", "old", 1, "0.0.1", -1, 1, "2026-01-01T00:00:00+00:00")
     with Redis.from_url(redis_url) as redis:

@@ -222,6 +222,7 @@ def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -
     }
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     with watching("1") as (process, _):

@@ -115,6 +115,7 @@ def compare(cluster: Cluster, *names: str) -> None:
         assert result.digest == expected.digest
 
 
+@pytest.mark.slow
 def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     files = {"blanks.toml": TWO_BLANKS, "tiles.toml": TWO_TILES}
     for name, text in files.items():

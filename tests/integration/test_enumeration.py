@@ -120,6 +120,7 @@ ways = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(puzzles(most=5000), ways)
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way: Settings) -> None:
@@ -149,6 +150,7 @@ def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, wa
     assert counted.digest == enumerate_puzzle(puzzle, None, replace(plain, histogram_only=True)).digest
 
 
+@pytest.mark.slow
 @given(puzzles(most=5000), ways, st.integers(0, 12), st.booleans())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 def test_a_depth_limit_cuts_the_same_layers_off(

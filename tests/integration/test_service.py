@@ -168,6 +168,7 @@ def test_it_survives_a_restart_of_the_database(quick: Cluster, postgres_server: 
     assert quick.run("3-puzzle").digest == digest("3-puzzle")
 
 
+@pytest.mark.slow
 def test_health(quick: Cluster, process: Process) -> None:
     assert process("coordinator", "--healthy", env=quick.environment).returncode == 1
     coordinator = quick.add_coordinator()

@@ -52,6 +52,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
         worker.kill()
 
 
+@pytest.mark.slow
 def test_a_worker_tells_of_itself_and_drains(nodes: RedisNodes, start: Start) -> None:
     worker = start(nodes, "--name", "alpha")
     (record,) = list_workers(nodes)

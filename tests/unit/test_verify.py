@@ -117,6 +117,7 @@ def test_a_good_map_passes_every_check(puzzle: Puzzle, layout: Layout, good: Map
     assert json.loads(json.dumps(report.to_json()))["ok"] is True
 
 
+@pytest.mark.slow
 @given(st.data(), puzzles(most=2_000))
 def test_naive_maps_of_all_kinds_of_puzzle_pass(data: st.DataObject, puzzle: Puzzle) -> None:
     layout = data.draw(layouts(puzzle))

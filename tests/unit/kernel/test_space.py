@@ -84,6 +84,7 @@ def binomial(n: int, k: int) -> int:
     return out
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_boards_have_the_keys_that_the_layout_defines(data: st.DataObject) -> None:
     puzzle = data.draw(puzzles(most=720))

@@ -52,6 +52,7 @@ def test_moves_are_those_of_the_naive_model(data: st.DataObject) -> None:
             assert board[move.name[1]] == 0
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_neighbours_of_many_boards_are_those_of_each(data: st.DataObject) -> None:
     puzzle = data.draw(puzzles(most=720))
