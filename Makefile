@@ -120,7 +120,7 @@ sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests unde
 
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
-	@$(PYTEST) -m slow -n $(PYTEST_JOBS)
+	@$(PYTEST) -m slow -n $(PYTEST_JOBS) --durations=15
 
 bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 	@$(BIN)/python benchmarks/run.py

@@ -123,6 +123,7 @@ def test_only_the_block_of_a_worker_that_died_is_sent_again(store: RunStore, nod
     assert layer.ended() is None
 
 
+@pytest.mark.slow
 def test_a_block_that_is_worked_on_is_not_sent_again(store: RunStore, nodes: RedisNodes) -> None:
     layer = Layer(store)
     run, depth, block = take(nodes, 10, "slow one")

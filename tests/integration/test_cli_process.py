@@ -82,6 +82,7 @@ def test_help_imports_click_alone() -> None:
     assert unwanted.isdisjoint(imported.split())
 
 
+@pytest.mark.slow
 def test_a_reader_that_goes_away(process: Process) -> None:
     process("enumerate", "8-puzzle")
     for arguments in (["states", "1", "--depth", "24"], ["states", "1", "--depth", "24", "--json"]):
@@ -114,6 +115,7 @@ def test_standard_output_that_cannot_show_a_board(process: Process) -> None:
     assert json.loads(result.stdout)["start"] == "┘│└/─□─/┐│┌"
 
 
+@pytest.mark.slow
 def test_interrupt_of_an_enumeration(folder: Path, process: Process) -> None:
     command = [*COMMAND, "enumerate", "sliding-3x4", "--progress"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:

@@ -204,6 +204,7 @@ def test_watch_on_a_terminal(run: Run, database: Database) -> None:
     assert "90,720 states, eccentricity 30" in out
 
 
+@pytest.mark.slow
 def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     Jobs(database).claim_next(owner_token())

@@ -124,6 +124,7 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
 
 
+@pytest.mark.slow
 def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
     """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
     own = tmp_path / "frogs.toml"
@@ -132,6 +133,7 @@ def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("workers", [2], indirect=True, ids="{}-processes".format)
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_same_digest_in_many_blocks(workers: Cluster, name: str) -> None:
     compare(workers, name)

@@ -196,6 +196,7 @@ class StopAt(Reporter):
             raise Stop
 
 
+@pytest.mark.slow
 @given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_a_stopped_run_goes_on_in_any_way(

@@ -140,6 +140,7 @@ def test_cancel_and_resume(cluster: Cluster, run: Run) -> None:
     says(coordinator, f"job {job}: goes on after depth")
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_is_told_of_and_passed_over(quick: Cluster, process: Process) -> None:
     with open_database(quick.database_url, create=False) as database:
         parameters = {"direction": "to", "where": "goal", "max_depth": None, "histogram_only": False}

@@ -143,6 +143,7 @@ def test_maps_of_limited_depth_pass_only_as_such(data: st.DataObject, puzzle: Pu
         assert not verify_map(puzzle, layout, puzzle.origin, distances, depth=depth - 1).ok
 
 
+@pytest.mark.slow
 @given(st.data(), puzzles(most=500))
 def test_one_wrong_distance_anywhere_is_found(data: st.DataObject, puzzle: Puzzle) -> None:
     layout = data.draw(layouts(puzzle))

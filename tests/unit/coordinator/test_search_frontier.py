@@ -45,6 +45,7 @@ def one_by_one(engine: TreeEngine, *, first: bool, split: bool) -> Result:
     return Totals(nodes, solutions, number, min(bounds, default=None), len(listed)), listed
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.integers(1, 8), st.integers(0, 10**6))
 def test_any_order_gives_the_same(seed: int, first: bool, split: bool, budget: int, chance: int) -> None:
     engine, order = TreeEngine(seed, budget=budget), random.Random(chance)

@@ -96,6 +96,7 @@ def test_other_searches_are_not_gone_on_with(problem: Problem, tmp_path: Path) -
         assert again.resumed is not None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_a_search_that_is_cut_otherwise_is_begun_anew(
     problem: Problem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
