@@ -138,6 +138,7 @@ def test_a_layer_is_complete_when_it_returns(pair: Pair, one_case: AnyCase) -> N
         assert store.counts(depth) == one_case.counts(depth, store.shards)
 
 
+@pytest.mark.slow
 def test_running_a_layer_again_changes_nothing(pair: Pair, one_case: AnyCase) -> None:
     executor, make_store = pair
     store = make_store(one_case)

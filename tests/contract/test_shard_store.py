@@ -192,6 +192,7 @@ def test_two_workers_with_the_same_shards_at_once_change_nothing(
     assert list(layers_of(one_case, make_store(one_case), take))
 
 
+@pytest.mark.slow
 def test_many_threads_step_shards_of_one_layer(make_store: StoreFactory, one_case: AnyCase) -> None:
     def take(store: ShardStore, depth: int, shards: list[int]) -> None:
         with ThreadPoolExecutor(4) as pool:

@@ -149,6 +149,7 @@ def test_servers_that_do_not_run(
         one_error(told, status, f"{nowhere}/0: Redis cannot be reached", "FARTHEST_REDIS_URL")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [

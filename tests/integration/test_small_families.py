@@ -46,6 +46,7 @@ def made(request: pytest.FixtureRequest, folder: Path) -> Iterator[DistanceMap]:
         yield found
 
 
+@pytest.mark.slow
 def test_a_whole_map(made: DistanceMap) -> None:
     space = made.space
     if space.code_bytes == 8:

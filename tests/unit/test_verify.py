@@ -454,6 +454,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LARGE)
 @given(data=st.data())
 def test_large_spaces_are_ranked_exactly(kind: str, data: st.DataObject) -> None:

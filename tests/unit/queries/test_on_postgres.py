@@ -35,6 +35,7 @@ def pair(request: pytest.FixtureRequest, map_of: MapOf, postgres_server: Postgre
         yield map_of(name, origin, depth), stored
 
 
+@pytest.mark.slow
 def test_what_is_known_of_the_map(pair: Pair) -> None:
     file, stored = pair
     for fact in ("digest", "layers", "states", "eccentricity", "complete", "depth", "unit", "origin"):
