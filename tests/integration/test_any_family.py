@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 
 import farthest
+from families import BLOCKS, PEGS, python_class
 from farthest.coordinator.enumeration import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
@@ -22,30 +23,6 @@ from farthest.models.tables import chunk
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import DistanceMap
-
-
-def python_class(name: str) -> Puzzle:
-    text = f'name = "p"\nfamily = "python"\n[python]\nclass = "python_spaces:{name}"\n'
-    return parse_puzzle(text, "p.toml")
-
-
-BLOCKS = """
-name = "corner"
-family = "blocks"
-metric = "{}"
-[blocks]
-start = ["AAB", "ACB", "..D"]
-goal = ["...", ".AA", ".A."]
-"""
-
-PEGS = """
-name = "plus"
-family = "pegs"
-metric = "{}"
-[pegs]
-start = ["#oo#", "oooo", "o.oo", "#oo#"]
-goal = ["#..#", "....", ".o..", "#..#"]
-"""
 
 CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
     "permutation": (lambda: farthest.load_puzzle("pancake-5"), None),

@@ -84,7 +84,6 @@ def show_outcome(
     """Layers, farthest boards, where goals are met, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
     from farthest.drawing.terminal import coloured
-    from farthest.puzzles.sliding import Sliding
 
     print_table(
         ("depth", "states"),
@@ -119,7 +118,7 @@ def show_outcome(
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
     click.echo(f"  farthest distance {outcome.job} '{shown[0]}'")
-    if not (isinstance(body, Sliding) and body.blanks):  # a pattern has no moves
+    if body.has_moves:
         click.echo(f"  farthest path {outcome.job} '{shown[0]}'")
     click.echo(f"  farthest states {outcome.job} --farthest")
 

@@ -19,7 +19,6 @@ from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import PuzzleError
-from farthest.puzzles.sliding import Sliding
 from farthest.spaces.contract import gather, scatter
 from farthest.worker.memory import MemoryStore, searches_in_place
 
@@ -211,7 +210,7 @@ def site_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Site:
 
 def check_workers(puzzle: Puzzle) -> None:
     """Raises PuzzleError for a puzzle that only one process can enumerate."""
-    if isinstance(puzzle.body, Sliding) and puzzle.body.blanks:
+    if not puzzle.body.has_moves:
         raise PuzzleError(
             f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
             "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"

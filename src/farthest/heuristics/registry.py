@@ -57,7 +57,7 @@ def open_heuristic(
 
 def applicable(puzzle: Puzzle) -> list[str]:
     """The plain names that are for the puzzle, all admissible, in a fixed order, ``zero`` first."""
-    if _is_pattern(puzzle):
+    if not puzzle.body.has_moves:
         return []
     return [name for name, simple in SIMPLE.items() if simple.problem(puzzle) is None]
 
@@ -68,7 +68,7 @@ def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
     Neither `matching` nor `linear-conflict` of several blanks, or for A*: the kernel works them out for deepening with
     one blank only. Raises SettingError for an additive pattern's puzzle.
     """
-    if _is_pattern(puzzle):
+    if not puzzle.body.has_moves:
         raise SettingError(_pattern_problem(puzzle))
     names = set(applicable(puzzle))
     if isinstance(puzzle.body, Sliding) and (algorithm == "astar" or puzzle.body.counts[0] > 1):
@@ -84,7 +84,7 @@ class _Reader:
         self.load_map = load_map
 
     def heuristic(self) -> Heuristic:
-        if _is_pattern(self.puzzle):
+        if not self.puzzle.body.has_moves:
             raise SettingError(_pattern_problem(self.puzzle))
         terms = [self._term(term) for term in self.text.split(",")]
         return terms[0] if len(terms) == 1 else Greatest(self.text, terms)
@@ -148,11 +148,6 @@ class _Reader:
         return SettingError(
             f"{place}: {problem}" if part == self.text else f"{place}: {shown(part)} {problem}"
         )
-
-
-def _is_pattern(puzzle: Puzzle) -> bool:
-    """Whether it is of an additive pattern, which has no moves of its own."""
-    return isinstance(puzzle.body, Sliding) and bool(puzzle.body.blanks)
 
 
 def _pattern_problem(puzzle: Puzzle) -> str:

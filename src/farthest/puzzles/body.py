@@ -45,6 +45,12 @@ class Body(ABC):
         goals, start = self.origin_boards
         return bool(goals) if where == "goal" else start is not None
 
+    @property
+    def has_moves(self) -> bool:
+        """Whether boards are joined by moves, each of which costs one; not so of an additive pattern, which is
+        enumerated as a whole by one process and only serves as a heuristic."""
+        return True
+
     def metric_problem(self, metric: str) -> str | None:
         """Why this body cannot be played in one of its family's metrics, or None when it can."""
         del metric

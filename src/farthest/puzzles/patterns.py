@@ -99,7 +99,7 @@ def pattern_of(parent: Puzzle, text: str) -> Pattern:
         made, relabel = _plain(body, labels, place)
     else:
         made, relabel = _additive(body, parent.metric, labels, place)
-    additive = isinstance(made, Sliding) and bool(made.blanks)
+    additive = not made.has_moves
     return _pattern(parent, made, chosen, labels, relabel, plain=plain, additive=additive)
 
 

@@ -78,6 +78,11 @@ class Sliding(Body):
         """See Body."""
         return self.goals, self.start
 
+    @property
+    def has_moves(self) -> bool:
+        """See Body."""
+        return not self.blanks
+
     def metric_problem(self, metric: str) -> str | None:
         """See Body: slides need the straight rows of a grid."""
         if metric == "slide" and not self.rows:
