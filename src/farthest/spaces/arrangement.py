@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import ResourceError
@@ -23,6 +23,8 @@ from farthest.spaces.moves import Move
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from farthest.spaces.contract import EngineKind
 
 
 class ArrangementSpace:
@@ -49,7 +51,7 @@ class ArrangementSpace:
         self.moves_toward = moves_toward
         self.moves_away = moves_away
         self.cells = puzzle.body.cells
-        self.engine: Literal["gather", "scatter", "pattern"] = "gather"
+        self.engine: EngineKind = "gather"
         self.code_bytes = 8
         self.moves_both_ways = True
         self._class_of = bytearray(b"\xff" * 256)

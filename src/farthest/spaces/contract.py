@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     """Boards: shape (boards, cells)."""
     Codes = NDArray[Any]
     """Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
+    EngineKind = Literal["gather", "scatter", "pattern"]
+    """The ways of enumerating."""
     MoveName = str | tuple[int, int]
     """A move as `farthest path` writes it; of sliding puzzles (cell that becomes blank, cell that is filled)."""
 
@@ -33,7 +35,7 @@ NO_KEY = 2**64 - 1
 class Space(Protocol):
     """A puzzle compiled, with its origin: boards to codes and back, and the neighbours of boards."""
 
-    engine: Literal["gather", "scatter", "pattern"]
+    engine: EngineKind
     """Which way of enumerating is its own."""
     puzzle: Puzzle
     origin: Origin

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError, ResourceError, StorageError
 from farthest.puzzles.body import WILDCARD, Board
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.spaces.contract import Boards, Codes, MoveName
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MoveName
 
     Keys = NDArray[np.uint64]
     Step = tuple[str, NDArray[np.intp], Keys]
@@ -38,7 +38,7 @@ class DigitSpace(ABC):
     ``radices``: the number of values of each digit, the lowest first.
     """
 
-    engine: Literal["gather", "scatter", "pattern"] = "scatter"
+    engine: EngineKind = "scatter"
     code_bytes = 8
     moves_both_ways = True
     graded = False

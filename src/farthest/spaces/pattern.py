@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from math import perm
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import PuzzleError, ResourceError
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, MoveName
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MoveName
 
 LAYOUT = {"version": 1, "kind": "placements"}
 
@@ -33,7 +33,7 @@ MAX_KEYS = 2**40
 class PatternSpace:
     """An additive pattern with its origin. ``pieces``: how many there are, with labels from 1 on."""
 
-    engine: Literal["gather", "scatter", "pattern"] = "pattern"
+    engine: EngineKind = "pattern"
     code_bytes = 8
     moves_both_ways = True
 

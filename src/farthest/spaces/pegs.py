@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.puzzles.definition import Origin, Puzzle
@@ -18,7 +18,7 @@ from farthest.spaces.pegs_layout import LINES, Layout, choose_layout, kind_of, p
 
 if TYPE_CHECKING:
     from farthest.puzzles.body import Board
-    from farthest.spaces.contract import Boards, Codes, Space
+    from farthest.spaces.contract import Boards, Codes, EngineKind, Space
 
 MAX_INDEX_BITS = 34
 """Of a class that is enumerated by bits: its layers have 2 GiB."""
@@ -59,7 +59,7 @@ def _layout_of(puzzle: Puzzle, origins: Sequence[Board]) -> Layout | None:
 class PegSpace(PegBoards):
     """A GatherSpace: all boards of one class by keys."""
 
-    engine: Literal["gather", "scatter", "pattern"] = "gather"
+    engine: EngineKind = "gather"
     code_bytes = 8
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:

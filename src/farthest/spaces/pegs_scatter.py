@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.spaces.contract import NO_KEY
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.body import Board
     from farthest.puzzles.definition import Origin, Puzzle
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards, Codes, EngineKind
 
 _MOST_HOLES = 63
 """The mask of 64 pegs is no code: NO_KEY."""
@@ -24,7 +24,7 @@ _MOST_HOLES = 63
 class PegScatterSpace(PegBoards):
     """A ScatterSpace, sparse: few boards of all can be reached."""
 
-    engine: Literal["gather", "scatter", "pattern"] = "scatter"
+    engine: EngineKind = "scatter"
     code_bytes = 8
     keys: int | None = None
     undirected = False

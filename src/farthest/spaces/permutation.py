@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import ResourceError
@@ -25,6 +25,8 @@ from farthest.spaces.permutation_layout import Layout, choose_layout
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from farthest.spaces.contract import EngineKind
 
 MAX_KEYS = 2**62
 MOST_PLACES = 2**16
@@ -53,7 +55,7 @@ class PermutationSpace(PermutationBoards):
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: Literal["gather", "scatter", "pattern"] = "gather"
+        self.engine: EngineKind = "gather"
         self.layout = layout
         self._class_of = bytearray(b"\xff" * 256)
         for position, label in enumerate(layout.classes):

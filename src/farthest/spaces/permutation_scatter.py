@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from farthest.spaces.permutation_layout import Layout, twist_sum
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from farthest.spaces.contract import EngineKind
+
 MAX_KEYS = 2**62
 BATCH = 1 << 16
 """States expanded at a time: what they need lies in the near caches."""
@@ -41,7 +43,7 @@ class SlotwiseSpace(PermutationBoards):
         self, puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any] | None
     ) -> None:
         super().__init__(puzzle, origin, origins)
-        self.engine: Literal["gather", "scatter", "pattern"] = "scatter"
+        self.engine: EngineKind = "scatter"
         self.undirected = self.body.symmetric
         self.graded = False
         if fields is None:

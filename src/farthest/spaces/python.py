@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.spaces.contract import Boards, Codes, MoveName
+    from farthest.spaces.contract import Boards, Codes, EngineKind, MoveName
 
 VERSION = 1
 
@@ -37,7 +37,7 @@ def compile(  # noqa: A001 - what families call it
 class PythonSpace:
     """A ScatterSpace whose codes are the keys of a user's class."""
 
-    engine: Literal["gather", "scatter", "pattern"] = "scatter"
+    engine: EngineKind = "scatter"
     graded = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:
