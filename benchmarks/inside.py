@@ -21,6 +21,7 @@ from farthest.coordinator.enumeration import Settings, enumerate_puzzle
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.executors import ThreadsExecutor
 from farthest.coordinator.layers import LayerSearch
+from farthest.puzzles.allowed import allow_module
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
@@ -73,6 +74,7 @@ def random_boards(puzzle: Puzzle, count: int) -> list[str]:
 
 def main(case: str, name: str, option: str = "") -> None:
     """Runs one case."""
+    allow_module("python_space")
     puzzle = load(name)
     import_module(f"farthest.spaces.{puzzle.family}")
     if case in ("enumerate", "histogram", "map"):

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest import PuzzleSpace
+
 Keys = NDArray[np.uint64]
 
 
-class TwoRows:
+class TwoRows(PuzzleSpace):
     """Four bits a cell in reading order, the lowest first; the blank is 0. No key says that it is a state."""
 
+    columns: int = 5
     undirected = True
 
-    def __init__(self, columns: int = 5) -> None:
+    def __post_init__(self) -> None:
+        columns = self.columns
         cells = self.cells = range(2 * columns)
         self.start = sum(cell << 4 * cell for cell in cells)
         self.ways = [

@@ -221,16 +221,16 @@ class Cluster:
         """All that have been started; some may be dead."""
         return [*self.workers, *self.coordinators, *self._gone]
 
-    def add_worker(self, concurrency: int = 1) -> Service:
+    def add_worker(self, concurrency: int = 1, *options: str) -> Service:
         """Starts a worker; ``ready`` waits for it."""
-        words = ["worker", "--concurrency", str(concurrency)]
+        words = ["worker", "--concurrency", str(concurrency), *options]
         worker = self._start("worker", words, self._delay)
         self.workers.append(worker)
         return worker
 
-    def add_coordinator(self) -> Service:
+    def add_coordinator(self, *options: str) -> Service:
         """Starts a coordinator."""
-        coordinator = self._start("coordinator", ["coordinator"], 0)
+        coordinator = self._start("coordinator", ["coordinator", *options], 0)
         self.coordinators.append(coordinator)
         return coordinator
 

@@ -79,6 +79,9 @@ def kernel_is_the_selected_one() -> None:
         assert kernel.__file__ == str(selected_kernel)
 
 
+# The users' classes of the tests themselves; what is refused without is tested without.
+os.environ["FARTHEST_PUZZLE_MODULES"] = "python_spaces"
+
 # A job in a shell's background is told to ignore Ctrl-C, and so would be all processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

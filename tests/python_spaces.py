@@ -8,19 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest import NO_STATE
+from farthest import NO_STATE, PuzzleSpace
 
 Keys = NDArray[np.uint64]
 
 
-class Ring:
+class Ring(PuzzleSpace):
     """Numbers modulo n, one more or one less: dense, batches, moves taken back."""
 
     moves = ("up", "down")
     undirected = True
 
-    def __init__(self, n: int = 12) -> None:
-        self.size = n
+    n: int = 12
+
+    def __post_init__(self) -> None:
+        self.size = self.n
 
     def initial(self) -> list[int]:
         return [0]
@@ -30,13 +32,15 @@ class Ring:
         return np.stack([(keys + np.uint64(1)) % n, (keys + n - np.uint64(1)) % n], axis=1)
 
 
-class Doubling:
+class Doubling(PuzzleSpace):
     """Numbers below n: twice it where that is below n, or one less: dense, one way, both ways known, pairs."""
 
     moves = ("double", "less")
 
-    def __init__(self, n: int = 40) -> None:
-        self.size = n
+    n: int = 40
+
+    def __post_init__(self) -> None:
+        self.size = self.n
 
     def initial(self) -> Keys:
         return np.array([1, 3], dtype=np.uint64)
@@ -57,14 +61,16 @@ class OneWay(Doubling):
     predecessors = None  # type: ignore[assignment]
 
 
-class Sorting:
+class Sorting(PuzzleSpace):
     """Neighbours exchanged in a list of n: dense by rank, one state at a time, moves with names."""
 
     undirected = True
 
-    def __init__(self, n: int = 4) -> None:
-        self.lists = list(permutations(range(n)))
-        self.size = factorial(n)
+    n: int = 4
+
+    def __post_init__(self) -> None:
+        self.lists = list(permutations(range(self.n)))
+        self.size = factorial(self.n)
 
     def initial(self) -> list[tuple[int, ...]]:
         return [self.lists[0]]
@@ -92,11 +98,13 @@ class Sorting:
         return "\n".join("#" * (n + 1) for n in state)
 
 
-class Frogs:
+class Frogs(PuzzleSpace):
     """Toads and frogs on a row: byte strings, one state at a time, one way."""
 
-    def __init__(self, each: int = 3) -> None:
-        self.key_bytes = 2 * each + 1
+    each: int = 3
+
+    def __post_init__(self) -> None:
+        self.key_bytes = 2 * self.each + 1
 
     def initial(self) -> list[bytes]:
         each = self.key_bytes // 2
@@ -111,7 +119,7 @@ class Frogs:
                 yield bytes(after)
 
 
-class Words:
+class Words(PuzzleSpace):
     """Three letters a to e, one changed to the next or the one before: byte strings in batches."""
 
     key_bytes = 3
@@ -130,7 +138,7 @@ class Words:
         return found
 
 
-class Wide:
+class Wide(PuzzleSpace):
     """Numbers of 128 bits, one of which is moved left or right: batches."""
 
     key_bits = 128
@@ -150,7 +158,7 @@ class Wide:
         return np.stack([left, right], axis=1)
 
 
-class WideOne:
+class WideOne(PuzzleSpace):
     """The same, one state at a time."""
 
     key_bits = 128
@@ -167,7 +175,7 @@ class WideOne:
             yield "right", state >> 1
 
 
-class Sparse:
+class Sparse(PuzzleSpace):
     """Numbers of 64 bits: three times and one more below a million, one way."""
 
     def initial(self) -> list[int]:
@@ -180,11 +188,10 @@ class Sparse:
         return [*([state // 3] if state % 3 == 0 else []), *([state - 7] if state >= 7 else [])]
 
 
-class Tuples:
+class Tuples(PuzzleSpace):
     """Neighbours exchanged in a tuple: states without keys."""
 
-    def __init__(self, n: int = 4) -> None:
-        self.n = n
+    n: int = 4
 
     def initial(self) -> list[tuple[int, ...]]:
         return [tuple(range(self.n))]
@@ -197,13 +204,12 @@ class Tuples:
         return " ".join(map(str, state))
 
 
-class TwoWords:
+class TwoWords(PuzzleSpace):
     """Letters exchanged in and between two words: states are pairs of texts, as a name and a state would be."""
 
     key_bytes = 4
 
-    def __init__(self, names: bool = False) -> None:
-        self.names = names
+    names: bool = False
 
     def initial(self) -> list[tuple[str, str]]:
         return [("ab", "cd")]
@@ -220,13 +226,15 @@ class TwoWords:
         yield from found.items() if self.names else found.values()
 
 
-class Lasso:
+class Lasso(PuzzleSpace):
     """From a ring of one-way moves behind the first ones none leads back, though the class says so."""
 
     undirected = True
 
-    def __init__(self, dense: bool = False) -> None:
-        self.size = 60 if dense else None
+    dense: bool = False
+
+    def __post_init__(self) -> None:
+        self.size = 60 if self.dense else None
 
     def initial(self) -> list[int]:
         return [0]
@@ -235,13 +243,15 @@ class Lasso:
         return {0: [1], 1: [0, 2], 2: [1, 3]}.get(state, [2 + (state - 1) % 50])
 
 
-class Parallel:
+class Parallel(PuzzleSpace):
     """From each number below n four moves to the next one: dense, one way, more ways than 64 bits count."""
 
     moves = ("a", "b", "c", "d")
 
-    def __init__(self, n: int = 41) -> None:
-        self.size = n
+    n: int = 41
+
+    def __post_init__(self) -> None:
+        self.size = self.n
 
     def initial(self) -> list[int]:
         return [0]

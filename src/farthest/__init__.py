@@ -38,7 +38,9 @@ if TYPE_CHECKING:
         StorageError,
         UnreachableError,
     )
+    from farthest.puzzles.allowed import allow_module
     from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.puzzle_space import PuzzleSpace
     from farthest.puzzles.user_class import NO_STATE
     from farthest.queries.distance_map import DistanceMap, open_map
     from farthest.spaces.walking import Walker, copies
@@ -54,6 +56,7 @@ __all__ = [
     "Origin",
     "Puzzle",
     "PuzzleError",
+    "PuzzleSpace",
     "ResourceError",
     "SearchError",
     "SettingError",
@@ -61,6 +64,7 @@ __all__ = [
     "UnreachableError",
     "Walker",
     "__version__",
+    "allow_module",
     "cancel_job",
     "compare",
     "copies",
@@ -103,7 +107,9 @@ _HOMES = {
         "StorageError",
         "UnreachableError",
     ),
+    "farthest.puzzles.allowed": ("allow_module",),
     "farthest.puzzles.definition": ("Origin", "Puzzle"),
+    "farthest.puzzles.puzzle_space": ("PuzzleSpace",),
     "farthest.puzzles.user_class": ("NO_STATE",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
     "farthest.spaces.walking": ("Walker", "copies"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from farthest.errors import PuzzleError
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle_space import PuzzleSpace
 
 if TYPE_CHECKING:
     from farthest.coordinator.comparison import Run
@@ -23,13 +25,14 @@ def puzzle_names() -> list[str]:
     return catalogue.names()
 
 
-def load_puzzle(name_or_path: str) -> Puzzle:
-    """The puzzle of a catalogue name, a parametric name or a TOML file. Raises PuzzleError."""
-    return catalogue.load(name_or_path)
+def load_puzzle(puzzle: str | PuzzleSpace) -> Puzzle:
+    """The puzzle of a catalogue name, a parametric name or a TOML file; or of an object of a class of one's own. Such a
+    class may run in this process from then on, also where a stored job or a file names it. Raises PuzzleError."""
+    return _puzzle(puzzle)
 
 
 def enumerate(  # noqa: A001 - the verb of the command line
-    puzzle: str | Puzzle,
+    puzzle: str | Puzzle | PuzzleSpace,
     *,
     database: str | None = None,
     origin: Origin | None = None,
@@ -62,7 +65,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
 
 
 def histogram(
-    puzzle: str | Puzzle,
+    puzzle: str | Puzzle | PuzzleSpace,
     *,
     origin: Origin | None = None,
     max_depth: int | None = None,
@@ -83,7 +86,7 @@ def histogram(
 
 
 def submit(
-    puzzle: str | Puzzle,
+    puzzle: str | Puzzle | PuzzleSpace,
     *,
     database: str | None = None,
     origin: Origin | None = None,
@@ -104,7 +107,7 @@ def submit(
 
 
 def solve(
-    puzzle: str | Puzzle,
+    puzzle: str | Puzzle | PuzzleSpace,
     board: str | Sequence[int] | None = None,
     *,
     to: str = "goal",
@@ -149,7 +152,9 @@ def solve(
         return solve_problem(problem, settings, maps, opened if store else None, reporter)
 
 
-def random_boards(puzzle: str | Puzzle, count: int = 1, *, seed: int, to: str = "goal") -> list[str]:
+def random_boards(
+    puzzle: str | Puzzle | PuzzleSpace, count: int = 1, *, seed: int, to: str = "goal"
+) -> list[str]:
     """Boards from which moves lead to ``to`` (``goal``, ``start`` or a board): each is any of them with the same
     chance, so that one may come twice. The same for the same ``seed``, 0 or more.
 
@@ -162,7 +167,7 @@ def random_boards(puzzle: str | Puzzle, count: int = 1, *, seed: int, to: str = 
 
 
 def compare(
-    puzzle: str | Puzzle,
+    puzzle: str | Puzzle | PuzzleSpace,
     boards: Iterable[str | Sequence[int]],
     *,
     algorithms: Sequence[str] = ("bfs", "dfs", "astar", "ida"),
@@ -242,5 +247,12 @@ def delete_job(job: str | int, database: str | None = None) -> JobRecord:
         return record
 
 
-def _puzzle(puzzle: str | Puzzle) -> Puzzle:
+def _puzzle(puzzle: str | Puzzle | PuzzleSpace) -> Puzzle:
+    if isinstance(puzzle, PuzzleSpace):
+        from farthest.puzzles.python import puzzle_of
+
+        return puzzle_of(puzzle)
+    given: object = puzzle
+    if isinstance(given, type):
+        raise PuzzleError(f"{given.__name__} is a class, expected an object of it; write {given.__name__}()")
     return puzzle if isinstance(puzzle, Puzzle) else catalogue.load(puzzle)

@@ -109,6 +109,11 @@ SPOOL = Setting(
     "",
     "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
 )
+PUZZLE_MODULES = Setting(
+    "FARTHEST_PUZZLE_MODULES",
+    "",
+    "Modules, split by commas, whose puzzle classes this process may import and run; see SECURITY.md. Empty: none.",
+)
 LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
 
 SETTINGS = (
@@ -124,6 +129,7 @@ SETTINGS = (
     BLOCK_SIZE,
     SMALL_LAYER_STATES,
     SPOOL,
+    PUZZLE_MODULES,
     LOG_LEVEL,
 )
 

@@ -14,6 +14,10 @@ class PuzzleError(FarthestError):
     """A puzzle's name or definition is wrong."""
 
 
+class ForbiddenCodeError(PuzzleError):
+    """A puzzle is a class that this process may not run: whoever started it has not allowed the class's module."""
+
+
 class BoardError(FarthestError):
     """A board's text is malformed, or the board does not belong to the puzzle."""
 

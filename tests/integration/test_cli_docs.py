@@ -14,7 +14,9 @@ from integration.conftest import RunJson
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
-SEEN_BY_ALL = {"--help", "-h", "--json", "--database"}
+SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
+IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers", "migrate"}
+"""Commands that run no class of a puzzle, whatever is allowed."""
 SERVICES = {"coordinator", "worker"}
 """Commands without a result: they log."""
 NO_DATABASE = {"draw", "puzzles", "worker", "workers"}
@@ -57,6 +59,7 @@ def test_what_all_commands_have() -> None:
         options = {option for parameter in cli.commands[name].params for option in parameter.opts}
         assert name in SERVICES or "--json" in options
         assert name in NO_DATABASE or "--database" in options
+        assert (name in IMPORT_NOTHING) != ("--allow-module" in options)
 
 
 def fields(value: Any) -> set[str]:

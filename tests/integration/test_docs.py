@@ -106,6 +106,7 @@ def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         (tmp_path / name).write_text(code)
     (definition,) = fenced("docs/python-spaces.md", "toml")
     (tmp_path / "frogs.toml").write_text(definition)
+    monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "frogs,ring")
     with farthest.enumerate("frogs.toml") as frogs:
         assert (frogs.states, frogs.eccentricity) == (72, 15)
         assert len(frogs.path("FFF.TTT")) == 16

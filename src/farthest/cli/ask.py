@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.options import database_option, force_option, json_option
+from farthest.cli.options import allow_module_option, database_option, force_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +22,7 @@ BOARDS_AT_ONCE = 4096
 @click.command()
 @click.argument("job")
 @click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
+@allow_module_option
 @database_option
 @json_option
 def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: bool) -> None:
@@ -83,6 +84,7 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
     type=click.Path(path_type=Path),
     help="Write one solution as an SVG file.",
 )
+@allow_module_option
 @force_option
 @database_option
 @json_option
@@ -147,6 +149,7 @@ def path(
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
 @click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
+@allow_module_option
 @database_option
 @json_option
 def states(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.options import byte_size, database_option, force_option, json_option
+from farthest.cli.options import allow_module_option, byte_size, database_option, force_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,6 +73,7 @@ SHOWN = 5
     callback=byte_size,
     help="Memory for the boards that a search has met.  [default: four fifths of what is free]",
 )
+@allow_module_option
 @force_option
 @database_option
 @json_option

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import force_option, json_option
+from farthest.cli.options import allow_module_option, force_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
 )
+@allow_module_option
 @force_option
 @json_option
 def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_json: bool) -> None:

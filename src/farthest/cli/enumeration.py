@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from farthest.cli.options import (
+    allow_module_option,
     byte_size,
     chosen_origin,
     database_option,
@@ -46,6 +47,7 @@ Workers = Literal["threads", "celery"]
     default=None,
     help="Report progress on standard error.  [default: if it is a terminal]",
 )
+@allow_module_option
 @database_option
 @json_option
 def enumerate_(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
@@ -33,6 +33,7 @@ SHOWN = 3
     show_default=True,
     help="Most counterexamples of each kind, besides the worst.",
 )
+@allow_module_option
 @database_option
 @json_option
 @click.pass_context

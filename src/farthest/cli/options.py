@@ -88,3 +88,22 @@ def json_option(command: Command) -> Command:
 def force_option(command: Command) -> Command:
     """`--force`."""
     return click.option("--force", is_flag=True, help="Replace FILE if it is there already.")(command)
+
+
+def allow_module_option(command: Command) -> Command:
+    """`--allow-module NAME`, of every command that runs what a puzzle is; in force until the command ends."""
+    return click.option(
+        "--allow-module",
+        metavar="NAME",
+        multiple=True,
+        expose_value=False,
+        callback=_allow,
+        help="Let puzzle classes of this Python module run; else those of $FARTHEST_PUZZLE_MODULES. May be repeated.",
+    )(command)
+
+
+def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
+    if names and not context.resilient_parsing:
+        from farthest.puzzles.allowed import allowing
+
+        context.with_resource(allowing(names, "--allow-module"))

@@ -97,7 +97,8 @@ def show_outcome(
     )
     shown = outcome.farthest[:BOARDS_DRAWN]
     body = puzzle.body
-    click.echo("\n".join(side_by_side([coloured(body, body.parse_board(text)) for text in shown])))
+    drawn = [coloured(body, body.parse_board(text)) if body.ready else [text] for text in shown]
+    click.echo("\n".join(side_by_side(drawn)))
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
     known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"
@@ -131,7 +132,7 @@ def goals_met(
     A known answer that is another is warned of.
     """
     counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
-    if not (counted_from_start and puzzle.body.origin_boards[0] and has_map):
+    if not (counted_from_start and puzzle.body.has_origin("goal") and has_map):
         return None
     if outcome.states > STATES_SEARCHED:
         return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from farthest.cli.options import database_option, force_option, json_option
+from farthest.cli.options import allow_module_option, database_option, force_option, json_option
 
 
 @click.command()
 @click.argument("job")
 @click.argument("file", type=click.Path())
+@allow_module_option
 @force_option
 @database_option
 @json_option

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.options import json_option
+from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Puzzle
@@ -16,6 +16,7 @@ BOARDS_DRAWN = 12
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
+@allow_module_option
 @json_option
 def puzzles(name: str | None, as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.

@@ -9,6 +9,7 @@ import click
 
 from farthest.cli.enumeration import Workers
 from farthest.cli.options import (
+    allow_module_option,
     chosen_origin,
     database_option,
     json_option,
@@ -29,6 +30,7 @@ UNFINISHED = 1
 @click.command()
 @click.argument("puzzle")
 @result_options
+@allow_module_option
 @database_option
 @json_option
 def submit(
@@ -98,6 +100,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 @click.argument("job")
 @click.option("--here", is_flag=True, help="Run it in the foreground instead of queueing it.")
 @workers_option
+@allow_module_option
 @database_option
 @json_option
 def resume(job: str, here: bool, workers: Workers | None, database: str | None, as_json: bool) -> None:
@@ -221,6 +224,8 @@ def _watching(record: JobRecord) -> QuietReporter:
     if sys.stderr is None or not sys.stderr.isatty():
         return LineReporter()
     puzzle = Puzzle.from_json(record.puzzle_json)
+    if not puzzle.body.ready:
+        return LiveReporter()
     keys = compile_space(puzzle, layout=record.layout).keys
     return LiveReporter(puzzle.body.arrangements() if keys is None else keys)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +47,7 @@ SEED_BITS = 32
     metavar="X",
     help="Boards that can be moved to X: goal, start or a board.  [default: goal]",
 )
+@allow_module_option
 @database_option
 @json_option
 def random(

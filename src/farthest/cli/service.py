@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import allow_module_option, database_option, json_option
 
 FAILED = 1
 """Exit status of `coordinator`: a job failed (--once), or no coordinator lives (--healthy)."""
@@ -13,6 +13,7 @@ FAILED = 1
 @click.command()
 @click.option("--once", is_flag=True, help="Leave when the queue is empty.")
 @click.option("--healthy", is_flag=True, help="Only say whether a coordinator lives on this host.")
+@allow_module_option
 @database_option
 @click.pass_context
 def coordinator(context: click.Context, once: bool, healthy: bool, database: str | None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import byte_size, database_option, json_option
+from farthest.cli.options import allow_module_option, byte_size, database_option, json_option
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
@@ -62,6 +62,7 @@ GUIDED = ("ida", "astar")
     default=None,
     help="Report each iteration on standard error.  [default: if it is a terminal]",
 )
+@allow_module_option
 @database_option
 @json_option
 def solve(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
     from farthest.verify.report import Report
@@ -16,6 +16,7 @@ DISPROVED = 1
 
 @click.command()
 @click.argument("job")
+@allow_module_option
 @database_option
 @json_option
 @click.pass_context
@@ -25,7 +26,8 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
     JOB is a job's number, or a puzzle's name for its newest finished job. Every state is looked at: distance
     0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
     reached state with an unreached successor; and checksums, layers, digest and known answers; and the job's
-    figures and the readable rows of states. Exit status 0: proved; 1: disproved.
+    figures and the readable rows of states. Exit status 0: proved; 1: disproved; 2: not proved, as the puzzle
+    is a class that may not run.
 
     \b
     Example:
@@ -33,6 +35,7 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
     """
     from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
+    from farthest.errors import ForbiddenCodeError
 
     with open_job(job, database) as opened:
         report = opened.verify()
@@ -40,8 +43,13 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
             print_json({"job": opened.job, **report.to_json()})
         else:
             _show(report, opened.job)
-    if not report.ok:
+    if report.failures:
         context.exit(DISPROVED)
+    if report.unproved:
+        raise ForbiddenCodeError(
+            "the distances were not proved, only that the stored bytes are whole and agree with each other: "
+            f"{report.unproved}"
+        )
 
 
 def _show(report: Report, job: int) -> None:
@@ -65,6 +73,6 @@ def _show(report: Report, job: int) -> None:
         click.echo(f"\n{check.name}: {check.detail or 'the first wrong state:'}")
         if check.first is not None:
             click.echo(f"  {check.first}")
-    verdict = "proved" if report.ok else "DISPROVED"
+    verdict = "DISPROVED" if report.failures else "proved" if report.ok else "NOT PROVED"
     click.echo(f"\njob {job} ({report.puzzle}, {report.origin}): {verdict}; {report.total}")
     click.echo(f"in {seconds_text(report.seconds)}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.options import json_option
+from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
     from farthest.worker.registry import WorkerRecord
@@ -27,6 +27,7 @@ MOST_PROCESSES = 1024
     is_flag=True,
     help="Start nothing: succeed if a worker of that name, or any on this host, is alive.",
 )
+@allow_module_option
 @click.pass_context
 def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
     """Run the steps of jobs, and the pieces of searches, that coordinators send out.

@@ -18,6 +18,7 @@ from farthest.coordinator.settings import Outcome, Settings
 from farthest.coordinator.sites import site_for
 from farthest.errors import LostStateError, PuzzleError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
+from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
 
@@ -73,7 +74,7 @@ def continue_job(
         histogram_only=asked["histogram_only"],
     )
     recorder = JobRecorder(database, settings, record, owner, reporter.notice)
-    with _memory_errors(puzzle):
+    with _memory_errors(puzzle), named_in(f"job {record.id}"):
         return _Run(puzzle, database, settings, reporter, recorder).run()
 
 

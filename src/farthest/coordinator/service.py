@@ -29,6 +29,7 @@ from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING
 from farthest.patience import patiently
+from farthest.puzzles.allowed import allowed_modules
 from farthest.worker.connections import RedisNodes
 
 JOB_LEASE_SECONDS = 15.0
@@ -204,6 +205,7 @@ def _check_settings() -> None:
         number.number()
     for size in (BLOCK_SIZE, WORKER_MEMORY):
         size.size()
+    allowed_modules()
 
 
 def _pause(seconds: float, stop: StopRequest) -> None:

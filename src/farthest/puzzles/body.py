@@ -51,6 +51,11 @@ class Body(ABC):
         enumerated as a whole by one process and only serves as a heuristic."""
         return True
 
+    @property
+    def ready(self) -> bool:
+        """Whether boards can be read and drawn without importing anything, as a user's class has to be."""
+        return True
+
     def metric_problem(self, metric: str) -> str | None:
         """Why this body cannot be played in one of its family's metrics, or None when it can."""
         del metric

@@ -50,15 +50,30 @@ def load(name_or_path: str | Path) -> Puzzle:
         or os.sep in name
     ):
         return read_puzzle(name)
+    puzzle = _named(name)
+    if puzzle is None:
+        raise _unknown(name)
+    return puzzle
+
+
+def known(name: str) -> Puzzle | None:
+    """The puzzle, or the pattern of one, that ``load`` finds for a name without reading a file but the catalogue's;
+    None where there is none. For names of stored puzzles, which may be anything. Raises PuzzleError as ``load``."""
+    parent, mark, tokens = name.partition(_PATTERN_MARK)
+    puzzle = _named(parent)
+    if puzzle is None or not mark:
+        return puzzle
+    from farthest.puzzles.patterns import pattern_of
+
+    return pattern_of(puzzle, tokens).puzzle
+
+
+def _named(name: str) -> Puzzle | None:
     if _NAME.fullmatch(name):
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):
             return _in_catalogue(path, name)
-    if _FORM.fullmatch(name):
-        puzzle = _parametric(name)
-        if puzzle is not None:
-            return puzzle
-    raise _unknown(name)
+    return _parametric(name) if _FORM.fullmatch(name) else None
 
 
 def forms() -> list[str]:

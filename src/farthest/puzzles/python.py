@@ -1,23 +1,24 @@
 """The family ``python``: a space written as a class in Python (docs/python-spaces.md).
 
-class   = "module:Name"     # installed wherever farthest and its workers run; never sent to them
-options = { n = 5 }         # optional: keyword arguments of the class
+class   = "module:Name"     # installed, and allowed, wherever farthest and its workers run; never sent to them
+options = { n = 5 }         # optional: values of the class's fields
 
 A board is the bytes of the state's key, the highest first: 8 of a number of at most 64 bits.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
+from farthest.puzzles.allowed import allow_own
 from farthest.puzzles.body import Board, Body
 from farthest.puzzles.goal_keys import check_keys
 from farthest.puzzles.json_fields import text as text_field
+from farthest.puzzles.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.wording import shown
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.puzzle_space import PuzzleSpace
     from farthest.puzzles.source import Source
     from farthest.puzzles.user_class import UserClass
 
@@ -36,34 +38,40 @@ FORMS: tuple[str, ...] = ()
 _KEYS = ("class", "options")
 _HASH = re.compile("[0-9a-f]{32}")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MAX_REFERENCE = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Python(Body):
-    """The class's name, ``module:Name``, and its keyword arguments as JSON.
+    """The class's name, ``module:Name``, and the values of its fields as JSON.
 
-    The class is looked for when it is first needed: stored puzzles can be listed where it is not installed.
+    The class is looked for, where that is allowed, when it is first needed: stored puzzles can be listed without it.
     """
 
     reference: str
     options: str
 
     def __post_init__(self) -> None:
-        if not _REFERENCE.fullmatch(self.reference):
+        if not _is_reference(self.reference):
             raise PuzzleError(f"python puzzle: class {shown(self.reference)}, expected module:Name")
         try:
-            valid = isinstance(json.loads(self.options), dict)
-        except ValueError:
-            valid = False
-        if not valid:
-            raise PuzzleError("python puzzle: the options are not a JSON object")
+            from_text(self.options)
+        except OptionError as error:
+            raise PuzzleError(f"python puzzle: options: {error}") from None
 
     @property
     def user(self) -> UserClass:
-        """The class. Raises PuzzleError where it is missing or wrong."""
+        """The class. Raises ForbiddenCodeError where it may not run, PuzzleError where it is missing or wrong."""
         from farthest.puzzles.user_class import user_class
 
         return user_class(self.reference, self.options)
+
+    @property
+    def ready(self) -> bool:
+        """See Body: where the class has been made in this process."""
+        from farthest.puzzles.user_class import made_before
+
+        return made_before(self.reference, self.options)
 
     @property
     def cells(self) -> int:
@@ -179,7 +187,7 @@ class Python(Body):
 
     def uncertainty(self, states: int) -> str | None:
         """See Body."""
-        if self.user.hashes is None:
+        if not self.ready or self.user.hashes is None:
             return None
         from farthest.puzzles.state_hashes import collision_probability
 
@@ -216,8 +224,21 @@ def python(puzzle: Puzzle) -> Python:
     return puzzle.body
 
 
+def puzzle_of(space: PuzzleSpace) -> Puzzle:
+    """The puzzle of a space of the caller's own, named like its class. Raises PuzzleError for one that cannot be so."""
+    from farthest.puzzles.definition import Origin, Puzzle
+
+    reference = allow_own(type(space))
+    name = "-".join(re.findall("[a-z0-9]+", type(space).__name__.lower()))
+    try:
+        body = Python(reference, to_text(options_of(space)))
+    except OptionError as error:
+        raise PuzzleError(f"puzzle class {reference}: options: {error}") from None
+    return Puzzle(name, name, "", "python", METRICS[0], Origin("from", "start"), (), body)
+
+
 def read(table: dict[str, Any], source: Source, metric: str) -> Python:
-    """See families: the class is made, and asked for its initial states."""
+    """See families: the class is made, where that is allowed, and asked for its initial states."""
     del metric
 
     def fail(key: str, problem: str) -> PuzzleError:
@@ -228,20 +249,20 @@ def read(table: dict[str, Any], source: Source, metric: str) -> Python:
     if "class" not in table:
         raise fail("", f"no class; {mend}")
     reference, options = table["class"], table.get("options", {})
-    if not isinstance(reference, str) or not _REFERENCE.fullmatch(reference):
+    if not isinstance(reference, str) or not _is_reference(reference):
         raise fail(
             "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
         )
     if not isinstance(options, dict):
         raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
     try:
-        body = Python(reference, json.dumps(options, sort_keys=True))
-    except TypeError:
-        raise fail("options", "expected numbers, texts, arrays and tables; write dates as texts") from None
-    try:
+        given = Python(reference, to_text(options))
+        body = Python(reference, to_text(options_of(given.user.instance)))
         _ = body.user.initial
+    except OptionError as error:
+        raise fail("options", str(error)) from None
     except PuzzleError as error:
-        raise fail("class", str(error)) from None
+        raise type(error)(str(fail("class", str(error)))) from None
     return body
 
 
@@ -254,3 +275,7 @@ def parametric(name: str) -> Puzzle | None:
     """See families: there is none."""
     del name
     return None
+
+
+def _is_reference(text: str) -> bool:
+    return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))

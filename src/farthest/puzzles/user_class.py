@@ -6,17 +6,20 @@ docs/python-spaces.md says what such a class has. A *code* is what names a state
 
 from __future__ import annotations
 
-import json
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import index
 from typing import Any
 
 from farthest.errors import PuzzleError
+from farthest.puzzles.allowed import allowed_modules, own_class
 from farthest.puzzles.body import Board
+from farthest.puzzles.puzzle_space import PuzzleSpace
 from farthest.puzzles.state_hashes import HASH_BYTES, StateHashes
-from farthest.puzzles.user_module import found_class, mended
+from farthest.puzzles.user_module import found_class, mended, refusal
+from farthest.puzzles.user_options import OptionError, from_text, option_values
 from farthest.puzzles.wording import shown
 
 NO_STATE = 2**64 - 1
@@ -29,10 +32,29 @@ MAX_INITIAL = 1_000_000
 Code = int | bytes
 
 
-@lru_cache(maxsize=16)
+_KEPT = 16
+_made: OrderedDict[tuple[str, str], UserClass] = OrderedDict()
+
+
 def user_class(reference: str, options: str) -> UserClass:
-    """The class named ``module:Name``, made with keyword arguments ``options`` (JSON). Raises PuzzleError."""
-    return UserClass(reference, options)
+    """The class named ``module:Name`` with the values ``options`` (JSON) in its fields: one of the caller's own, or of
+    a module that may be imported. Raises ForbiddenCodeError for another, PuzzleError for one that is missing or wrong.
+    """
+    own = own_class(reference)
+    if own is None and reference.partition(":")[0] not in allowed_modules():
+        raise refusal(reference)
+    known = _made.get((reference, options))
+    if known is None or (own is not None and type(known.instance) is not own):
+        known = UserClass(reference, own or found_class(reference), options)
+        _made[reference, options] = known
+        while len(_made) > _KEPT:
+            _made.popitem(last=False)
+    return known
+
+
+def made_before(reference: str, options: str) -> bool:
+    """Whether this process has made it already."""
+    return (reference, options) in _made
 
 
 class UserClass:
@@ -41,11 +63,11 @@ class UserClass:
     ``size``: the number of keys, or None where the space is sparse. ``width``: bytes of a code, 8 where it is an int.
     """
 
-    def __init__(self, reference: str, options: str) -> None:
+    def __init__(self, reference: str, made: type[PuzzleSpace], options: str) -> None:
         self.reference = reference
-        made = found_class(reference)
         with self.mended("the class itself"):
-            self.instance = made(**json.loads(options))
+            values = option_values(made, from_text(options))
+            self.instance: Any = made(**values)
         self.size, self.width, self.wide = self._key_form()
         batch, single = self.has("successors"), self.has("successors_of")
         if batch == single:
@@ -260,8 +282,11 @@ class UserClass:
     @contextmanager
     def mended(self, what: str) -> Iterator[None]:
         """Turns what the user's code raises into a PuzzleError with the line that raised it."""
-        with mended(self.reference, what):
-            yield
+        try:
+            with mended(self.reference, what):
+                yield
+        except OptionError as error:
+            raise OptionError(f"puzzle class {self.reference}: options: {error}") from None
 
 
 def _names(item: Any) -> int:

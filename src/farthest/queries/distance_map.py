@@ -11,7 +11,9 @@ import numpy
 from farthest.errors import JobError, UnreachableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.python import Python
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
 from farthest.queries.paths import SolutionGraph, walk
@@ -21,6 +23,7 @@ from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -81,8 +84,9 @@ class DistanceMap:
 
     @cached_property
     def space(self) -> Space:
-        """The puzzle compiled: boards to keys and back, moves."""
-        return compile_space(self.puzzle, self.origin, layout=self.record.layout)
+        """The puzzle compiled: boards to keys and back, moves. Raises ForbiddenCodeError where a class may not run."""
+        with self._named:
+            return compile_space(self.puzzle, self.origin, layout=self.record.layout)
 
     @cached_property
     def origin(self) -> Origin:
@@ -157,7 +161,8 @@ class DistanceMap:
         ``boards``: texts, or an integer array of shape (boards, cells) holding labels. Raises BoardError
         where one is malformed, with its number from 1.
         """
-        labels = label_rows(self.puzzle, boards)
+        with self._named:
+            labels = label_rows(self.puzzle, boards)
         if not len(labels):
             return numpy.empty(0, dtype=numpy.int32)
         return self.lookup(self.space.encode(labels))
@@ -292,9 +297,10 @@ class DistanceMap:
 
     def labels(self, board: str | Sequence[int]) -> tuple[int, ...]:
         """The label of each cell of a board. Raises BoardError where it is malformed."""
-        if isinstance(board, str):
-            return self.puzzle.body.parse_board(board, name=self.puzzle.name)
-        return self.puzzle.body.check_board(board, name=self.puzzle.name)
+        with self._named:
+            if isinstance(board, str):
+                return self.puzzle.body.parse_board(board, name=self.puzzle.name)
+            return self.puzzle.body.check_board(board, name=self.puzzle.name)
 
     def text(self, board: str | Sequence[int]) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""
@@ -321,10 +327,16 @@ class DistanceMap:
     def _in_order_of_moves(self, way: Way) -> Way:
         return way if self.origin.direction == "to" else way.reversed()
 
+    @property
+    def _named(self) -> AbstractContextManager[None]:
+        return named_in(f"job {self.job} in {self.database.place}")
+
     @cached_property
     def _reader(self) -> MapReader:
-        keys = None if self.space.keys is None else self._length
-        return MapReader(self.database, self.record.id, keys, self._cache_bytes)
+        body, layout = self.puzzle.body, self.record.layout
+        # Of a user's class the stored layout tells it, so that the bytes can be verified where the class may not run.
+        sparse = layout.get("size") is None if isinstance(body, Python) else self.space.keys is None
+        return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     @property
     def _length(self) -> int:

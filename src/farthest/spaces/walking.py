@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle_space import PuzzleSpace
+from farthest.puzzles.python import puzzle_of
 from farthest.spaces.move_tables import MoveTable, move_table
 
 if TYPE_CHECKING:
@@ -20,12 +22,14 @@ Successors = Callable[["Board"], "list[tuple[MoveName, Board]]"]
 """Of a board all moves that the player can make, each with the board that it leads to."""
 
 
-def successors_of(puzzle: str | Puzzle | Space) -> Successors:
+def successors_of(puzzle: str | Puzzle | PuzzleSpace | Space) -> Successors:
     """The first style as a function, for many boards. It raises as `compile_space` does when it is called."""
     return _opened(puzzle)[1].copies
 
 
-def copies(puzzle: str | Puzzle | Space, board: str | Sequence[int]) -> list[tuple[MoveName, Board]]:
+def copies(
+    puzzle: str | Puzzle | PuzzleSpace | Space, board: str | Sequence[int]
+) -> list[tuple[MoveName, Board]]:
     """The first style: all moves that can be made on a board, each with a copy of the board after it.
 
     ``board``: text or labels. Raises BoardError, or what `compile_space` raises.
@@ -45,7 +49,7 @@ class Walker:
             walker.undo()
     """
 
-    def __init__(self, puzzle: str | Puzzle | Space, board: str | Sequence[int]) -> None:
+    def __init__(self, puzzle: str | Puzzle | PuzzleSpace | Space, board: str | Sequence[int]) -> None:
         """``board``: text or labels. Raises BoardError, or what `compile_space` raises."""
         definition, self._table = _opened(puzzle)
         self._cells = list(_checked(definition, board))
@@ -114,9 +118,11 @@ def boards_along(
     return found[::-1]
 
 
-def _opened(puzzle: str | Puzzle | Space) -> tuple[Puzzle, MoveTable]:
+def _opened(puzzle: str | Puzzle | PuzzleSpace | Space) -> tuple[Puzzle, MoveTable]:
     if isinstance(puzzle, str):
         puzzle = load(puzzle)
+    if isinstance(puzzle, PuzzleSpace):
+        puzzle = puzzle_of(puzzle)
     if isinstance(puzzle, Puzzle):
         return puzzle, move_table(puzzle, None)
     return puzzle.puzzle, move_table(puzzle.puzzle, puzzle)

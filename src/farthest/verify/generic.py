@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest.errors import ForbiddenCodeError
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.verify.blocks import Distances, Finding
 from farthest.verify.checks import (
@@ -29,6 +30,7 @@ from farthest.verify.checks import (
 )
 from farthest.verify.gather import gather
 from farthest.verify.models import Codes, Model, model_of
+from farthest.verify.models.python import stored_form
 from farthest.verify.ranking import LayoutError
 from farthest.verify.report import BadState, Check, ForwardState, Report
 from farthest.verify.rows import Facts, Rows, compare_rows
@@ -60,8 +62,9 @@ def verify_generic(
     """Prove a distance map, or find where it is wrong.
 
     ``pieces``: the whole map in order. ``length``: how many distances it should hold. The rest is as ``verify_map`` has
-    it. Holds the whole map in memory, and a byte for each key or state. Raises BoardError when the origin's text is not
-    a board of the puzzle, ResourceError when the map does not fit in memory.
+    it. Where the puzzle is a class that may not run, moves and boards are not looked at, and the report says so. Holds
+    the whole map in memory, and a byte for each key or state. Raises BoardError when the origin's text is not a board
+    of the puzzle, ResourceError when the map does not fit in memory.
     """
     started = time.perf_counter()
     checks: list[Check] = []
@@ -73,34 +76,46 @@ def verify_generic(
             puzzle=puzzle.name,
             origin=f"{origin.direction} {origin.where}",
             keys=length,
-            arrangements=puzzle.body.arrangements(),
+            arrangements=arrangements,
             states=sum(counts),
             layers=counts,
             total=total,
             digest=found_digest,
             seconds=time.perf_counter() - started,
             checks=tuple(checks),
+            unproved=unproved,
         )
 
+    model: Model | None = None
+    unproved, arrangements = "", 0
     try:
-        model = model_of(puzzle, origin, layout)
+        try:
+            model = model_of(puzzle, origin, layout)
+            keys, code_bytes, arrangements = model.keys, model.code_bytes, puzzle.body.arrangements()
+        except ForbiddenCodeError as refused:
+            unproved = str(refused)
+            keys, code_bytes = stored_form(layout)
+            arrangements = keys or 256**code_bytes - 1
     except LayoutError as error:
         checks.append(make_check("layout", 1, 1, str(error)))
         return report("not counted: the key layout is wrong")
 
     codes: Codes | None = None
-    if model.keys is not None:
-        length = model.keys
+    if keys is not None:
+        length = keys
         distances, problem = gather((part for _, part in pieces), length, unit)
     else:
-        codes, distances, problem = gather_sparse(pieces, length, unit, model.code_bytes)
+        codes, distances, problem = gather_sparse(pieces, length, unit, code_bytes)
     checks.append(make_check("length", length, 1 if problem else 0, problem))
     if distances is None:
         return report("not counted: the map is not whole")
 
     known = Known(codes, distances, depth)
-    counts, local = _prove(puzzle, model, known, threads, progress)
-    checks.extend(local)
+    if model is None:
+        counts = tuple(np.bincount(distances[distances != known.unreachable]).tolist())
+    else:
+        counts, local = _prove(puzzle, model, known, threads, progress)
+        checks.extend(local)
     found_digest = map_digest(counts, distances) if codes is None else sparse_digest(counts, codes, distances)
     if layers is not None:
         checks.append(compare_layers(counts, tuple(layers)))
@@ -108,18 +123,19 @@ def verify_generic(
         checks.append(compare_digest(found_digest, digest))
     if facts is not None:
         checks.append(check_facts(facts, counts, distances.dtype.name, complete=depth is None))
-    if rows is not None:
+    if rows is not None and model is not None:
         checks.append(_compare_rows(rows, puzzle, model, known, counts))
-    if depth is None and origin == puzzle.origin and puzzle.known:
+    if depth is None and origin == puzzle.origin and puzzle.known and model is not None:
+        proved = model
 
         def last_boards(most: int) -> list[str]:
-            return _texts(puzzle, model, known, np.flatnonzero(distances == len(counts) - 1)[:most])
+            return _texts(puzzle, proved, known, np.flatnonzero(distances == len(counts) - 1)[:most])
 
         def nearest_goal() -> int | None:
-            return _nearest_goal(puzzle, model, known)
+            return _nearest_goal(puzzle, proved, known)
 
         checks.append(compare_known(puzzle, counts, last_boards, nearest_goal))
-    return report(f"{sum(counts):,} states; at most {puzzle.body.arrangements():,} are possible")
+    return report(f"{sum(counts):,} states; at most {arrangements:,} are possible")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from farthest import _kernel
 from farthest.errors import JobError, PuzzleError, ResourceError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.puzzles.catalogue import load
+from farthest.puzzles.catalogue import known
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import MARK
 from farthest.spaces import compile_space
@@ -108,10 +108,10 @@ class PatternMaps:
 def _enumeration(puzzle: Puzzle) -> str:
     """What makes the map. The name of a puzzle from a file, which is not known here, names nothing outside it."""
     try:
-        named = load(puzzle.name).digest == puzzle.digest
+        named = known(puzzle.name)
     except PuzzleError:
-        named = False
-    if named:
+        named = None
+    if named is not None and named.digest == puzzle.digest:
         return f"`farthest enumerate {puzzle.name}` first"
     parent, _, tokens = puzzle.name.partition(MARK)
     return f"`farthest enumerate FILE{MARK}{tokens}` first, where FILE is the file of {parent}"

@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import __version__
 from farthest.errors import LateStepError, VersionError
+from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 
@@ -118,7 +119,8 @@ class RunFacts:
                 "workers and coordinators the same FARTHEST_REDIS_NODES"
             )
         puzzle = Puzzle.from_json(self.puzzle)
-        return compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
+        with named_in(f"run {run}"):
+            return compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
 
     def check(self, run: str, keys: int, shards: int) -> None:
         """Raises VersionError when this process makes something else of the space."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import JobError, StorageError, VersionError
+from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Puzzle
 from farthest.search.problem import Problem
 from farthest.search.written import engine_fields
@@ -84,7 +85,8 @@ def _open(facts: SearchFacts, run: str) -> Engine:
     from farthest.search.engines import open_engine
 
     problem = Problem.from_fields(Puzzle.from_json(facts.puzzle), json.loads(facts.problem))
-    engine = open_engine(problem, _load_map)
+    with named_in(f"run {run}"):
+        engine = open_engine(problem, _load_map)
     if engine_fields(engine) != json.loads(facts.engine):
         raise VersionError(other_version(run, "with another engine"))
     return engine

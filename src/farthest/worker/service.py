@@ -17,12 +17,22 @@ from farthest.errors import SettingError
 from farthest.logs import say
 from farthest.models.leases import host_name
 from farthest.patience import patiently
-from farthest.worker.app import QUEUE, celery_app
+from farthest.puzzles.allowed import allowed_modules
+from farthest.worker.app import QUEUE, SUBTREE_TASK, TASK, celery_app
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.runs import PROTOCOL
 
 log = logging.getLogger(__name__)
+
+QUESTIONS = frozenset(
+    (
+        *("active", "active_queues", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
+        *("scheduled", "stats", "enable_events", "disable_events"),
+    )
+)
+"""Of Celery's remote control: what Flower asks. The others, which messages in Redis could send too, end a worker,
+change its processes, tasks and queues, or write files; a worker is steered by signals alone."""
 
 DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -45,6 +55,9 @@ def run_worker(concurrency: int, name: str) -> int:
     """
     LEASE_SECONDS.number()
     WORKER_MEMORY.size()
+    allowed = sorted(allowed_modules())
+    if allowed:
+        log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     patiently(nodes.check, told=log.warning)
     worker = _make_worker(concurrency, name, nodes)
@@ -62,6 +75,7 @@ def _make_worker(concurrency: int, name: str, nodes: RedisNodes) -> Any:
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
 
     app = celery_app(nodes.urls[0])
+    _restrict(app)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
 
@@ -106,6 +120,16 @@ def _make_worker(concurrency: int, name: str, nodes: RedisNodes) -> Any:
         without_mingle=True,
         statedb=None,
     )
+
+
+def _restrict(app: Any) -> None:
+    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both."""
+    from celery.worker.control import Panel
+
+    for name in set(app.tasks) - {TASK, SUBTREE_TASK}:
+        app.tasks.unregister(name)
+    for name in set(Panel.data) - QUESTIONS:
+        del Panel.data[name]
 
 
 def _leave_logging(**options: Any) -> None:

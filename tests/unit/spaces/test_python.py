@@ -154,12 +154,13 @@ def test_texts_of_keys() -> None:
             body.parse_board(text)
 
 
-def test_stored_puzzles_need_no_class() -> None:
+def test_stored_puzzles_need_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = puzzle_of("Ring", options="{ n = 12 }")
     text = puzzle.to_json()
     assert Puzzle.from_json(text) == puzzle
     elsewhere = Puzzle.from_json(text.replace("python_spaces", "not_installed_here"))
     assert elsewhere.body.size() == "not_installed_here:Ring"
+    monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "not_installed_here")
     with pytest.raises(
         PuzzleError, match=r"puzzle class missing on .*no module not_installed_here.*install it"
     ):

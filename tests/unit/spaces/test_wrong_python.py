@@ -12,6 +12,7 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
 
 GOOD = "    size = 5\n    def initial(self): return [0]\n"
+MISSING = ("no_such_module", "no_such.module")
 STEP = "    def successors(self, keys): return ((keys + np.uint64(1)) % np.uint64(5))[:, None]\n"
 
 
@@ -24,7 +25,11 @@ def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[object
     def build(text: str, table: str = "", origin: str = "from start") -> None:
         name = f"wrong_{abs(hash((text, table, str(tmp_path))))}"
         names.append(name)
-        (tmp_path / f"{name}.py").write_text("import numpy as np\n" + text)
+        spaces = text.replace("class Space:", "class Space(PuzzleSpace):")
+        (tmp_path / f"{name}.py").write_text(
+            "import numpy as np; from farthest import PuzzleSpace\n" + spaces
+        )
+        monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", ",".join([name, *MISSING]))
         document = (
             f'name = "p"\nfamily = "python"\norigin = "{origin}"\n[python]\n'
             + (table or 'class = "MODULE:Space"').replace("MODULE", name)
@@ -56,7 +61,10 @@ DEFINITIONS = [
         'class = "MODULE:Space"\noptions = { d = 2020-01-01 }',
         "options: expected numbers, texts, arrays and tables",
     ),
-    ('class = "MODULE:Space"\noptions = { n = 3 }', "the class itself raised TypeError"),
+    (
+        'class = "MODULE:Space"\noptions = { n = 3 }',
+        "options: 'n' is no option of Space; its options are none",
+    ),
 ]
 
 CLASSES = [
@@ -67,8 +75,12 @@ CLASSES = [
     ),
     ("raise SystemExit(3)\n", "raised SystemExit: 3"),
     (
-        "class Space:\n    def __init__(self): self.x = 1 / 0\n",
-        "line 3, in __init__: def __init__(self): self.x = 1 / 0",
+        "class Space:\n    def __post_init__(self): self.x = 1 / 0\n",
+        "line 3, in __post_init__: def __post_init__(self): self.x = 1 / 0",
+    ),
+    (
+        "class Space:\n    def __init__(self): pass\n",
+        "Space has an __init__; a farthest.PuzzleSpace has its options as",
     ),
     ("class Space:\n    size = 0\n", "size is 0, expected a whole number from 1 to"),
     ("class Space:\n    size = 2.5\n", "size is a decimal number, expected a whole number"),
@@ -221,7 +233,7 @@ def test_wrong_classes(compiled, text: str, message: str) -> None:  # type: igno
     assert message in told
     assert "puzzle class wrong_" in told
     assert "\n" not in told
-    if " raised " in message or "in __init__" in message:
+    if " raised " in message or "in __post_init__" in message:
         assert ".py, line " in told
 
 

@@ -101,8 +101,8 @@ def test_a_run_of_another_version_is_told(process: StepProcess, store: RunStore)
     assert "same version" in entry["message"]
 
 
-def test_a_class_that_is_missing_where_the_worker_runs_is_told(
-    process: StepProcess, nodes: RedisNodes
+def test_a_class_that_is_not_allowed_or_missing_where_the_worker_runs_is_told(
+    process: StepProcess, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = 'name = "p"\nfamily = "python"\n[python]\nclass = "python_spaces:Ring"\noptions = { n = 12 }\n'
     space = scatter(compile_space(parse_puzzle(text, "p.toml")))
@@ -112,7 +112,11 @@ def test_a_class_that_is_missing_where_the_worker_runs_is_told(
     assert isinstance(known, bytes)
     nodes.main.hset(run.meta_key, "puzzle", known.replace(b"python_spaces:Ring", b"not_installed:Ring"))
     process.run(run.run, 1, shards[0])
-    (entry,) = [json.loads(one) for one in nodes.main.lrange(run.done_key, 0, -1)]
+    monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "python_spaces,not_installed")
+    process.run(run.run, 1, shards[0])
+    refused, entry = [json.loads(one) for one in nodes.main.lrange(run.done_key, 0, -1)]
+    assert (refused["error"], refused["by"]) == ("failed", process.holder)
+    assert refused["message"].startswith(f"run {run.run}: puzzle class not_installed:Ring was not run on ")
     assert (entry["error"], entry["by"]) == ("failed", process.holder)
     assert "there is no module not_installed" in entry["message"]
     assert "install it wherever farthest and its workers run" in entry["message"]

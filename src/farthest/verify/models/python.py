@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.python import python
+from farthest.puzzles.user_class import MAX_SIZE, MAX_WIDTH
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
@@ -17,6 +18,18 @@ from farthest.verify.ranking import LayoutError
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonModel:
     """See models."""
     return PythonModel(puzzle, origin, layout)
+
+
+def stored_form(layout: Mapping[str, Any]) -> tuple[int | None, int]:
+    """Keys, None of a sparse map, and bytes of a code, as the stored layout tells them. Raises LayoutError."""
+    size, width = layout.get("size"), layout.get("bytes")
+    if (
+        dict(layout) != {"version": 1, "size": size, "bytes": width}
+        or not (size is None or (type(size) is int and 1 <= size <= MAX_SIZE))
+        or not (type(width) is int and 1 <= width <= MAX_WIDTH)
+    ):
+        raise LayoutError(f"the key layout is {dict(layout)!r}, expected version, size and bytes of keys")
+    return size, width
 
 
 class PythonModel:
