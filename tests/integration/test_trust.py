@@ -1,6 +1,8 @@
 """Code from strangers does not run: whatever a file, the database or Redis names, only what the operator allows."""
 
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -20,11 +22,12 @@ from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
-from farthest.worker import runs
+from farthest.worker import runs, search_tasks
 from farthest.worker.app import TASK, celery_app
 from farthest.worker.connections import RedisNodes
 from farthest.worker.scatter_run import ScatterRun
-from integration.conftest import Run, RunJson, alter
+from farthest.worker.search_runs import SearchFacts
+from integration.conftest import Process, Run, RunJson, alter
 
 FROGS = 'name = "frogs"\nfamily = "python"\n[python]\nclass = "python_spaces:Frogs"\n'
 
@@ -211,6 +214,14 @@ def compile_space_allowed(file: str) -> Space:
         return compile_space(parse_puzzle(Path(file).read_text(), file))
 
 
+def test_a_search_in_redis_runs_nothing(marker: Path) -> None:
+    puzzle = hostile(farthest.load_puzzle(python_spaces.Ring()), marker)
+    problem = json.dumps({"board": [0] * 8, "target": "0", "heuristic": "zero"})
+    with pytest.raises(ForbiddenCodeError, match=r"^run 1-a: puzzle class os:system was not run on "):
+        search_tasks._open(SearchFacts(puzzle, problem, False, 10, "{}"), "1-a")
+    assert not marker.exists()
+
+
 @pytest.mark.slow
 def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
     """A job stops with the worker's message, goes on with a worker that allows the class, and has the same digest."""
@@ -241,6 +252,22 @@ def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
         assert str(ended.error).startswith(f"job {second}: puzzle class python_spaces:Frogs was not run on ")
     embedded = enumerate_puzzle(farthest.load_puzzle(python_spaces.Frogs()), None)
     assert (result.digest, result.layers) == (embedded.digest, embedded.layers)
+
+
+def test_what_messages_can_ask_of_a_worker() -> None:
+    """In another process: what a worker leaves out is out for the whole process."""
+    code = (
+        "from celery.worker.control import Panel\nfrom farthest.worker.app import celery_app\n"
+        "from farthest.worker.service import _restrict\napp = celery_app('redis://127.0.0.1:1')\n_restrict(app)\n"
+        "print(*sorted(app.tasks), *sorted(Panel.data))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, encoding="utf-8"
+    ).stdout
+    assert told.split() == [
+        *("farthest.step", "farthest.subtree", "active", "active_queues", "disable_events", "enable_events"),
+        *("heartbeat", "ping", "query_task", "registered", "reserved", "revoked", "scheduled", "stats"),
+    ]
 
 
 # Modules
@@ -388,6 +415,19 @@ def test_bytes_are_verified_without_the_class(folder: Path, name: str) -> None:
         assert (report.ok, report.failures, report.digest, report.layers) == (False, (), digest, layers)
         with pytest.raises(ForbiddenCodeError, match=r"^job 1 in farthest\.db: puzzle class"):
             stored.farthest()
+
+
+@pytest.mark.slow
+def test_nothing_is_imported_to_watch_on_a_terminal(run: Run, process: Process, counting: Path) -> None:
+    run("enumerate", "counting.toml", "--allow-module", "counting")
+    counting.unlink()
+    terminal, slave = os.openpty()
+    watched = process("watch", "1", stderr=slave, env={"FARTHEST_PUZZLE_MODULES": "counting"})
+    os.close(slave)
+    os.close(terminal)
+    assert (watched.returncode, "counting: 8 states" in watched.stdout) == (0, True)
+    assert not counting.exists()
+    forget("counting")
 
 
 # In Python
