@@ -17,6 +17,7 @@ from cluster import Cluster, until
 from farthest.coordinator.enumeration import enumerate_puzzle
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import ForbiddenCodeError, PuzzleError
+from farthest.models.jobs import JobRecord
 from farthest.puzzles import allowed, user_class
 from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -222,6 +223,12 @@ def test_a_search_in_redis_runs_nothing(marker: Path) -> None:
     assert not marker.exists()
 
 
+def failed(cluster: Cluster, job: int) -> JobRecord | None:
+    """The job, once it has failed."""
+    record = cluster.job(job)
+    return record if record.status == "failed" else None
+
+
 @pytest.mark.slow
 def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
     """A job stops with the worker's message, goes on with a worker that allows the class, and has the same digest."""
@@ -233,8 +240,7 @@ def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
         refusing = cluster.add_worker()
         cluster.ready()
         job = cluster.submit("frogs.toml", *allow)
-        record = until(lambda: cluster._ended(job), 20, "the job stops", 0.02)
-        assert record.status == "failed"
+        record = until(partial(failed, cluster, job), 20, "the job stops", 0.02)
         assert f"{job}-" in str(record.error)
         assert "puzzle class python_spaces:Frogs was not run on " in str(record.error)
         assert "no module is allowed here; if you trust it, add --allow-module" in str(record.error)
@@ -248,7 +254,7 @@ def test_workers_that_may_not_and_may(redis_url: str, folder: Path) -> None:
         cluster.remove(coordinator)
         cluster.add_coordinator()
         second = cluster.submit("frogs.toml", *allow)
-        ended = until(lambda: cluster._ended(second), 20, "the job stops", 0.02)
+        ended = until(partial(failed, cluster, second), 20, "the job stops", 0.02)
         assert str(ended.error).startswith(f"job {second}: puzzle class python_spaces:Frogs was not run on ")
     embedded = enumerate_puzzle(farthest.load_puzzle(python_spaces.Frogs()), None)
     assert (result.digest, result.layers) == (embedded.digest, embedded.layers)
@@ -295,8 +301,11 @@ def test_nothing_else_of_the_working_folder(
     (folder / "counting.toml").write_text(COUNTING_FILE)
     monkeypatch.syspath_prepend(installed)
     run("enumerate", "counting.toml", "--allow-module", "counting")
-    assert not (folder / "strange").exists()
+    (installed / "counting.py").write_text("import faster\n" + COUNTING)
     forget("counting")
+    error = run("enumerate", "counting.toml", "--allow-module", "counting", status=2).stderr
+    assert "its module imports faster, which lies in the working folder and is not allowed" in error
+    assert not (folder / "strange").exists()
     run("enumerate", "counting.toml", "--allow-module", "counting", "--allow-module", "faster")
     assert (folder / "strange").exists()
     forget("counting", "faster")

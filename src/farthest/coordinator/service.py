@@ -71,6 +71,8 @@ class Service:
         A job that is under way at the signal stores a checkpoint and is handed back to the queue.
         """
         log.info("coordinator %s: waiting for jobs in %s", self._owner, self._database.place)
+        if allowed_modules():
+            log.info("puzzle classes may run of the modules %s", ", ".join(sorted(allowed_modules())))
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:

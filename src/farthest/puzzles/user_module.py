@@ -49,11 +49,11 @@ def _place(error: BaseException) -> str:
     return f" ({theirs[-1].filename}, line {theirs[-1].lineno}, in {theirs[-1].name}{text}); correct it there"
 
 
-class FolderFinder(MetaPathFinder):
-    """Finds modules in a folder that is not on Python's path: those of ``names``, or the packages that hold them."""
+class HereFinder(MetaPathFinder):
+    """Finds modules in the working folder, which need not be on Python's path: those of ``names``, or the packages that
+    hold them."""
 
-    def __init__(self, folder: str, names: Iterable[str]) -> None:
-        self.folder = folder
+    def __init__(self, names: Iterable[str]) -> None:
         self.names = {name.partition(".")[0] for name in names}
 
     def find_spec(
@@ -62,7 +62,7 @@ class FolderFinder(MetaPathFinder):
         """See importlib."""
         if path is not None or fullname not in self.names:
             return None
-        return PathFinder.find_spec(fullname, [self.folder])
+        return PathFinder.find_spec(fullname, [""])
 
 
 def found_class(reference: str) -> type[PuzzleSpace]:
@@ -76,12 +76,17 @@ def found_class(reference: str) -> type[PuzzleSpace]:
     allowed = allowed_modules()
     if module_name not in allowed:
         raise refusal(reference)
-    finder = FolderFinder(os.getcwd(), allowed)
+    finder = HereFinder(allowed)
     sys.meta_path.append(finder)
     try:
         module = import_module(module_name)
     except ModuleNotFoundError as error:
         if error.name is None or not (module_name + ".").startswith(error.name + "."):
+            if error.name is not None and HereFinder([error.name]).find_spec(error.name, None):
+                raise PuzzleError(
+                    f"puzzle class {reference}: its module imports {error.name}, which lies in the working folder and "
+                    f"is not allowed; if you trust it, add --allow-module {error.name} too"
+                ) from None
             with mended(reference, f"importing {module_name}"):
                 raise
         raise PuzzleError(
@@ -139,7 +144,7 @@ def refusal(reference: str) -> ForbiddenCodeError:
 
 def _module_file(name: str) -> str:
     """Which file an import would run, in words; found without running anything."""
-    finders = [*sys.meta_path, FolderFinder(os.getcwd(), [name])]
+    finders = [*sys.meta_path, HereFinder([name])]
     parts, path = name.split("."), None
     spec: ModuleSpec | None = None
     for end in range(1, len(parts) + 1):
