@@ -284,7 +284,9 @@ def test_a_module_of_the_working_folder(run: Run, counting: Path, folder: Path) 
     assert f"it is code of the file {folder}/counting.py, and no module is allowed here" in error
     run("enumerate", "counting.toml", "--allow-module", "count", status=2)
     assert not counting.exists()
-    assert "counting: 8 states" in run("enumerate", "counting.toml", "--allow-module", "counting").stdout
+    told = run("enumerate", "counting.toml", "--allow-module", "counting").stdout
+    assert "counting: 8 states" in told
+    assert "farthest distance 1 '7' --allow-module counting\n" in told
     assert counting.exists()
     assert sys.path.count(str(folder)) == 0
 
@@ -465,6 +467,21 @@ def test_an_object_of_ones_own(folder: Path) -> None:
 
     with pytest.raises(PuzzleError, match="declare it at the top of a module"):
         farthest.enumerate(Inner())
+
+
+@pytest.mark.slow
+def test_a_script_of_ones_own(run: Run, folder: Path) -> None:
+    """Its class is named as others can import it."""
+    own = (
+        "if __name__ == '__main__':\n    import farthest\n    print(farthest.enumerate(Counting()).layers)\n"
+    )
+    (folder / "counting.py").write_text(COUNTING + own)
+    told = subprocess.run(
+        [sys.executable, "counting.py"], stdout=subprocess.PIPE, check=True, encoding="utf-8"
+    ).stdout
+    assert told == f"{(1,) * 6}\n"
+    assert run("distance", "counting", "3", "--allow-module", "counting").stdout == "3\n"
+    forget("counting")
 
 
 def test_a_module_allowed_by_a_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,7 @@ def show_outcome(
     """Layers, farthest boards, where goals are met, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
     from farthest.drawing.terminal import coloured
+    from farthest.puzzles.python import Python
 
     print_table(
         ("depth", "states"),
@@ -118,10 +119,11 @@ def show_outcome(
         click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
-    click.echo(f"  farthest distance {outcome.job} '{shown[0]}'")
+    allowed = f" --allow-module {body.module}" if isinstance(body, Python) else ""
+    click.echo(f"  farthest distance {outcome.job} '{shown[0]}'{allowed}")
     if body.has_moves:
-        click.echo(f"  farthest path {outcome.job} '{shown[0]}'")
-    click.echo(f"  farthest states {outcome.job} --farthest")
+        click.echo(f"  farthest path {outcome.job} '{shown[0]}'{allowed}")
+    click.echo(f"  farthest states {outcome.job} --farthest{allowed}")
 
 
 def goals_met(

@@ -67,6 +67,11 @@ class Python(Body):
         return user_class(self.reference, self.options)
 
     @property
+    def module(self) -> str:
+        """The name of the class's module."""
+        return self.reference.partition(":")[0]
+
+    @property
     def ready(self) -> bool:
         """See Body: where the class has been made in this process."""
         from farthest.puzzles.user_class import made_before
