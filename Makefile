@@ -22,7 +22,7 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow bench lock clean distclean FORCE
+.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow soak bench lock clean distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -121,6 +121,13 @@ sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests unde
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
 	@$(PYTEST) -m slow -n $(PYTEST_JOBS) --durations=15
+
+# Minutes and, to draw the same jobs and strikes again, the seed that a soak has told.
+SOAK_MINUTES ?= 60
+SOAK_SEED ?= 0
+
+soak: $(VENV)/.tested  ## jobs under kills, pauses, losses, clock jumps and full disks, for SOAK_MINUTES
+	@PYTHONPATH=tests $(BIN)/python -m soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) $(SOAK_OPTIONS)
 
 bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 	@$(BIN)/python benchmarks/run.py

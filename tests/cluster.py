@@ -33,23 +33,28 @@ STOP_SECONDS = 20.0
 LOG_TAIL = 4000
 ENDS = ("finished", "failed", "cancelled", "interrupted")
 
-# Ends with its parent (PR_SET_PDEATHSIG). A delay before every step makes runs of small puzzles long enough to disturb.
+# Ends with its parent (PR_SET_PDEATHSIG), and writes what its threads do into its log at SIGUSR2. A delay before every
+# step, and FARTHEST_TEST_LAYER seconds before every layer, make runs of small puzzles long enough to disturb.
 PROGRAM = """
-import ctypes, os, sys, time
+import ctypes, faulthandler, os, signal, sys, time
 ctypes.CDLL(None).prctl(1, 9)
+faulthandler.register(signal.SIGUSR2)
 parent, delay = int(sys.argv.pop(1)), float(sys.argv.pop(1))
 if os.getppid() != parent:
     sys.exit(1)
 if "FARTHEST_KERNEL_PATH" in os.environ:
     import conftest
+def slowly(step, seconds):
+    def slow(*arguments):
+        time.sleep(seconds)
+        return step(*arguments)
+    return slow
 if delay:
     from farthest import _kernel
-    def slowly(step):
-        def slow(*arguments):
-            time.sleep(delay)
-            return step(*arguments)
-        return slow
-    _kernel.step, _kernel.merge_runs = slowly(_kernel.step), slowly(_kernel.merge_runs)
+    _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
+if "FARTHEST_TEST_LAYER" in os.environ:
+    from farthest.coordinator.layers import LayerSearch
+    LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces
     small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])
@@ -167,6 +172,7 @@ class Cluster:
 
     ``environment``: FARTHEST_… settings without their prefix, for all processes. ``delay``: seconds before each step
     of a worker. ``seen_from_here``: the Redis URL for this process, where it is another one than for the workers.
+    ``own``: more environment variables of a process, by its name.
     """
 
     def __init__(
@@ -178,6 +184,7 @@ class Cluster:
         *,
         delay: float = 0.0,
         seen_from_here: str | None = None,
+        own: Callable[[str], Mapping[str, str]] = lambda name: {},
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
@@ -186,14 +193,15 @@ class Cluster:
         self.workers: list[Service] = []
         self.coordinators: list[Service] = []
         self._delay = delay
+        self._own = own
         self._gone: list[Service] = []
         kept = {
             name: value
             for name, value in os.environ.items()
             if not name.startswith("FARTHEST_") or name == "FARTHEST_KERNEL_PATH"
         }
-        own = {"REDIS_URL": redis_url, "DATABASE_URL": database_url, "SPOOL": folder}
-        settings: dict[str, object] = {**own, **(environment or {})}
+        places = {"REDIS_URL": redis_url, "DATABASE_URL": database_url, "SPOOL": folder}
+        settings: dict[str, object] = {**places, **(environment or {})}
         self.environment = {
             **kept,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
@@ -240,9 +248,17 @@ class Cluster:
         self._gone.append(service)
         return service
 
+    def adopt(self, service: Service) -> None:
+        """Kills a process that was started elsewhere at the end, with its own."""
+        self._gone.append(service)
+
     def remove(self, service: Service) -> None:
         """Kills a worker or a coordinator for good."""
         service.kill()
+        self.release(service)
+
+    def release(self, service: Service) -> None:
+        """Counts a worker or a coordinator among those that are gone, or about to go."""
         for services in (self.workers, self.coordinators):
             if service in services:
                 services.remove(service)
@@ -250,7 +266,7 @@ class Cluster:
 
     def _start(self, kind: str, words: list[str], delay: float) -> Service:
         name = f"{kind}-{len(self.services) + 1}"
-        return Service(self.folder, name, words, self.environment, delay)
+        return Service(self.folder, name, words, {**self.environment, **self._own(name)}, delay)
 
     def ready(self) -> None:
         """Waits until every worker has said that it is there."""
@@ -287,13 +303,17 @@ class Cluster:
 
     def job(self, job: int) -> JobRecord:
         """The job's row, waited for while the database is away."""
+        return self.asked(lambda jobs: jobs.get(job))
 
-        def asked() -> JobRecord | None:
+    def asked(self, question: Callable[[Jobs], T]) -> T:
+        """What the database says of its jobs, waited for while it is away."""
+
+        def answer() -> tuple[T] | None:
             with contextlib.suppress(UnavailableError):
-                return self._jobs.get(job)
+                return (question(self._jobs),)
             return None
 
-        return until(asked, READY_SECONDS, "the database answers", 0.1)
+        return until(answer, READY_SECONDS, "the database answers", 0.1)[0]
 
     def wait(self, job: int, seconds: float = 120) -> Result:
         """Waits until a job is finished; AssertionError if it ends in another way, or not in time."""

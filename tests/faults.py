@@ -32,6 +32,7 @@ class Arena:
     told: list[str] = field(default_factory=list)
     job: int = 0
     landed: int = 0  # strikes at the last job
+    patience: float = 30.0  # seconds that a strike waits for what it strikes
 
     def say(self, text: str) -> None:
         self.told.append(text)
@@ -98,9 +99,9 @@ class Arena:
             if owner is None:
                 return None
             pid = int(owner.split("/")[-2])
-            return next(one for one in self.cluster.coordinators if one.pid == pid)
+            return next((one for one in self.cluster.coordinators if one.pid == pid), None)
 
-        return until(claimed, 30, "a coordinator has claimed the job")
+        return until(claimed, self.patience, "a coordinator has claimed the job")
 
     def blobs(self) -> list[bytes]:
         """The keys of the blobs of the newest layer that is complete or under way; waits until there are some."""
@@ -109,7 +110,7 @@ class Arena:
             depth = self.cluster.depth()
             return list(self.cluster.redis.scan_iter(f"farthest:run:*:[bo]:{depth - 1}:*", 1000)) or None
 
-        return until(newest, 30, "there are blobs", 0.001)
+        return until(newest, self.patience, "there are blobs", 0.001)
 
 
 Strike = Callable[[Arena], None]
@@ -221,13 +222,13 @@ def turn_database_back(arena: Arena) -> None:
             row = connection.execute(f"SELECT min(depth) FROM chunk {same}", job).fetchone()
             return None if row is None or row[0] is None else int(row[0])
 
-        until(depth, 30, "there is a checkpoint")
+        until(depth, arena.patience, "there is a checkpoint")
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for table in ("layer", "chunk"):
                 connection.execute(f"CREATE TEMPORARY TABLE old_{table} AS SELECT * FROM {table} {same}", job)
             was = depth()
-        until(lambda: True if depth() != was else None, 30, "there is another checkpoint")
+        until(lambda: True if depth() != was else None, arena.patience, "there is another checkpoint")
         with connection.transaction():
             running = "WHERE id = %(job)s AND status = 'running'"
             struck = connection.execute(f"UPDATE job SET depth = %(depth)s {running}", {**job, "depth": was})
@@ -273,7 +274,7 @@ def change_blob(arena: Arena, change: Callable[[Arena, bytes], bytes | None]) ->
         done = redis.unlink(name) if other is None else redis.set(name, other, xx=True)
         return name.decode() if done else None
 
-    arena.say(until(changed, 30, "a blob is there to be changed", 0.001))
+    arena.say(until(changed, arena.patience, "a blob is there to be changed", 0.001))
 
 
 def overwritten(arena: Arena, blob: bytes) -> bytes:
@@ -295,7 +296,7 @@ def remove_record(arena: Arena) -> None:
                 return f"{name.decode()} {block.decode()}"
         return None
 
-    arena.say(until(removed, 30, "a record is there to be removed", 0.001))
+    arena.say(until(removed, arena.patience, "a record is there to be removed", 0.001))
 
 
 def alter_record(arena: Arena) -> None:
@@ -313,7 +314,7 @@ def alter_record(arena: Arena) -> None:
                 return f"{name.decode()} {block.decode()} {text.decode()}"
         return None
 
-    arena.say(until(altered, 30, "a record is there to be altered", 0.001))
+    arena.say(until(altered, arena.patience, "a record is there to be altered", 0.001))
 
 
 @contextlib.contextmanager

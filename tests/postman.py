@@ -35,7 +35,7 @@ class Postman:
         self.seen: list[tuple[bytes, bytes]] = []
         self.again = 0
         self._url = url
-        self._deliver = deliver
+        self.deliver = deliver
         self._own: set[str] = set()
         self._due: list[tuple[float, int, bytes, bytes]] = []
         self._lock = threading.Lock()
@@ -89,6 +89,8 @@ class Postman:
                 for line in lines:
                     if line == b"+OK":
                         self._listening.set()
+                    elif line.startswith(b"-"):  # refused: there may be a password for a while
+                        raise ConnectionError
                     yield from messages(line)
 
     def _take(self, queue: bytes, message: bytes) -> None:
@@ -97,7 +99,7 @@ class Postman:
             return
         with self._lock:
             self.seen.append((queue, message))
-            for seconds in self._deliver():
+            for seconds in self.deliver():
                 heapq.heappush(self._due, (time.monotonic() + seconds, len(self.seen), queue, message))
 
     def _push_due(self) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from farthest.coordinator import search_loop
 from farthest.search import sliding_engine
+from farthest.search.arrangement_engine import ArrangementEngine
+from farthest.search.batch_engine import BatchEngine
 from farthest.search.sliding_engine import SlidingEngine
 
 PUZZLE = "15-puzzle"
@@ -17,19 +20,29 @@ CUT = "5000 24 3000"
 
 
 def cut(text: str, setting: Any = setattr) -> None:
-    """Cuts searches on sliding puzzles smaller: ``text`` has split_from, parts, budget, and perhaps seconds that each
+    """Cuts searches smaller, of all engines: ``text`` has split_from, parts, budget, and perhaps seconds that each
     piece takes longer; then what was found is stored more often, too. ``setting``: sets the attributes, such as
     pytest's ``monkeypatch.setattr``."""
     split_from, parts, budget, seconds = [*text.split(), "0"][:4]
-    setting(SlidingEngine, "split_from", int(split_from))
-    setting(SlidingEngine, "parts", int(parts))
     setting(sliding_engine, "piece_budget", lambda _terms, _cells: int(budget))
+    others: list[Any] = [ArrangementEngine, BatchEngine]
+    for engine in others:
+        setting(engine, "budget", int(budget))
+        setting(engine, "widest", int(parts))
+    for engine in (SlidingEngine, *others):
+        setting(engine, "split_from", int(split_from))
+        setting(engine, "parts", int(parts))
+        if float(seconds):
+            setting(engine, "run", slowly(engine.run, float(seconds)))
     if float(seconds):
         setting(search_loop, "COMMIT_SECONDS", 0.1)
-        quick = SlidingEngine.run
 
-        def slow(*arguments: Any, **options: Any) -> Any:
-            time.sleep(float(seconds))
-            return quick(*arguments, **options)
 
-        setting(SlidingEngine, "run", slow)
+def slowly(run: Callable[..., Any], seconds: float) -> Callable[..., Any]:
+    """The same, after so many seconds."""
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        time.sleep(seconds)
+        return run(*arguments, **options)
+
+    return slow
