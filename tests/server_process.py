@@ -53,6 +53,7 @@ class Server:
         self.folder = folder
         self.port = port or free_port()
         self.user = os.geteuid()
+        self.environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
         self.process: subprocess.Popen[bytes] | None = None
         self._thaw: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
@@ -145,7 +146,7 @@ class Server:
                 stderr=log,
                 cwd=self.folder,
                 start_new_session=True,  # so that Ctrl-C in a terminal reaches the tests alone
-                env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"},
+                env=self.environment,
             )
 
     def command(self) -> list[str]:

@@ -21,14 +21,14 @@ from pathlib import Path
 
 import small_pieces
 from faults import leftovers
-from soak import small_disk, strikes_servers
-from soak.ground import LEAVE_SECONDS, Ground, ground
+from soak import small_disk, strikes_redis, strikes_servers
+from soak.ground import LEAVE_SECONDS, Ground, ground, left_well
 from soak.report import Evidence, Report
 from soak.rounds import Plan, Rounds
 from soak.strikes import STRIKES
 from soak.workloads import WORKLOADS, Expected, expected, write_spaces
 
-assert strikes_servers.JUMPS, "it is imported for the strikes that it registers"
+STRIKES_REGISTERED_BY = (strikes_redis, strikes_servers)
 
 
 def main() -> int:
@@ -114,13 +114,15 @@ def _wanted(name: str, words: str | None) -> bool:
 
 def _leave(place: Ground, report: Report) -> None:
     """Tells all processes to end, and looks what is left of the jobs."""
+    place.mend()
+    place.cluster.ready()
     for service in (*place.cluster.workers, *place.cluster.coordinators):
         place.dismiss(service)
     limit = time.monotonic() + LEAVE_SECONDS
     while any(service.alive for service in place.leaving_services()) and time.monotonic() < limit:
         time.sleep(0.1)
     for service, _ in place.leaving:
-        if service.process.poll() != 0:
+        if not left_well(service):
             report.left_at_end.append(f"{service.name}: status {service.process.poll()} when told to end")
     report.left_at_end += leftovers(place.cluster.redis)
     report.left_at_end += [str(file) for file in place.spool.iterdir()]

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 WORKERS = (2, 1)
 COORDINATORS = 2
-STEP_SECONDS = 0.03
+STEP_SECONDS = 0.04
+REDIS = "redis"
+"""The name of Redis's clock."""
 LEAVE_SECONDS = 60.0
 """A process that was told to end has so long."""
 TRACEBACK = re.compile(
@@ -100,7 +102,7 @@ class Ground(Arena):
     def fill_up(self) -> None:
         """Starts workers and coordinators until all are there that should be."""
         while len(self.cluster.workers) < len(WORKERS):
-            self.cluster.add_worker(WORKERS[len(self.cluster.workers)])
+            self.cluster.add_worker(self.chance.choice(WORKERS))
         while len(self.cluster.coordinators) < COORDINATORS:
             self.cluster.add_coordinator()
 
@@ -115,7 +117,7 @@ class Ground(Arena):
             if service.alive and time.monotonic() < limit:
                 continue
             self.leaving.remove((service, limit))
-            if service.process.poll() != 0:
+            if not left_well(service):
                 self.left_badly.append(self._ended(service))
                 service.kill()
         self.fill_up()
@@ -147,12 +149,18 @@ class Ground(Arena):
         return [service for service, _ in self.leaving]
 
 
+def left_well(service: Service) -> bool:
+    """Whether a process that was told to end has done so. One that was just starting may not have heeded it yet."""
+    status = service.process.poll()
+    return status == 0 or (status == -signal.SIGTERM and " INFO " not in service.said())
+
+
 def settings_of(chance: random.Random, name: str) -> dict[str, str]:
     """What may differ between processes without changing any result."""
     drawn = {
         "CHECKPOINT_SECONDS": chance.choice(["0", "0", "1", "5"]),
-        "SMALL_LAYER_STATES": chance.choice(["0", "0", "500"]),
-        "BLOCK_SIZE": chance.choice(["2KiB", "4KiB", "16KiB"]),
+        "SMALL_LAYER_STATES": chance.choice(["0", "300", "1000"]),
+        "BLOCK_SIZE": chance.choice(["8KiB", "16KiB", "64KiB"]),
         "REDIS_WAIT_SECONDS": chance.choice(["2", "60", "300"]),
         "DATABASE_WAIT_SECONDS": chance.choice(["2", "60", "300"]),
         "WORKER_MEMORY": chance.choice(["64KiB", "256MiB"]),
@@ -174,10 +182,11 @@ def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
         for place in (spool, disk):
             stack.callback(small_disk.unmount, place)
         redis, postgres = RedisServer(folder / "redis"), PostgresServer(folder / "postgres")
+        clocks = Clocks(folder / "clocks")
+        redis.environment |= clocks.environment(REDIS)
         for server in (redis, postgres):
             stack.callback(server.close)
             server.start()
-        clocks = Clocks(folder / "clocks")
         lines = [stack.enter_context(Line(server.port)) for server in (redis, postgres)]
         man = Postman(redis.url, list)
         man.start()

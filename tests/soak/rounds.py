@@ -196,6 +196,7 @@ class Rounds:
         if job.result == HUNG:
             job.give_up(ground)
             ground.start_afresh()
+            self._struck = time.monotonic()  # for the others
         elif job.result == RIGHT and isinstance(job, SubmittedJob):
             command(ground, "delete", str(job.job))
 

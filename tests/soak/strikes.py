@@ -46,6 +46,11 @@ def strike(needs: Needs = "") -> Callable[[Callable[[Ground], None]], Callable[[
     return register
 
 
+def pause(ground: Ground, least: float = 0.5, most: float = 5.0) -> None:
+    """For so long something is away, full or closed."""
+    time.sleep(ground.chance.uniform(least, most))
+
+
 for _one in (
     faults.kill_worker_child,
     faults.kill_worker,
