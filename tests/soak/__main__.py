@@ -38,8 +38,8 @@ def main() -> int:
         signal.signal(number, signal.default_int_handler)
     os.environ["FARTHEST_PUZZLE_MODULES"] = "python_spaces"
     no_disks = small_disk.own_mounts()
-    report = Report(options.seed)
     folder = Path(tempfile.mkdtemp(prefix="farthest-soak-"))
+    report = Report(options.seed, folder)
     folder.chmod(0o755)  # PostgreSQL is another user where this one is root
     try:
         _soak(options, report, folder, no_disks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import signal
 import time
@@ -29,6 +30,7 @@ class Report:
     """The figures of a soak."""
 
     seed: int
+    folder: Path
     begun: float = field(default_factory=time.monotonic)
     rounds: int = 0
     landed: Counter[str] = field(default_factory=Counter)
@@ -97,6 +99,7 @@ class Report:
         """Everything, for JSON."""
         return {
             "seed": self.seed,
+            "folder": str(self.folder),
             "seconds": round(time.monotonic() - self.begun, 1),
             "rounds": self.rounds,
             "strikes": sum(self.landed.values()),
@@ -158,7 +161,7 @@ def _circumstances(ended: dict[str, Any]) -> str:
 
 
 def _short(reason: str) -> str:
-    return reason.removeprefix("Error: ")[:110]
+    return re.sub(r"://\S+", "://…", reason)[:110]
 
 
 class Evidence:

@@ -25,13 +25,16 @@ RESUMES = 12
 ASK_SECONDS = 2.0
 RIGHT, WRONG, LOST, HUNG = "right", "wrong", "lost", "hung"
 
+UNCLEAR = r"\w+(Error|Exception|Exit): |status "
+"""How an error begins that was not expected: with its class, or of a command with its status."""
+
 # Errors that end a job, or a command, by the words in them, and the strikes that are reason enough.
 JUSTIFIED: tuple[tuple[str, str], ...] = (
     ("Redis has no memory left", "redis_full"),
     ("refuses the user or the password|invalid username-password|NOAUTH", "redis_password"),
     ("cannot be reached|number of clients", "redis|database|backends|line|client"),
-    ("cannot be kept there|No space left", "spool_full"),
-    ("no room left for the database|No space left", "disk_full"),
+    ("cannot be kept there", "spool_full"),
+    ("no room left for the database", "disk_full"),
     (r"th loss since the last checkpoint", "redis|blob|record|key|restart|line|database"),
     (r"was begun \d+ times and never ended", "worker|clock"),
     (
@@ -86,12 +89,9 @@ class Running:
     def took_error(self, ground: Ground, error: str) -> None:
         """Notes an error that has ended it."""
         struck = " ".join(ground.recent)
-        for words, strikes in JUSTIFIED:
-            if re.search(words, error) and re.search(strikes, struck):
-                self.resumed.append(error)
-                break
-        else:
-            self.unjustified.append(error)
+        reason = any(re.search(words, error) and re.search(strikes, struck) for words, strikes in JUSTIFIED)
+        clear = not re.match(UNCLEAR, error)
+        (self.resumed if clear and reason else self.unjustified).append(error)
         self.disturbed = time.monotonic()
         if len(self.resumed) + len(self.unjustified) > RESUMES:
             self.end(HUNG, f"ended {RESUMES} times: {error}")
@@ -185,7 +185,9 @@ class CommandJob(Running):
         elif self.struck in (signal.SIGINT, signal.SIGTERM) and status in (130, 143, -2, -15):
             self.resumed.append("stopped by a strike")
         else:
-            errors = [line for line in said.splitlines() if line.startswith("Error: ")]
+            errors = [
+                line.removeprefix("Error: ") for line in said.splitlines() if line.startswith("Error: ")
+            ]
             text = errors[-1] if errors and status == 2 else f"status {status}: {said[-1500:]}"
             self.took_error(ground, text)
 
