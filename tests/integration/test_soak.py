@@ -26,7 +26,7 @@ def test_a_round_of_a_soak(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     told = json.loads(report.read_text())
-    assert (told["jobs"], told["right"]) == (4, 4)
+    assert (told["jobs"], told["right"]) == (5, 5)
     assert told["strikes"] == 2
     assert told["left_at_end"] == []
     assert not Path(told["folder"]).exists()

@@ -28,14 +28,15 @@ from soak.rounds import Plan, Rounds
 from soak.strikes import STRIKES
 from soak.workloads import WORKLOADS, Expected, expected, write_spaces
 
+STOPS = (signal.SIGINT, signal.SIGTERM)
 STRIKES_REGISTERED_BY = (strikes_redis, strikes_servers)
 
 
 def main() -> int:
     options = _options()
-    # A job in a shell's background is told to ignore Ctrl-C, and so would be all processes that are started here.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
+    # Also because a job in a shell's background is told to ignore Ctrl-C, and so would be all that it starts.
+    for number in STOPS:
+        signal.signal(number, _stop)
     os.environ["FARTHEST_PUZZLE_MODULES"] = "python_spaces"
     no_disks = small_disk.own_mounts()
     folder = Path(tempfile.mkdtemp(prefix="farthest-soak-"))
@@ -50,6 +51,13 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps(report.document(), indent=1) + "\n")
     return int(report.failed)
+
+
+def _stop(number: int, frame: object) -> None:
+    """Ends the soak; the same signals again do not disturb that."""
+    for one in STOPS:
+        signal.signal(one, signal.SIG_IGN)
+    raise KeyboardInterrupt
 
 
 def _options() -> argparse.Namespace:

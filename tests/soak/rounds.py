@@ -35,9 +35,9 @@ CLEAR_SECONDS = 10.0
 class Plan:
     """How a soak goes. ``kinds``: the jobs of a round; ``bound``: see ``Running.hangs``."""
 
-    kinds: tuple[Kind, ...] = ("submitted", "submitted", "search", "local")
-    strikes: tuple[int, int] = (3, 6)
-    pause: tuple[float, float] = (0.2, 4.0)
+    kinds: tuple[Kind, ...] = ("submitted", "submitted", "submitted", "search", "local")
+    strikes: tuple[int, int] = (4, 7)
+    pause: tuple[float, float] = (0.2, 3.0)
     bound: float = 120.0
 
 
