@@ -65,6 +65,7 @@ class Ground(Arena):
     recent: list[str] = field(default_factory=list)  # strikes of this round
     leaving: list[tuple[Service, float]] = field(default_factory=list)
     ended: list[Ended] = field(default_factory=list)  # by themselves
+    refused: list[Ended] = field(default_factory=list)  # could not begin, with an error that says why
     left_badly: list[Ended] = field(default_factory=list)  # told to end: with a failure, or not at all
     tracebacks: dict[str, list[str]] = field(default_factory=dict)  # by their last lines: who wrote them
     _read: dict[Path, int] = field(default_factory=dict)
@@ -111,8 +112,9 @@ class Ground(Arena):
         for service in (*self.cluster.workers, *self.cluster.coordinators):
             if not service.alive:
                 self.cluster.release(service)
-                self.ended.append(self._ended(service))
-                self.say(f"{service.name} ended by itself")
+                one = self._ended(service)
+                (self.refused if has_refused(service) else self.ended).append(one)
+                self.say(f"{service.name} ended by itself, with status {one.status}")
         for service, limit in list(self.leaving):
             if service.alive and time.monotonic() < limit:
                 continue
@@ -152,7 +154,18 @@ class Ground(Arena):
 def left_well(service: Service) -> bool:
     """Whether a process that was told to end has done so. One that was just starting may not have heeded it yet."""
     status = service.process.poll()
-    return status == 0 or (status == -signal.SIGTERM and " INFO " not in service.said())
+    return status == 0 or (status == -signal.SIGTERM and not has_begun(service))
+
+
+def has_begun(service: Service) -> bool:
+    """Whether a worker or a coordinator has found its servers and its folders."""
+    said = service.said()
+    return " is ready: " in said or ": waiting for jobs in " in said
+
+
+def has_refused(service: Service) -> bool:
+    """Whether it has ended before that, and said why."""
+    return not has_begun(service) and "\nError: " in f"\n{service.said()}"
 
 
 def settings_of(chance: random.Random, name: str) -> dict[str, str]:

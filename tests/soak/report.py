@@ -40,6 +40,7 @@ class Report:
     unjustified: list[str] = field(default_factory=list)
     recoveries: list[tuple[float, str]] = field(default_factory=list)
     ended: list[dict[str, Any]] = field(default_factory=list)
+    refused: list[dict[str, Any]] = field(default_factory=list)
     left_badly: list[dict[str, Any]] = field(default_factory=list)
     tracebacks: dict[str, int] = field(default_factory=dict)
     proved: int = 0
@@ -84,6 +85,7 @@ class Report:
         """Counts what has been seen of processes since the last time; lines that tell of it."""
         for kind, seen, into in (
             ("ended by itself", ground.ended, self.ended),
+            ("could not begin", ground.refused, self.refused),
             ("did not leave as told", ground.left_badly, self.left_badly),
         ):
             for one in seen:
@@ -113,6 +115,7 @@ class Report:
             "reasons": dict(self.reasons.most_common()),
             "proved": self.proved,
             "ended_by_themselves": self.ended,
+            "could_not_begin": self.refused,
             "did_not_leave": self.left_badly,
             "tracebacks": self.tracebacks,
             "rounds_with_keys_left": self.left_keys,
@@ -139,12 +142,13 @@ class Report:
         for error in self.unjustified:
             yield f"not justified: {error[-400:]}"
         yield f"maps proved: {self.proved}; rounds with keys of runs left: {self.left_keys}"
-        yield f"processes ended by themselves: {len(self.ended)}"
-        for one in self.ended:
-            yield f"  round {one['round']}: {one['name']}, {_circumstances(one)}"
-        yield f"processes that did not leave as told: {len(self.left_badly)}"
-        for one in self.left_badly:
-            yield f"  round {one['round']}: {one['name']}, {_circumstances(one)}"
+        for what, seen in (
+            ("processes ended by themselves", self.ended),
+            ("processes that could not begin while something was away", self.refused),
+            ("processes that did not leave as told", self.left_badly),
+        ):
+            yield f"{what}: {len(seen)}"
+            yield from (f"  round {one['round']}: {one['name']}, {_circumstances(one)}" for one in seen)
         for last, count in self.tracebacks.items():
             yield f"traceback {count:4} x {last}"
         yield from (f"left at the end: {one}" for one in self.left_at_end)

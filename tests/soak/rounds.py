@@ -227,6 +227,7 @@ class Rounds:
         if left:
             report.left_keys += 1
             self._say(f"round {report.rounds}: {len(left)} keys of runs are left, such as {left[0]}")
+        ground.man.seen.clear()
         ground.read_logs()
         if ground.ended or ground.left_badly:
             self._evidence.keep_ended(ground, report.rounds)

@@ -174,9 +174,7 @@ class CommandJob(Running):
             return
         status, said = self.service.process.returncode, self.service.said()
         if status == 0:
-            document = json.loads(said.splitlines()[-1])
-            self.job = document["job"]
-            self.compare(answer(document))
+            self._finish(ground, [line for line in said.splitlines() if line.startswith("{")])
             return
         self.not_before = time.monotonic() + 0.3
         self.disturbed = time.monotonic()
@@ -190,6 +188,21 @@ class CommandJob(Running):
             ]
             text = errors[-1] if errors and status == 2 else f"status {status}: {said[-1500:]}"
             self.took_error(ground, text)
+
+    def _finish(self, ground: Ground, documents: list[str]) -> None:
+        if not documents:
+            self.end(WRONG, "it ended with status 0 and printed no result")
+            return
+        document = json.loads(documents[-1])
+        self.job = document["job"]
+        self.compare(answer(document))
+        if self.workload.kind == "search":
+            try:
+                status = ground.cluster.job(self.job).status
+            except JobError:
+                status = "not there"
+            if status != "finished":
+                self.end(LOST, f"job {self.job} is {status} in the table")
 
     def _progress(self, ground: Ground) -> object:
         """What the newest search tells of itself: there is one at a time."""
