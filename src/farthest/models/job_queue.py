@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from farthest.errors import JobError
 from farthest.models import naming
 from farthest.models.job_reader import JobReader
 from farthest.models.leases import LEASE_SECONDS
@@ -80,17 +79,24 @@ class JobQueue(JobReader):
         lease_seconds: float = LEASE_SECONDS,
         *,
         among: tuple[str, ...] = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FAILED),
+        at_once: bool = False,
     ) -> bool:
         """Takes an unfinished job over, if nobody runs it: of several claims at once exactly one is True.
 
         A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this
-        host; and when its status is one of ``among``.
+        host; and when its status is one of ``among``. ``at_once``: not where another process is changing or deleting
+        the job, which would have to be waited for, and may stand still.
         """
         moment = now()
         with self._database.write() as connection:
-            seen = connection.execute(
-                select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(job.c.id == job_id)
-            ).one_or_none()
+            wanted = select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(
+                job.c.id == job_id
+            )
+            if at_once:  # SQLite, which has one writer at a time, ignores it
+                wanted = wanted.with_for_update(skip_locked=True)
+            seen = connection.execute(wanted).one_or_none()
+            if seen is None and at_once:
+                return False
             if seen is None:
                 raise naming.no_such_id(self._database.place, job_id, self.list())
             if seen.status not in among:
@@ -126,15 +132,10 @@ class JobQueue(JobReader):
             rows = connection.execute(waiting).all()
         for row in rows:
             free = row.status == QUEUED or may_be_taken(row.owner, row.lease_until, now())
-            if free and self._claim_submitted(row.id, owner, lease_seconds):
+            among = (QUEUED, RUNNING)
+            if free and self.claim(row.id, owner, lease_seconds, among=among, at_once=True):
                 return self.get(row.id)
         return None
-
-    def _claim_submitted(self, job_id: int, owner: str, lease_seconds: float) -> bool:
-        try:
-            return self.claim(job_id, owner, lease_seconds, among=(QUEUED, RUNNING))
-        except JobError:  # deleted meanwhile
-            return False
 
     def renew(
         self,
