@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import cycle
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -92,12 +93,14 @@ class World:
 
     # Workers
 
-    def take(self) -> int | None:
-        """The next message."""
-        found = self.nodes.main.rpop(QUEUES[True]) or self.nodes.main.rpop(QUEUES[False])
-        if found == b"other":
-            return self.take()
-        return None if found is None else int(found)
+    def messages(self) -> list[int]:
+        """All that wait, in the order in which they are received; those of other jobs go with them."""
+        found: list[bytes] = []
+        for urgent in (True, False):
+            waiting: Any = self.nodes.main.lrange(QUEUES[urgent], 0, -1)
+            found += reversed(waiting)
+            self.nodes.main.delete(QUEUES[urgent])
+        return [int(text) for text in found if text != b"other"]
 
     def lease(self, item: int, until: float | None) -> bool:
         if not self._leases.take(DEPTH, item, f"w/{item}/{self.now}"):
@@ -163,7 +166,7 @@ class World:
         """One strike a round, at all messages that there are."""
         for moment, how in strikes:
             self.strike(moment)
-            for item in [one for one in iter(self.take, None) if one is not None]:
+            for item in self.messages():
                 self.misbehave(item, how)
             self.round()
 
@@ -173,7 +176,7 @@ class World:
         self.outstanding.alive = True
         begun, seconds = self.now, cycle(rounds)
         while self.now - begun <= most:
-            for item in [one for one in iter(self.take, None) if one is not None]:
+            for item in self.messages():
                 self.work(item)
             self.round(next(seconds))
             if not self.outstanding:
