@@ -18,7 +18,7 @@ from contextlib import contextmanager
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 10.0
-LOOKS = 30
+LOOKS = 6
 """So many looks in a row must find that no processor time was used. No wait in between is that long: those for servers
 have limits of their own. Looks are counted, as time passes while the whole process stands still too."""
 
