@@ -175,7 +175,7 @@ class Outstanding:
             if sent.losses >= LOSSES_ALLOWED:
                 raise JobError(
                     f"{self._work.name(self._depth, item)} was begun {sent.losses} times and never ended: it may need "
-                    "more memory than its workers have (see their logs, and FARTHEST_BLOCK_SIZE), or they are killed"
+                    "more memory than its workers have (see their logs, and FARTHEST_BLOCK_SIZE), hang, or be killed"
                 )
             sent.moment, sent.taken, sent.missed, sent.spared = now, False, False, False
             sent.times += 1
