@@ -14,6 +14,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 
 log = logging.getLogger(__name__)
 
@@ -30,25 +32,52 @@ def ended_if_stuck(name: str) -> Iterator[None]:
     if not hasattr(time, "pthread_getcpuclockid"):  # macOS
         yield
         return
-    done = threading.Event()
-    clock = time.pthread_getcpuclockid(threading.get_ident())
-    threading.Thread(target=_watch, args=(done, clock, name), name="farthest-stuck", daemon=True).start()
+    thread = threading.get_ident()
+    under_way = _watch(os.getpid()).under_way
+    under_way[thread] = _Work(name, time.pthread_getcpuclockid(thread))
     try:
         yield
     finally:
-        done.set()
+        del under_way[thread]
 
 
-def _watch(done: threading.Event, clock: int, name: str) -> None:
-    used, looks = time.clock_gettime(clock), 0
-    while not done.wait(LOOK_SECONDS):
-        before, used = used, time.clock_gettime(clock)
-        looks = looks + 1 if used == before else 0
-        if looks >= LOOKS:
-            log.critical(
-                "%s is stuck: for %g s it has used no processor; ending this process",
-                name,
-                looks * LOOK_SECONDS,
-            )
-            faulthandler.dump_traceback()
-            os._exit(os.EX_SOFTWARE)
+@dataclass(eq=False, slots=True)
+class _Work:
+    """What a thread does. ``clock``: of its processor time; ``used``: at the last look; ``looks``: that found no more
+    than the one before."""
+
+    name: str
+    clock: int
+    used: float = -1.0
+    looks: int = 0
+
+
+class _Watch:
+    """Looks at what threads of this process do, from a thread of its own."""
+
+    def __init__(self) -> None:
+        self.under_way: dict[int, _Work] = {}
+        threading.Thread(target=self._run, name="farthest-stuck", daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            time.sleep(LOOK_SECONDS)
+            for work in list(self.under_way.values()):
+                try:
+                    before, work.used = work.used, time.clock_gettime(work.clock)
+                except OSError:  # its thread has ended
+                    continue
+                work.looks = work.looks + 1 if work.used == before else 0
+                if work.looks >= LOOKS:
+                    self._end(work)
+
+    def _end(self, work: _Work) -> None:
+        seconds = work.looks * LOOK_SECONDS
+        log.critical("%s is stuck: no processor used for %g s; ending this process", work.name, seconds)
+        faulthandler.dump_traceback()
+        os._exit(os.EX_SOFTWARE)
+
+
+@cache
+def _watch(pid: int) -> _Watch:
+    return _Watch()
