@@ -4,6 +4,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -122,6 +123,26 @@ def test_a_redis_that_loses_everything_again_and_again_is_given_up(redis: RedisN
         run(PUZZLE, None, flushing)
     assert len(flushing.notices) == 5
     assert keys(redis) == set()
+
+
+def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
+    redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each loss halves the time between checkpoints. Here that is counted in layers."""
+    monkeypatch.setattr("farthest.coordinator.enumeration.monotonic", count().__next__)
+
+    class FlushingEachTwelfth(Meddler):
+        seen = 0
+
+        def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+            self.seen += 1
+            if self.seen % 12 == 0:
+                redis.main.flushall()
+
+    flushing = FlushingEachTwelfth(range(0), redis.main.flushall)
+    found = run(PUZZLE, database, flushing, checkpoint_seconds=20)
+    assert found.digest == enumerate_puzzle(PUZZLE, None).digest
+    assert len(flushing.notices) >= 2
 
 
 def test_what_redis_loses_when_the_job_is_finished_is_not_missed(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
+
+Answer = TypeVar("Answer")
 
 LOOK_SECONDS = 0.5
 LONELY_SECONDS = 5.0
@@ -57,11 +60,10 @@ class Follower:
             time.sleep(LOOK_SECONDS)
 
     def _look(self) -> JobRecord:
-        return patiently(
-            lambda: self._jobs.get(self._job),
-            lambda: self._patience,
-            told=lambda text: self._tell(f"{text}."),
-        )
+        return self._patiently(lambda: self._jobs.get(self._job))
+
+    def _patiently(self, question: Callable[[], Answer]) -> Answer:
+        return patiently(question, lambda: self._patience, told=lambda text: self._tell(f"{text}."))
 
     def _wait(self, record: JobRecord) -> None:
         """The job is to be run, but by nobody yet."""
@@ -71,7 +73,7 @@ class Follower:
             return
         others = [
             one.id
-            for one in self._jobs.list()
+            for one in self._patiently(self._jobs.list)
             if one.submitted and one.status == RUNNING and not one.abandoned
         ]
         if others:

@@ -17,6 +17,7 @@ from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
 from farthest.worker.app import TASK
 from farthest.worker.choice import offer
 from farthest.worker.connections import RedisNodes
+from farthest.worker.growing_run import GrowingRun
 from farthest.worker.run_layers import RunLayers
 from farthest.worker.step import step
 from farthest.worker.store import ShardStore
@@ -70,6 +71,8 @@ class CeleryExecutor:
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
         JobError when the workers cannot do it."""
+        if isinstance(store, GrowingRun):
+            store = store.current
         if not isinstance(store, RunLayers):
             raise TypeError(f"expected a store of a run in Redis, not {type(store).__name__}")
         if not shards:

@@ -109,7 +109,8 @@ class _Run:
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint
         self._checkpoints = not settings.histogram_only
-        self._losses = 0
+        self._losses = 0  # since the last checkpoint
+        self._checkpoint_seconds = settings.checkpoint_seconds
         self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
 
     def run(self) -> Outcome:
@@ -159,6 +160,9 @@ class _Run:
                 return self._attempt(space, store, stop)
             except LostStateError as error:
                 self._losses += 1
+                self._checkpoint_seconds /= (
+                    2  # what is lost again and again, sooner than that, would never end
+                )
                 if self._losses > LOSSES_ALLOWED:
                     raise LostStateError(
                         f"{error}; this is the {self._losses}th loss since the last checkpoint: look for what damages "
@@ -227,7 +231,7 @@ class _Run:
                     "depths, as not each move can be taken back by a move; correct it, or leave undirected out"
                 )
             # Checkpoints may take a tenth of the time at most.
-            due = monotonic() - stored >= max(self._settings.checkpoint_seconds, 10 * cost)
+            due = monotonic() - stored >= max(self._checkpoint_seconds, 10 * cost)
             if due or stop.wanted:
                 cost = self._checkpoint(store)
                 stored = monotonic()

@@ -1,7 +1,7 @@
 """What was sent to workers and is not done: it is waited for, and sent again where nobody works on it.
 
 Messages, reports and leases may be lost. About once a second it is looked what Redis has; only what is stored there as
-done counts as done.
+done counts as done. docs/progress.md says why no item is waited for in vain.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ LOSSES_ALLOWED = 8
 """What lost its lease so often ends the job: it seems to kill its workers."""
 QUEUE_SECONDS = 30.0
 """A message may wait so long in a queue before it is sent again, then twice as long, and so on."""
+LONGEST_QUEUE_SECONDS = 240.0
+"""The longest of these waits."""
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
 """Nothing was heard for so long: more than two waits for reports, one after the other, take."""
 DRAINED_AT_ONCE = 1000
@@ -58,6 +60,7 @@ class _Sent:
     times: int = 1
     taken: bool = False  # seen with a lease since it was sent
     missed: bool = False  # seen nowhere: it may be between its queue and its lease
+    spared: bool = False  # from a judgement after a standstill, since it was sent or seen with a lease
     losses: int = 0
 
 
@@ -139,15 +142,15 @@ class Outstanding:
             self._sent.pop(item, None)
         waiting = self._nodes.call(lambda: queue_length(self._nodes))
         now = monotonic()
-        if now - self._looked > max(self._lease_seconds / 2, STILL_SECONDS):
-            # Redis or this process stood still, and leases may have lapsed: let their holders take them back.
-            for sent in self._sent.values():
-                sent.moment, sent.taken = now, False
-            return
+        # Redis or this process stood still, and leases may have lapsed: let their holders take them back. But once:
+        # where every round takes so long, what is lost must be sent again all the same.
+        stood_still = now - self._looked > max(self._lease_seconds / 2, STILL_SECONDS)
         again = []
         for item, sent in self._sent.items():
-            if item in held:
-                sent.taken = True
+            if stood_still and not sent.spared:
+                sent.moment, sent.taken, sent.spared = now, False, True
+            elif item in held:
+                sent.taken, sent.spared = True, False
             elif sent.taken:
                 sent.losses += 1
                 again.append(item)
@@ -161,7 +164,8 @@ class Outstanding:
         """Whether a message that no worker has begun is lost, or may be: other jobs may keep the queue long."""
         if waiting == 0:
             return True
-        return self.alive and now - sent.moment > QUEUE_SECONDS * 2 ** (sent.times - 1)
+        patience = min(QUEUE_SECONDS * 2 ** min(sent.times - 1, 9), LONGEST_QUEUE_SECONDS)
+        return self.alive and now - sent.moment > patience
 
     def _send_again(self, items: list[int], now: float) -> None:
         if not items:
@@ -171,9 +175,9 @@ class Outstanding:
             if sent.losses >= LOSSES_ALLOWED:
                 raise JobError(
                     f"{self._work.name(self._depth, item)} was begun {sent.losses} times and never ended: it may need "
-                    "more memory than its workers have (see their logs, and FARTHEST_BLOCK_SIZE), or they are killed"
+                    "more memory than its workers have (see their logs, and FARTHEST_BLOCK_SIZE), hang, or be killed"
                 )
-            sent.moment, sent.taken, sent.missed = now, False, False
+            sent.moment, sent.taken, sent.missed, sent.spared = now, False, False, False
             sent.times += 1
         log.info("sent again, as nobody works on them: %s", self._work.named(self._depth, items))
         self._renew(items)

@@ -124,5 +124,5 @@ class _Team:
                 taken = self._frontier.take()
                 if taken is not None:
                     return taken
-                self._news.wait()
+                self._news.wait(LOOK_SECONDS)
         return None

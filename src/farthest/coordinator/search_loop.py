@@ -53,7 +53,8 @@ class IterativeSearch:
         self._reporter = reporter
         self._recorder = recorder
         self._stop = stop
-        self._losses = 0
+        self._losses = 0  # of the working state, since more pieces were stored
+        self._stored = 0
         self._paths: list[Way] = []
         self._committed = monotonic()
         self.iterations: list[IterationRecord] = []
@@ -102,16 +103,20 @@ class IterativeSearch:
 
     def _lost(self, error: LostStateError) -> UnderWay | None:
         self._losses += 1
+        if self._recorder is not None:
+            self._recorder.confirm()  # whoever took the job over has removed what this run had
+        under_way = self._read()
+        stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
+        if stored > self._stored:
+            self._losses = 1
+        self._stored = stored
         if self._losses > LOSSES_ALLOWED:
             raise LostStateError(
-                f"{error}; this is the {self._losses}th loss in this iteration: look for what damages or evicts data "
-                "in Redis"
+                f"{error}; this is the {self._losses}th loss since anything was stored: look for what damages or "
+                "evicts data in Redis"
             ) from error
         self._reporter.notice(f"{error}; going back to what is stored")
-        if self._recorder is None:
-            return None
-        self._recorder.confirm()  # whoever took the job over has removed what this run had
-        return self._read()
+        return under_way
 
     def _iterate(self, under_way: UnderWay | None) -> None:
         begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
@@ -137,7 +142,7 @@ class IterativeSearch:
             complete=True,
         )
         self.iterations.append(record)
-        self._losses = 0
+        self._losses = self._stored = 0
         if self._recorder is None:
             self._paths += frontier.new_solutions
         else:

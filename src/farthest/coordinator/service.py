@@ -26,7 +26,7 @@ from farthest.errors import FarthestError, JobError, UnavailableError
 from farthest.logs import say
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
-from farthest.models.leases import owner_token
+from farthest.models.leases import Silence, owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING
 from farthest.patience import patiently
 from farthest.puzzles.allowed import allowed_modules
@@ -56,6 +56,7 @@ class Service:
         self._nodes = nodes
         self._owner = owner_token()
         self._failures = 0
+        self._silence = Silence()
         self._settings = Settings(
             workers="celery",
             checkpoint_seconds=CHECKPOINT_SECONDS.number(),
@@ -76,7 +77,7 @@ class Service:
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:
-                    record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS)
+                    record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS, self._silence)
                     if record is not None:
                         self._run_job(record, stop)
                     elif once:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.settings import Estimate
     from farthest.models.database import Database
     from farthest.puzzles.definition import Puzzle
-    from farthest.spaces.contract import GatherSpace, Space
+    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.spaces.pattern import PatternSpace
     from farthest.worker.scatter_memory import ScatterMemoryStore
     from farthest.worker.store import JobStore
@@ -154,23 +154,36 @@ class Workers:
         from farthest.worker import runs
 
         self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
-        run, distances = runs.new_run(name), not self._settings.histogram_only
         if space.engine == "scatter":
-            from farthest.worker.scatter_run import ScatterRun, shards_for
-
-            return ScatterRun.create(
-                self._nodes,
-                run,
-                scatter(space),
-                shards_for(scatter(space), BLOCK_SIZE.size()),
-                distances=distances,
-                max_depth=self._settings.max_depth,
-            )
+            return self._growing(scatter(space), name, BLOCK_SIZE.size())
         from farthest.worker.blocks import cut
         from farthest.worker.run_store import RunStore
 
         blocks = cut(gather(space), BLOCK_SIZE.size())
-        return RunStore.create(self._nodes, run, gather(space), blocks, distances=distances)
+        distances = not self._settings.histogram_only
+        return RunStore.create(self._nodes, runs.new_run(name), gather(space), blocks, distances=distances)
+
+    def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
+        from farthest.worker import runs
+        from farthest.worker.growing_run import GrowingRun
+        from farthest.worker.scatter_run import ScatterRun, shards_for
+
+        def make(shards: int, distances: bool) -> ScatterRun:
+            return ScatterRun.create(
+                self._nodes,
+                runs.new_run(name),
+                space,
+                shards,
+                distances=distances,
+                max_depth=self._settings.max_depth,
+            )
+
+        return GrowingRun(
+            make,
+            shards_for(space, block),
+            max(1, block // space.code_bytes),
+            distances=not self._settings.histogram_only,
+        )
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Site."""

@@ -141,6 +141,8 @@ def open_database(url: str | None = None, *, create: bool, busy_seconds: float =
     try:
         if is_sqlite:
             sqlite.prepare(engine, place, path, busy_seconds)
+        elif parsed.get_backend_name() == "postgresql":
+            postgres.prepare(engine)
         bring_up_to_date(database, create)
     except BaseException:
         database.close()

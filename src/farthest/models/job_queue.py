@@ -9,10 +9,9 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from farthest.errors import JobError
 from farthest.models import naming
 from farthest.models.job_reader import JobReader
-from farthest.models.leases import LEASE_SECONDS
+from farthest.models.leases import LEASE_SECONDS, Lease, Silence
 from farthest.models.records import (
     CANCELLED,
     ENUMERATION,
@@ -80,22 +79,32 @@ class JobQueue(JobReader):
         lease_seconds: float = LEASE_SECONDS,
         *,
         among: tuple[str, ...] = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FAILED),
+        at_once: bool = False,
+        silent: Lease | None = None,
     ) -> bool:
         """Takes an unfinished job over, if nobody runs it: of several claims at once exactly one is True.
 
         A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this
-        host; and when its status is one of ``among``.
+        host; and when its status is one of ``among``. ``at_once``: not where another process is changing or deleting
+        the job, which would have to be waited for, and may stand still. ``silent``: a lease that has run out,
+        whatever it says.
         """
         moment = now()
         with self._database.write() as connection:
-            seen = connection.execute(
-                select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(job.c.id == job_id)
-            ).one_or_none()
+            wanted = select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(
+                job.c.id == job_id
+            )
+            if at_once:  # SQLite, which has one writer at a time, ignores it
+                wanted = wanted.with_for_update(skip_locked=True)
+            seen = connection.execute(wanted).one_or_none()
+            if seen is None and at_once:
+                return False
             if seen is None:
                 raise naming.no_such_id(self._database.place, job_id, self.list())
             if seen.status not in among:
                 return False
-            if seen.status == RUNNING and not may_be_taken(seen.owner, seen.lease_until, moment):
+            held = seen.status == RUNNING and silent != (seen.owner, seen.lease_until)
+            if held and not may_be_taken(seen.owner, seen.lease_until, moment):
                 return False
             unchanged = (
                 job.c.status == seen.status,
@@ -112,11 +121,15 @@ class JobQueue(JobReader):
             taken = update(job).where(job.c.id == job_id, *unchanged).values(values)
             return connection.execute(taken).rowcount == 1
 
-    def claim_next(self, owner: str, lease_seconds: float = LEASE_SECONDS) -> JobRecord | None:
+    def claim_next(
+        self, owner: str, lease_seconds: float = LEASE_SECONDS, silence: Silence | None = None
+    ) -> JobRecord | None:
         """Takes the oldest submitted job that waits or whose owner is dead or silent; None if there is none.
 
-        Of several owners at once exactly one gets it; the others get the next.
+        Of several owners at once exactly one gets it; the others get the next. ``silence``: what the owner has seen of
+        leases when it looked before.
         """
+        silence = silence or Silence()
         waiting = (
             select(job.c.id, job.c.status, job.c.owner, job.c.lease_until)
             .where(job.c.submitted, job.c.status.in_([QUEUED, RUNNING]))
@@ -124,17 +137,15 @@ class JobQueue(JobReader):
         )
         with self._database.read() as connection:
             rows = connection.execute(waiting).all()
+        silence.forget_others({row.id for row in rows})
         for row in rows:
-            free = row.status == QUEUED or may_be_taken(row.owner, row.lease_until, now())
-            if free and self._claim_submitted(row.id, owner, lease_seconds):
+            lease = (row.owner, row.lease_until)
+            silent = lease if silence.of(row.id, lease) else None
+            free = row.status == QUEUED or silent is not None or may_be_taken(*lease, now())
+            among = (QUEUED, RUNNING)
+            if free and self.claim(row.id, owner, lease_seconds, among=among, at_once=True, silent=silent):
                 return self.get(row.id)
         return None
-
-    def _claim_submitted(self, job_id: int, owner: str, lease_seconds: float) -> bool:
-        try:
-            return self.claim(job_id, owner, lease_seconds, among=(QUEUED, RUNNING))
-        except JobError:  # deleted meanwhile
-            return False
 
     def renew(
         self,

@@ -9,10 +9,37 @@ other processes.
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
+from datetime import datetime
 from pathlib import Path
+from time import monotonic
 
 LEASE_SECONDS = 60.0
 """How long an owner that cannot be looked at (another host) may be silent before its job may be claimed."""
+
+
+Lease = tuple[str | None, datetime | None]
+"""Of a job: its owner, and until when."""
+
+
+class Silence:
+    """Which leases their owners have not renewed for LEASE_SECONDS, by this process's own clock, however long they say
+    that they last: a host's clock may have been set back, or differ from another's."""
+
+    def __init__(self) -> None:
+        self._since: dict[int, tuple[Lease, float]] = {}
+
+    def of(self, job: int, lease: Lease) -> bool:
+        """Whether the lease, as it is now, has been the same for so long."""
+        known, since = self._since.get(job, (None, 0.0))
+        if known != lease:
+            self._since[job] = lease, monotonic()
+            return False
+        return monotonic() - since > LEASE_SECONDS
+
+    def forget_others(self, jobs: Collection[int]) -> None:
+        """Of all but these jobs nothing need be known any more."""
+        self._since = {job: known for job, known in self._since.items() if job in jobs}
 
 
 def owner_token() -> str:

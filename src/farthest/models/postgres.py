@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Engine, event
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import StorageError, UnavailableError
@@ -19,6 +19,10 @@ CONNECTION = {
     "application_name": "farthest",
 }
 """Options of libpq, where the URL does not give others: a connection that was cut is noticed within half a minute."""
+
+SESSION = "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = '15min'"
+"""Of each connection, as poolers such as PgBouncer refuse them among the options: who waits for the lock of one who
+stands still tries again, and whose client stands still in a transaction loses it, and its locks."""
 
 WHERE = f"{DATABASE_URL.name} or --database"
 
@@ -35,6 +39,7 @@ _PREFIX = re.compile(
 
 _GONE = ("08", "57P", "58")
 _AGAIN = ("40", "55P03")
+_STOOD_STILL = "25P03"
 
 
 def engine_options(parsed: URL) -> dict[str, Any]:
@@ -45,6 +50,16 @@ def engine_options(parsed: URL) -> dict[str, Any]:
         "pool_pre_ping": True,
         "connect_args": {name: value for name, value in CONNECTION.items() if name not in parsed.query},
     }
+
+
+def prepare(engine: Engine) -> None:
+    """Sets every connection up."""
+
+    @event.listens_for(engine, "connect")
+    def _set_up(connection: Any, _record: Any) -> None:
+        before, connection.autocommit = connection.autocommit, True
+        connection.execute(SESSION).close()
+        connection.autocommit = before
 
 
 def postgres_failure(error: BaseException, place: str) -> StorageError:
@@ -62,6 +77,10 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
         )
     if code.startswith("53300"):
         return _connection_failure(said, place)
+    if code == _STOOD_STILL:
+        return UnavailableError(
+            f"{place}: this process stood still for so long that the server has ended its transaction; try again"
+        )
     if code.startswith(_GONE):
         return UnavailableError(f"{place}: the connection to the database broke off ({said}); try again")
     if code.startswith(_AGAIN):

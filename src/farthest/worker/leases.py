@@ -17,6 +17,10 @@ from farthest.worker.runs import prefix
 if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
 
+LONGEST_SECONDS = 60.0
+"""No lease lasts longer without a sign of life of its holder, unless ten of ``seconds`` are more: that much longer the
+workers' setting may be than the coordinator's."""
+
 # KEYS: lease, what the holder does. ARGV: holder, milliseconds, run, depth, block, kind. A lease of its own counts as
 # free: the client sends a command again when it has not seen the answer.
 _TAKE = """
@@ -33,6 +37,14 @@ _RENEW = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
+return 1
+"""
+# KEYS: leases. ARGV: milliseconds. None lasts longer from now. Servers tell the time by a clock that may be set back,
+# and the lease of one who died before would last for as long as that.
+_SHORTEN = """
+for _, key in ipairs(KEYS) do
+  if redis.call('PTTL', key) > tonumber(ARGV[1]) then redis.call('PEXPIRE', key, ARGV[1]) end
+end
 return 1
 """
 _RELEASE = """
@@ -61,9 +73,11 @@ class StepLeases:
         self._nodes = nodes
         self._run = run
         self._milliseconds = max(1, round(seconds * 1000))
+        self._longest = max(10 * self._milliseconds, round(LONGEST_SECONDS * 1000))
         self._take = nodes.main.register_script(_TAKE)
         self._renew = nodes.main.register_script(_RENEW)
         self._release = nodes.main.register_script(_RELEASE)
+        self._shorten = nodes.main.register_script(_SHORTEN)
 
     def take(self, depth: int, block: int, holder: str) -> bool:
         """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
@@ -82,12 +96,15 @@ class StepLeases:
             self._release(self._keys(depth, block, holder), [holder])
 
     def held(self, depth: int, blocks: Sequence[int]) -> dict[int, str]:
-        """The holders of those blocks that are being worked on."""
+        """The holders of those blocks that are being worked on. Sees to it that their leases do not last too long."""
         if not blocks:
             return {}
         with self._nodes.errors():
             holders: list[Any] = self._nodes.main.mget([self._key(depth, block) for block in blocks])
-        return {block: holder.decode() for block, holder in zip(blocks, holders, strict=True) if holder}
+            held = {block: holder.decode() for block, holder in zip(blocks, holders, strict=True) if holder}
+            if held:
+                self._shorten([self._key(depth, block) for block in held], [self._longest])
+        return held
 
     def _key(self, depth: int, block: int) -> str:
         return f"{prefix(self._run)}lease:{depth}:{block}"
@@ -111,7 +128,9 @@ def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator
         yield
     finally:
         done.set()
-        heart.join()
+        heart.join(
+            leases.seconds
+        )  # it may be waiting for Redis; a lease that it takes later, it does not renew
         with suppress(StorageError):  # then it ends by itself
             leases.release(depth, block, holder)
 

@@ -89,7 +89,8 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
         now = nodes.now()
         main.zremrangebyscore(_NAMES, "-inf", now - 4 * LIFE_SECONDS)
         names: list[Any] = main.zrange(_NAMES, 0, -1, withscores=True)
-        seen = {name.decode(): float(moment) for name, moment in names}
+        # What is of the future was written before the server's clock was set back: who lives writes anew soon.
+        seen = {name.decode(): float(moment) for name, moment in names if moment <= now + BEAT_SECONDS}
         texts = main.mget([_key(name) for name in seen]) if seen else []
         found = [json.loads(text) for text in texts if text]
         holders = [holder_name(record["name"], pid) for record in found for pid in record["pids"]]

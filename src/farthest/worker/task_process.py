@@ -17,6 +17,7 @@ from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import holder_name
 from farthest.worker.reports import Report
 from farthest.worker.run_blobs import RunBlobs
+from farthest.worker.stuck import ended_if_stuck
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,8 @@ class TaskProcess(ABC):
         """Does the work of a message, and tells of what went wrong."""
         name = self.name(run, depth, item)
         try:
-            self.work(run, depth, item, again)
+            with ended_if_stuck(name):
+                self.work(run, depth, item, again)
         except LateStepError as late:
             log.debug("%s: %s", name, late)
         except UnavailableError as error:

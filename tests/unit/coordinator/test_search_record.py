@@ -9,7 +9,7 @@ import small_pieces
 from farthest.coordinator import search_loop
 from farthest.coordinator.search_settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.solve import SearchInterrupted, solve_problem
-from farthest.errors import DamagedMapError
+from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
@@ -52,6 +52,38 @@ def solve_with_breaks(
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Commits are made at every look."""
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+
+
+class Losing(SearchReporter):
+    """Every so many commits the working state is lost."""
+
+    def __init__(self, commits: int) -> None:
+        self.commits, self.seen, self.notices = commits, 0, 0
+
+    def progress(self, known: dict[str, object]) -> None:
+        self.seen += 1
+        if self.seen % self.commits == 0:
+            raise LostStateError("Redis has lost the search")
+
+    def notice(self, text: str) -> None:
+        self.notices += 1
+
+
+@pytest.mark.usefixtures("often")
+def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
+    problem: Problem, tmp_path: Path
+) -> None:
+    losing = Losing(8)
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        found = solve_problem(problem, SearchSettings(threads=1), None, database, losing)
+    assert found.length == small_pieces.LENGTH
+    assert losing.notices > search_loop.LOSSES_ALLOWED
+
+
+@pytest.mark.usefixtures("often")
+def test_a_search_that_gets_nowhere_for_losses_ends(problem: Problem) -> None:
+    with pytest.raises(LostStateError, match="this is the 9th loss since anything was stored"):
+        solve_problem(problem, SearchSettings(threads=1), None, None, Losing(1))
 
 
 @pytest.mark.usefixtures("often")

@@ -8,7 +8,7 @@ import pytest
 from farthest.errors import JobError
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.leases import owner_token
+from farthest.models.leases import Silence, owner_token
 from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord
 
@@ -115,6 +115,26 @@ def test_a_released_job_is_queued_again(jobs: Jobs) -> None:
     claimed = jobs.claim_next(ELSEWHERE, 60)
     assert claimed is not None
     assert claimed.id == job_id
+
+
+def test_a_lease_that_nobody_renews_is_not_believed_where_clocks_differ(
+    jobs: Jobs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such as that of a dead owner, after this host's clock was set back by an hour."""
+    moment = [1000.0]
+    monkeypatch.setattr("farthest.models.leases.monotonic", lambda: moment[0])
+    job_id, silence = submit(jobs), Silence()
+    assert jobs.claim_next(ELSEWHERE, 3600) is not None
+    for seconds, renewed in ((0, False), (59, False), (59, True), (59, False), (1, False)):
+        moment[0] += seconds
+        if renewed:
+            assert jobs.renew(job_id, ELSEWHERE, 3600)
+        assert jobs.claim_next(HERE, 60, silence) is None
+    moment[0] += 1
+    assert not jobs.claim(job_id, HERE, silent=(ELSEWHERE, None))  # renewed since it was looked at
+    taken = jobs.claim_next(HERE, 60, silence)
+    assert taken is not None
+    assert taken.owner == HERE
 
 
 def test_a_cancelled_job_is_nobodys_and_keeps_its_checkpoint(jobs: Jobs, maps: Maps) -> None:

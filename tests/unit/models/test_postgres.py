@@ -1,5 +1,6 @@
 """PostgreSQL alone: URLs and their secrets, what can be wrong with a server, and servers that go and come back."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -7,6 +8,7 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
 from farthest.errors import StorageError, UnavailableError
+from farthest.models import postgres
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
@@ -149,6 +151,7 @@ class ServerError(Exception):
         ("57P01", UnavailableError, "the connection to the database broke off (the server's words)"),
         ("57P03", UnavailableError, "broke off"),
         ("08006", UnavailableError, "broke off"),
+        ("25P03", UnavailableError, "this process stood still for so long"),
         ("40P01", UnavailableError, "another process changed the same at the same time (the server's words)"),
         ("42P01", StorageError, "lacks what farthest needs (the server's words); name another with"),
         ("22003", StorageError, "the database refused: the server's words"),
@@ -176,6 +179,45 @@ def database(url: str) -> Iterator[Database]:
 
 def add(database: Database) -> int:
     return Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
+
+
+def submit(jobs: Jobs) -> int:
+    return jobs.submit("{}", "d" * 64, "tiny", {}, {})
+
+
+def test_a_job_whose_owner_stands_still_in_a_transaction_keeps_nobody_from_the_next(
+    database: Database, url: str
+) -> None:
+    jobs = Jobs(database)
+    first, second = submit(jobs), submit(jobs)
+    with open_database(url, create=False) as other, other.write() as connection:
+        connection.execute(text(f"UPDATE job SET name = 'changed' WHERE id = {first}"))
+        begun = time.monotonic()
+        claimed = jobs.claim_next("elsewhere/1/0", 60)
+        assert claimed is not None
+        assert claimed.id == second
+        assert jobs.claim_next("elsewhere/1/0", 60) is None
+        assert time.monotonic() - begun < 10
+    claimed = jobs.claim_next("elsewhere/1/0", 60)
+    assert claimed is not None
+    assert claimed.id == first
+
+
+def test_no_lock_is_waited_for_or_held_for_ever(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, seconds in (("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "15min")):
+        with open_database(url, create=True) as database, database.read() as connection:
+            assert connection.execute(text(f"SHOW {name}")).scalar() == seconds
+    short = postgres.SESSION.replace("60s", "50ms").replace("15min", "300ms")
+    monkeypatch.setattr(postgres, "SESSION", short)
+    with open_database(url, create=True) as still, open_database(url, create=True) as database:
+        job_id = submit(Jobs(still))
+        with pytest.raises(UnavailableError), still.write() as connection:  # noqa: PT012
+            connection.execute(text("UPDATE job SET name = 'changed'"))
+            with pytest.raises(UnavailableError, match="changed the same at the same time"):
+                Jobs(database).cancel(job_id)
+            time.sleep(0.5)
+            assert Jobs(database).cancel(job_id).name == "tiny"
+            connection.execute(text("SELECT 1"))
 
 
 def test_a_server_that_is_killed_amid_rows_and_comes_back(database: Database, locked: PostgresServer) -> None:
