@@ -104,8 +104,11 @@ std::uint64_t states_of(Bytes blob, std::size_t width) {
     damaged();
   std::size_t at = 1;
   const std::uint64_t states = take_number(blob, at);
-  // A bitmap has eight states a byte, nothing has more.
-  if (states / 8 > blob.size()) damaged();
+  // A bitmap has eight states a byte at most, a delta one byte at least, a string two: so no claim takes more
+  // room than a run of the blob's size can.
+  const std::uint64_t most =
+      blob[0] == kBitmap ? 8 * blob.size() : blob.size() / (blob[0] == kDeltas ? 1 : 2);
+  if (states > most) damaged();
   return states;
 }
 

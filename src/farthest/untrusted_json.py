@@ -53,7 +53,7 @@ _TOO_DEEP = f"its arrays and objects are nested deeper than {DEPTH}"
 
 
 def _check_depth(value: Any) -> None:
-    level = [[value]]
+    level: list[Any] = [[value]]
     for _ in range(DEPTH + 1):
         level = [
             item

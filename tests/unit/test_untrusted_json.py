@@ -34,10 +34,9 @@ def test_what_is_plain_comes_out_as_it_was(value: Any, as_bytes: bool, ascii_onl
 def test_any_text_is_read_or_a_value_error(text: str | bytes) -> None:
     try:
         value = read_json(text)
-    except ValueError as error:
-        assert str(error).isprintable()
-    else:
-        assert json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        return
+    assert json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
 def test_nesting_is_bounded() -> None:

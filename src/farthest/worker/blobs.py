@@ -9,17 +9,14 @@ block.
 from __future__ import annotations
 
 import struct
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import LostStateError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from farthest.environment import BLOCK_SIZE
+from farthest.errors import LostStateError, StorageError
+from farthest.frames import frame_of, unpacked
+from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -30,30 +27,31 @@ HEADER = struct.Struct("<4sIIQ")
 FOUND, VISITED, SENT = b"fblb", b"fall", b"fout"
 """Kinds of blobs: of the states at a depth, of all states up to it, of what a block's states lead to in another."""
 
-_OPTIONS: dict[int, int] = {
-    zstd.CompressionParameter.compression_level: 1,
-    zstd.CompressionParameter.checksum_flag: 1,
-}
+MOST_BYTES = 2**30
+"""Of a blob's body, whatever the records say: a block is meant to have some MiB."""
 
 
 def seal(kind: bytes, depth: int, block: int, states: int, body: Buffer) -> bytes:
-    """The blob with this header and body."""
+    """The blob with this header and body. Raises StorageError where the body is too long."""
+    size = memoryview(body).nbytes
+    if size > MOST_BYTES:
+        raise StorageError(
+            f"block {block} at depth {depth} has {bytes_text(size)} of states, at most {bytes_text(MOST_BYTES)} are "
+            f"possible; choose a smaller {BLOCK_SIZE.name}"
+        )
     header = HEADER.pack(kind, depth, block, states)
-    return zstd.compress(b"".join((header, body)), options=_OPTIONS)
+    return frame_of(b"".join((header, body)), checksum=True)
 
 
 def unseal(kind: bytes, depth: int, block: int, blob: Buffer, most: int) -> tuple[int, memoryview]:
     """States and body of a blob, which must have been sealed as that; the body has at most ``most`` bytes. Raises
     LostStateError."""
     try:
-        size = zstd.get_frame_info(blob).decompressed_size or 0
-        if not HEADER.size <= size <= HEADER.size + most:
-            raise ValueError(f"it would hold {size} bytes, expected {HEADER.size} to {HEADER.size + most}")
-        data = memoryview(zstd.decompress(blob))
+        data = memoryview(unpacked(blob, HEADER.size + min(most, MOST_BYTES), HEADER.size))
         is_kind, at_depth, of_block, states = HEADER.unpack_from(data)
         if (is_kind, at_depth, of_block) != (kind, depth, block):
             raise ValueError(f"it is {is_kind!r} of block {of_block} at depth {at_depth}")
-    except (zstd.ZstdError, ValueError, struct.error) as error:
+    except (ValueError, struct.error) as error:
         raise damaged(depth, block, error) from error
     return int(states), data[HEADER.size :]
 

@@ -2,6 +2,7 @@
 
 import random
 import struct
+import tracemalloc
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count, takewhile
@@ -138,6 +139,25 @@ def test_what_is_no_run_is_refused(run: bytes) -> None:
         _kernel.run_codes(8, run)
     with pytest.raises(ValueError, match="damaged"):
         _kernel.merge_runs(8, [], [run])
+
+
+@pytest.mark.parametrize(
+    ("width", "begins", "bytes_a_state"), [(8, b"\0", 1), (1024, b"\2", 2), (8, b"\1", 1 / 8)]
+)
+def test_no_room_is_made_for_more_states_than_a_run_of_its_size_can_have(
+    width: int, begins: bytes, bytes_a_state: float
+) -> None:
+    states = 2**16
+    run = bytearray(begins + b"\x80\x80\x04")  # 2^16, in groups of seven bits
+    run += bytes(int(states * bytes_a_state) - len(run) - 1)
+    tracemalloc.start()
+    try:
+        for read in (lambda: _kernel.run_codes(width, run), lambda: _kernel.merge_runs(width, [run], [])):
+            with pytest.raises(ValueError, match="damaged"):
+                read()
+        assert tracemalloc.get_traced_memory()[1] < states * width // 2
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -70,13 +71,13 @@ DAMAGED = {
         replace(GOOD, codec="lzma:uint8"),
         "codec is 'lzma:uint8', expected zstd:uint8 or zstd:uint16, or such",
     ),
-    "other unit": (replace(GOOD, codec="zstd:uint16"), "300 bytes of distances, expected 600"),
-    "too many keys": (replace(GOOD, last_key=1399), "300 bytes of distances, expected 400"),
-    "too few keys": (replace(GOOD, last_key=1200), "300 bytes of distances, expected 201"),
+    "other unit": (replace(GOOD, codec="zstd:uint16"), "300 bytes, expected 600"),
+    "too many keys": (replace(GOOD, last_key=1399), "300 bytes, expected 400"),
+    "too few keys": (replace(GOOD, last_key=1200), "300 bytes, expected 201"),
     "truncated, checksum renewed": (checksummed(GOOD, GOOD.payload[:-3]), "zstd frame"),
     "not zstd, checksum renewed": (checksummed(GOOD, b"nonsense"), "zstd frame"),
     "empty, checksum renewed": (checksummed(GOOD, b""), "zstd frame"),
-    "two frames, checksum renewed": (checksummed(GOOD, GOOD.payload * 2), "600 bytes"),
+    "two frames, checksum renewed": (checksummed(GOOD, GOOD.payload * 2), "bytes follow its zstd frame"),
     "frame of no stated size": (
         checksummed(GOOD, zstd.ZstdCompressor().compress(b"a" * 300) + zstd.ZstdCompressor().flush()),
         "damaged",
@@ -95,13 +96,27 @@ def test_a_damaged_chunk_is_told_with_its_place_and_a_mend(name: str) -> None:
     assert "farthest delete 7" in message
 
 
-def test_a_frame_that_would_swell_is_refused_before_it_is_decompressed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    bomb = checksummed(GOOD, zstd.compress(bytes(1 << 24)))
-    monkeypatch.setattr(zstd, "decompress", lambda *_: pytest.fail("decompressed"))
-    with pytest.raises(StorageError, match="16777216 bytes of distances, expected 300"):
-        open_chunk(bomb)
+BOMB = zstd.compress(bytes(1 << 24))
+HUGE_CLAIMS = {
+    "a large frame": (checksummed(GOOD, BOMB), "16777216 bytes, expected 300"),
+    "a large frame after another": (checksummed(GOOD, GOOD.payload + BOMB), "bytes follow its zstd frame"),
+    "a row of 2^60 keys": (replace(checksummed(GOOD, BOMB), last_key=999 + 2**60), "expected 1 to 16777216"),
+    "a row of no keys": (replace(GOOD, last_key=999), "would have 0 bytes"),
+    "a row of fewer": (replace(GOOD, last_key=-(2**60)), "would have -"),
+    "wide codes": (replace(GOOD, last_key=2**20, codec="zstd:codes1024:uint8"), "expected 1 to 16777216"),
+}
+
+
+@pytest.mark.parametrize("name", HUGE_CLAIMS)
+def test_what_claims_to_be_huge_is_refused_before_room_is_made_for_it(name: str) -> None:
+    row, told = HUGE_CLAIMS[name]
+    tracemalloc.start()
+    try:
+        with pytest.raises(StorageError, match=told):
+            open_chunk(row)
+        assert tracemalloc.get_traced_memory()[1] < 2**20
+    finally:
+        tracemalloc.stop()
 
 
 def test_the_map_digest_is_what_the_documentation_says() -> None:

@@ -140,8 +140,8 @@ DAMAGED = {
     "codes out of order": (forged(b"aecbfd\0\1\2"), "the code of state 2 is not above the one before"),
     "another lead": (replace(record(ABC), lead=b"ac"), "its lead is not its first code"),
     "no lead": (replace(record(ABC), lead=None), "its lead is not its first code"),
-    "a state too few": (forged(b"acbd\0\1"), "6 bytes of codes and distances, expected 9"),
-    "another width": (forged(b"acebdf\0\1\2", codec="zstd:codes3:uint8"), "9 bytes .*, expected 12"),
+    "a state too few": (forged(b"acbd\0\1"), "6 bytes, expected 9"),
+    "another width": (forged(b"acebdf\0\1\2", codec="zstd:codes3:uint8"), "9 bytes, expected 12"),
     "a width of none": (replace(record(ABC), codec="zstd:codes0:uint8"), "its codec is 'zstd:codes0:uint8'"),
 }
 

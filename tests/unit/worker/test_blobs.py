@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from arrangements import arrangement_space
 from farthest import _kernel
-from farthest.errors import LostStateError
+from farthest.errors import LostStateError, StorageError
 from farthest.puzzles.catalogue import load
+from farthest.worker import blobs
 from farthest.worker.bitmaps import Bitmap, zeros
 from farthest.worker.blobs import FOUND, HEADER, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import MOST_SHARDS, Blocks, cut
@@ -68,7 +69,7 @@ def test_any_byte_changed_and_any_length_is_noticed() -> None:
             assert _kernel.keys_of(OF.kernel, bitmap.layer, 1000) == some_keys(9)  # a bit without a meaning
         with pytest.raises(LostStateError, match="the blob of block 1 at depth 7 is damaged"):
             decode_blob(OF.kernel, 7, 1, blob[:place], [bitmap_of([])])
-    for more in (b"x", blob, zstd.compress(b"\0" * 8)):
+    for more in (b"x", blob, zstd.compress(b"\0" * 8), zstd.compress(bytes(2**26))):
         with pytest.raises(LostStateError):
             decode_blob(OF.kernel, 7, 1, blob + more, [bitmap_of([])])
 
@@ -88,6 +89,19 @@ def test_a_blob_that_says_too_much_is_noticed() -> None:
             decode_blob(OF.kernel, 7, 1, blob, [bitmap_of([])])
     with pytest.raises(LostStateError):
         decode_blob(OF.kernel, 7, 1, zstd.compress(struct.pack("<I", 3)), [bitmap_of([])])
+
+
+def test_no_blob_has_more_than_a_gibibyte_whatever_its_record_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blobs, "MOST_BYTES", 1000)
+    _, body = blobs.unseal(FOUND, 7, 1, blobs.seal(FOUND, 7, 1, 3, bytes(1000)), 2**60)
+    assert bytes(body) == bytes(1000)
+    longer = zstd.compress(HEADER.pack(FOUND, 7, 1, 2**60) + bytes(1001))
+    with pytest.raises(LostStateError, match="expected 20 to 1020"):
+        blobs.unseal(FOUND, 7, 1, longer, 2**60)
+    with pytest.raises(
+        StorageError, match=r"block 1 at depth 7 has 1001 bytes of states.*FARTHEST_BLOCK_SIZE"
+    ):
+        blobs.seal(FOUND, 7, 1, 3, bytes(1001))
 
 
 # Bitmaps

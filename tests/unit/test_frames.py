@@ -1,0 +1,100 @@
+"""zstd frames: what was compressed comes back, and a frame that others made takes no more room than is expected."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farthest.frames import PIECE, frame_of, unpack_into, unpacked
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+Read = Callable[[bytes, int], bytes]
+
+
+def whole(frame: bytes, size: int) -> bytes:
+    return unpacked(frame, size, size)
+
+
+def by_pieces(frame: bytes, size: int) -> bytes:
+    out = numpy.zeros(size, dtype=numpy.uint8)
+    unpack_into(frame, out)
+    return out.tobytes()
+
+
+READERS = [whole, by_pieces]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("size", [0, 1, PIECE - 1, PIECE, 3 * PIECE + 1])
+@pytest.mark.parametrize("checksum", [False, True])
+def test_what_was_compressed_comes_back(read: Read, size: int, checksum: bool) -> None:
+    data = bytes(index * index % 251 for index in range(size))
+    frame = frame_of(data, checksum=checksum)
+    assert read(frame, size) == data
+    assert zstd.decompress(frame) == data
+    assert unpacked(frame, size + 10) == data
+
+
+def lying(frame: bytes, size: int) -> bytes:
+    """A frame of 2^16 + 256 bytes or more whose header says ``size``, in the field of four bytes that it has."""
+    descriptor = frame[4]
+    assert descriptor >> 6 == 2, "four bytes for the size"
+    at = 5 if descriptor & 0x20 else 6
+    return frame[:at] + size.to_bytes(4, "little") + frame[at + 4 :]
+
+
+SIZE = 10**5
+GOOD = frame_of(bytes(SIZE))
+LARGE = frame_of(bytes(2**26))
+HOSTILE = {
+    "larger": LARGE,
+    "smaller": frame_of(bytes(SIZE - 1)),
+    "another after it": GOOD + LARGE,
+    "itself after it": GOOD + GOOD,
+    "a byte after it": GOOD + b"x",
+    "an empty frame before it": frame_of(b"") + GOOD,
+    "a frame to be skipped before it": b"\x50\x2a\x4d\x18\x04\0\0\0abcd" + GOOD,
+    "cut off": GOOD[:-1],
+    "only its head": GOOD[:9],
+    "empty": b"",
+    "no frame": b"nonsense",
+    "larger than it says": lying(LARGE, SIZE),
+    "smaller than it says": lying(frame_of(bytes(SIZE + 1)), SIZE),
+    "of no stated size": zstd.ZstdCompressor().compress(bytes(SIZE), mode=zstd.ZstdCompressor.FLUSH_FRAME)[:4]
+    + b"\0\x58"
+    + b"\1\0\0",
+    "of a window of 2 GiB": GOOD[:4] + b"\x80\xa8" + SIZE.to_bytes(4, "little") + b"\1\0\0",
+}
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_frame_takes_more_room_than_is_expected(read: Read, name: str) -> None:
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"bytes|frame"):
+            read(HOSTILE[name], SIZE)
+        assert tracemalloc.get_traced_memory()[1] < 10 * SIZE
+    finally:
+        tracemalloc.stop()
+
+
+@given(st.binary(max_size=40), st.integers(0, 60))
+def test_any_bytes_are_read_or_a_value_error(data: bytes, place: int) -> None:
+    frame = bytearray(frame_of(b"abcabcabcd" * 5, checksum=True))
+    frame[place % len(frame) : place % len(frame) + len(data)] = data
+    try:
+        held = unpacked(frame, 100)
+    except ValueError:
+        return
+    assert len(held) <= 100
