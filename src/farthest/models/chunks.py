@@ -37,6 +37,10 @@ MOST_BYTES = 2**24
 """Of a chunk that is unpacked: a row of more keys or states than that was not written by this program."""
 
 
+MOST_PAYLOAD = MOST_BYTES + 2**18
+"""Of a payload: what cannot be compressed becomes a little longer."""
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """What is stored of one chunk; ``checksum`` is the SHA-256 of ``payload`` in hexadecimal.

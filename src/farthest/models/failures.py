@@ -83,6 +83,11 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
         return (
             "the database is locked by another process that is writing; wait for it or end it, then try again"
         )
+    if code == "SQLITE_TOOBIG":
+        return (
+            "a text or a payload in it is too large to be one of farthest's; restore the database from a copy, or name "
+            "another with --database"
+        )
     if code.startswith("SQLITE_IOERR"):
         return f"the disk failed while the database was used ({error}); check the disk, then try again"
     if "no such table" in str(error) or "no such column" in str(error):

@@ -6,11 +6,20 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, LargeBinary, Select, bindparam, delete, func, insert, select
 
 from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunks import CHUNK_KEYS, WIDTHS, Chunk, ChunkRecord, Unit, open_chunk, unpack_into
+from farthest.models.chunks import (
+    CHUNK_KEYS,
+    MOST_PAYLOAD,
+    WIDTHS,
+    Chunk,
+    ChunkRecord,
+    Unit,
+    open_chunk,
+    unpack_into,
+)
 from farthest.models.database import Database
 from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
@@ -233,7 +242,9 @@ class Maps:
 _CHUNK_DELETION = delete(chunk).where(
     chunk.c.job_id == bindparam("job"), chunk.c.first_key.between(bindparam("first"), bindparam("last"))
 )
-_COLUMNS = select(*(chunk.c[name] for name in ChunkRecord.__match_args__))
+# One byte more than a payload can have: a larger one is not even fetched whole, and does not match its checksum.
+_PAYLOAD = func.substr(chunk.c.payload, 1, MOST_PAYLOAD + 1, type_=LargeBinary)
+_COLUMNS = select(*(_PAYLOAD if name == "payload" else chunk.c[name] for name in ChunkRecord.__match_args__))
 _NEAREST = (
     _COLUMNS.where(chunk.c.job_id == bindparam("job"), chunk.c.first_key <= bindparam("key"))
     .order_by(chunk.c.first_key.desc())

@@ -16,6 +16,9 @@ from farthest.models.failures import shown, storage_errors
 
 PAGE_BYTES = 16384
 
+MOST_BYTES = 2**27
+"""Of a text, a payload or a row: SQLite gives no larger one out, whoever wrote it."""
+
 
 def database_file(parsed: URL) -> Path | None:
     """The file of an SQLite URL; None for one that SQLite itself is to read (``file:…``)."""
@@ -30,12 +33,15 @@ def check_file(path: Path, create: bool) -> None:
     """Refuses what SQLite would only call 'unable to open database file'."""
     try:
         is_folder, exists, has_folder = path.is_dir(), path.exists(), path.parent.is_dir()
+        is_file = path.is_file()
         if "\0" in str(path):
             raise ValueError("a file name cannot hold a null character")
     except (OSError, ValueError) as error:
         raise StorageError(f"{path}: the database cannot be opened ({error}); check the name") from error
     if is_folder:
         raise StorageError(f"{path}: this is a folder, expected a database file; name a file inside it")
+    if exists and not is_file:  # SQLite would wait for a pipe for ever
+        raise StorageError(f"{path}: this is a pipe or a device, expected a database file; name another")
     if exists:
         return
     if not create:
@@ -83,6 +89,7 @@ def prepare(engine: Engine, place: str, path: Path | None, busy_seconds: float) 
             f"journal_size_limit={64 << 20}",
         ):
             connection.execute(f"PRAGMA {pragma}").close()
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

@@ -15,6 +15,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from farthest.errors import StorageError
+from farthest.models import sqlite
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
@@ -34,6 +35,14 @@ def missing(path: Path) -> None:
 
 def folder(path: Path) -> None:
     path.mkdir()
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
 
 
 def text(path: Path) -> None:
@@ -68,6 +77,9 @@ WRONG_FILES: list[tuple[Callable[[Path], None], bool, str]] = [
     (missing, False, "there is no such database; make one with `farthest enumerate PUZZLE`"),
     (folder, True, "this is a folder, expected a database file"),
     (folder, False, "this is a folder, expected a database file"),
+    (pipe, True, "this is a pipe or a device, expected a database file"),
+    (pipe, False, "this is a pipe or a device, expected a database file"),
+    (device, False, "this is a pipe or a device, expected a database file"),
     (text, True, "this is not an SQLite database; name another file"),
     (text, False, "this is not an SQLite database; name another file"),
     (cut, False, "the database file is damaged; restore it from a copy"),
@@ -85,6 +97,21 @@ def test_a_wrong_file(place: Path, make: Callable[[Path], None], create: bool, t
         Jobs(database).list()
     assert str(caught.value).startswith(f"{place}: ")
     assert told in str(caught.value)
+
+
+def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "MOST_BYTES", 2**18)
+    with open_database(str(place), create=True) as database:
+        Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
+    plain = sqlite3.connect(place)
+    plain.execute(f"UPDATE job SET layout = CAST(zeroblob({2**18 + 1}) AS TEXT)")
+    plain.commit()
+    plain.close()
+    with (
+        open_database(str(place), create=False) as database,
+        pytest.raises(StorageError, match="too large to be one of farthest's"),
+    ):
+        Jobs(database).list()
 
 
 WRONG_URLS = {

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, func, select, update
 
 from farthest.errors import JobError, StorageError
-from farthest.models.chunks import Unit
+from farthest.models.chunks import MOST_PAYLOAD, Unit
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Chunk, Maps, StateRecord
@@ -212,6 +212,18 @@ def test_a_damaged_chunk_stops_the_stream(database: Database, maps: Maps, job_id
     with pytest.raises(StorageError, match="keys 500 to 599 is damaged"):
         maps.chunk_at(job_id, 512)
     assert joined(maps.chunks(job_id, 600)) == DISTANCES[600:]
+
+
+def test_of_a_payload_that_is_too_large_no_more_is_fetched_than_shows_it(
+    database: Database, maps: Maps, job_id: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store(maps, job_id, DISTANCES)
+    fetched = []
+    monkeypatch.setattr("farthest.models.maps.open_chunk", lambda row: fetched.append(len(row.payload)))
+    spoil(database, 500, payload=bytes(MOST_PAYLOAD + 1000))
+    maps.chunk_at(job_id, 512)
+    list(maps.chunks(job_id, 500, 599))
+    assert fetched == [MOST_PAYLOAD + 1, MOST_PAYLOAD + 1]
 
 
 def test_a_job_without_a_map(maps: Maps, job_id: int) -> None:
