@@ -110,7 +110,12 @@ class Outstanding:
         items that are done since the last time. Raises LostStateError, and JobError for what cannot be done."""
         before = set(self._sent)
         for entry in self._nodes.call(self._reports):
-            self._heed(Report.of(entry))
+            try:
+                report = Report.of(entry)
+            except ValueError as error:  # whoever wrote it: what is done, Redis knows from elsewhere
+                log.warning("%s: an entry that is no report was left out: %s", self._work.done_key, error)
+            else:
+                self._heed(report)
         if monotonic() - self._looked >= BLOCK_SECONDS:
             self._look_after()
             self._looked = monotonic()

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.search_frontier import Frontier, Place, Totals
@@ -16,7 +16,7 @@ from farthest.models.leases import owner_token
 from farthest.models.records import FINISHED, SEARCH
 from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
 from farthest.search.written import node_fields, node_of, piece_fields, piece_of, way_of
-from farthest.worker.records import checked, with_checksum
+from farthest.worker.records import recorded, with_checksum
 
 if TYPE_CHECKING:
     from farthest.coordinator.search_settings import SearchOutcome, SearchSettings
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from farthest.search.contract import Node, Piece
     from farthest.search.problem import Problem
     from farthest.search.written import Way
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +111,16 @@ class SearchRecorder(OwnedJob):
             )
         try:
             done = {
-                _place(one.place): piece_of(_read_row(last.bound, one.place, one.result))
+                _place(one.place): _read_row(last.bound, one.place, one.result, piece_of)
                 for one in pieces
                 if one.result is not None
             }
             waiting = {
-                _place(one.place): node_of(_read_row(last.bound, one.place, one.node))
+                _place(one.place): _read_row(last.bound, one.place, one.node, node_of)
                 for one in pieces
                 if one.node is not None
             }
-        except (ValueError, TypeError, LostStateError) as error:
+        except (ValueError, LostStateError) as error:
             raise DamagedMapError(
                 f"{self._database.place}: a piece of job {self.job} is damaged ({error}); remove the job with "
                 f"`farthest delete {self.job}` and search again"
@@ -247,9 +249,9 @@ def _row(bound: int, place: Place, fields: Any) -> str:
     return with_checksum(f"{bound}:{_text(place)}", json.dumps(fields))
 
 
-def _read_row(bound: int, place: str, row: str) -> Any:
-    """Inverse of ``_row``. Raises LostStateError, ValueError."""
-    return json.loads(checked(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}"))
+def _read_row(bound: int, place: str, row: str, made: Callable[[Any], Made]) -> Made:
+    """Inverse of ``_row``. Raises LostStateError."""
+    return recorded(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}", made)
 
 
 def _text(place: Place) -> str:

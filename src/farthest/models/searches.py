@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -14,6 +13,8 @@ from farthest.models.database import Database
 from farthest.models.records import FINISHED, canonical, now
 from farthest.models.rows import NOBODYS, change_job
 from farthest.models.tables import iteration, solution, subtree
+from farthest.puzzles.json_fields import items
+from farthest.untrusted_json import read_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +135,8 @@ class Searches:
         with self._database.read() as connection:
             texts = [row.moves for row in connection.execute(rows.limit(limit))]
         try:
-            return list(map(json.loads, texts))
-        except ValueError as error:
+            return [items(read_json(text)) for text in texts]
+        except (ValueError, TypeError) as error:
             raise StorageError(
                 f"{self._database.place}: a solution of job {job_id} is damaged ({error}); restore the database from a "
                 f"copy, or remove the job with `farthest delete {job_id}` and search again"

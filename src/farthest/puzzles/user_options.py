@@ -12,6 +12,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from farthest.errors import PuzzleError
 from farthest.puzzles.puzzle_space import PuzzleSpace
 from farthest.puzzles.wording import near_match, shown
+from farthest.untrusted_json import read_json_object
 
 MAX_CHARACTERS = 1 << 16
 """Of the options as JSON."""
@@ -51,11 +52,9 @@ def from_text(text: str) -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS:
         raise OptionError(f"more than {MAX_CHARACTERS} characters")
     try:
-        options = json.loads(text)
-    except (ValueError, RecursionError):
-        options = None
-    if not isinstance(options, dict):
-        raise OptionError("not a JSON object")
+        options = read_json_object(text, MAX_CHARACTERS)
+    except ValueError as error:
+        raise OptionError(f"not a JSON object: {error}") from None
     _check_plain(options, MAX_DEPTH)
     return options
 

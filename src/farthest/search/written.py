@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from farthest.puzzles.json_fields import count, counts, items, pair
+from farthest.puzzles.wording import shown
 from farthest.search.contract import Node, Piece
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ def engine_fields(engine: Engine) -> dict[str, Any]:
 
 
 def way_of(fields: Any) -> Way:
-    """A row of moves that came through JSON, where a pair of cells is a list."""
-    return tuple(move if isinstance(move, str) else cast("tuple[int, int]", tuple(move)) for move in fields)
+    """A row of moves that came through JSON, where a pair of cells is a list. Raises TypeError, ValueError."""
+    return tuple(move if isinstance(move, str) else pair(move) for move in items(fields))
 
 
 def node_fields(node: Node) -> list[Any]:
@@ -31,9 +33,11 @@ def node_fields(node: Node) -> list[Any]:
 
 
 def node_of(fields: Any) -> Node:
-    """Inverse of ``node_fields``, through JSON."""
-    board, depth, last, way = fields
-    return Node(tuple(board), depth, last, way_of(way))
+    """Inverse of ``node_fields``, through JSON. Raises TypeError, ValueError."""
+    board, depth, last, way = items(fields)
+    if type(last) is not int:
+        raise TypeError(f"the last move is {shown(last)}, expected a whole number")
+    return Node(counts(board), count(depth), last, way_of(way))
 
 
 def piece_fields(piece: Piece) -> list[Any]:
@@ -43,6 +47,14 @@ def piece_fields(piece: Piece) -> list[Any]:
 
 
 def piece_of(fields: Any) -> Piece:
-    """Inverse of ``piece_fields``, through JSON."""
-    nodes, solutions, listed, next_bound, rest = fields
-    return Piece(nodes, solutions, tuple(map(way_of, listed)), next_bound, tuple(map(node_of, rest)))
+    """Inverse of ``piece_fields``, through JSON. Raises TypeError, ValueError."""
+    nodes, solutions, listed, next_bound, rest = items(fields)
+    if type(solutions) is not int or solutions < 0:
+        raise TypeError(f"{shown(solutions)} solutions, expected a whole number from 0")
+    return Piece(
+        count(nodes),
+        solutions,
+        tuple(map(way_of, items(listed))),
+        None if next_bound is None else count(next_bound),
+        tuple(map(node_of, items(rest))),
+    )

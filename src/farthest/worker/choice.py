@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from farthest.worker.records import numbers
 from farthest.worker.runs import prefix
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Choice:
         taken = nodes.call(
             lambda: self._take(keys=[todo_key(run, depth)], args=[str(wish) for wish in wishes])
         )
-        chosen = named if taken is None else int(taken)
+        chosen = named if taken is None else numbers([taken], todo_key(run, depth))[0]
         for wish in wishes:  # another process has had those before the one that was given, or all
             del self._wishes[wish]
             if wish == chosen:

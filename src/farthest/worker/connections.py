@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import REDIS_NODES, REDIS_URL
 from farthest.errors import SettingError, StorageError, UnavailableError
 from farthest.passwords import hide_password
 from farthest.patience import patiently
+from farthest.puzzles.wording import shown
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -26,6 +27,8 @@ _WHERE = re.compile(
     r"^(Error running script .*?: -?(?=[A-Z]{3,} )|Command # \d+ .*? of pipeline caused error: )"
 )
 """What Redis before 7 says first of a command that it refuses to a script, and redis-py of one among several."""
+
+WRONG_KIND = "WRONGTYPE"
 
 BLOCK_SECONDS = 1.0
 """Longest wait of a blocking command: what waits looks around once a second."""
@@ -120,9 +123,22 @@ def _client(url: str, setting: str) -> Redis:
     from redis.backoff import ExponentialBackoff
     from redis.retry import Retry
 
+    class NamingRedis(redis.Redis):
+        """Names the key where Redis does not: a key that holds something of another kind."""
+
+        def execute_command(self, *args: Any, **options: Any) -> Any:
+            try:
+                return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            except redis.ResponseError as error:
+                if WRONG_KIND not in str(error):
+                    raise
+                keys = args[3:] if args[0] == "EVALSHA" else args[1:]
+                said = " ".join(shown(_text(key)) for key in keys[:4])
+                raise redis.ResponseError(f"{WRONG_KIND} {args[0]} {said}") from error
+
     try:
         # A command that the server may have executed is sent again: every one that farthest sends may be repeated.
-        client = redis.Redis.from_url(
+        client = NamingRedis.from_url(
             url,
             socket_timeout=10,
             **({} if url.startswith("unix:") else {"socket_connect_timeout": 5, "socket_keepalive": True}),
@@ -164,4 +180,13 @@ def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> St
         return UnavailableError(
             f"{place}: Redis cannot be reached ({said}); check that it runs, and {setting}"
         )
+    if WRONG_KIND in said:
+        return StorageError(
+            f"{place}: a key that farthest uses holds something of another kind ({error}); give farthest a Redis "
+            "database of its own, or remove that key"
+        )
     return StorageError(f"{place}: Redis refused: {said}")
+
+
+def _text(key: object) -> str:
+    return key.decode(errors="replace") if isinstance(key, bytes) else str(key)

@@ -101,7 +101,11 @@ class StepLeases:
             return {}
         with self._nodes.errors():
             holders: list[Any] = self._nodes.main.mget([self._key(depth, block) for block in blocks])
-            held = {block: holder.decode() for block, holder in zip(blocks, holders, strict=True) if holder}
+            held = {
+                block: holder.decode(errors="replace")
+                for block, holder in zip(blocks, holders, strict=True)
+                if holder
+            }
             if held:
                 self._shorten([self._key(depth, block) for block in held], [self._longest])
         return held

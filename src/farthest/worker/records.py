@@ -7,10 +7,17 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 from zlib import crc32
 
 from farthest.errors import LostStateError
+from farthest.puzzles.json_fields import count, counts, items, text
+from farthest.puzzles.wording import shown
+from farthest.untrusted_json import read_json
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +50,15 @@ class Record:
         return with_checksum(f"c:{depth}:{block}", said)
 
     @classmethod
-    def of(cls, text: bytes, depth: int, block: int) -> Record:
+    def of(cls, stored: bytes, depth: int, block: int) -> Record:
         """Inverse of ``text``. Raises LostStateError."""
-        said = json.loads(checked(text, f"c:{depth}:{block}", f"block {block} at depth {depth}"))
-        nonce, states, outbox = said
-        return cls(nonce, dict(states), tuple(Part(*part) for part in outbox))
+        return recorded(stored, f"c:{depth}:{block}", f"block {block} at depth {depth}", cls._of_fields)
+
+    @classmethod
+    def _of_fields(cls, fields: Any) -> Record:
+        nonce, states, outbox = items(fields)
+        by_shard: dict[int, int] = dict(map(_pair, items(states)))
+        return cls(text(nonce), by_shard, tuple(Part(*counts(part, 3)) for part in items(outbox)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +84,24 @@ class Pointer:
         return with_checksum(f"v:{block}", json.dumps([self.depth, blobs], separators=(",", ":")))
 
     @classmethod
-    def of(cls, text: bytes, block: int) -> Pointer:
+    def of(cls, stored: bytes, block: int) -> Pointer:
         """Inverse of ``text``. Raises LostStateError."""
-        depth, blobs = json.loads(checked(text, f"v:{block}", f"what block {block} has visited"))
-        return cls(depth, tuple(Found(*found) for found in blobs))
+        return recorded(stored, f"v:{block}", f"what block {block} has visited", cls._of_fields)
+
+    @classmethod
+    def _of_fields(cls, fields: Any) -> Pointer:
+        depth, blobs = items(fields)
+        return cls(count(depth), tuple(_found(blob) for blob in items(blobs)))
+
+
+def _found(fields: Any) -> Found:
+    depth, nonce, states = items(fields)
+    return Found(count(depth), text(nonce), count(states))
+
+
+def _pair(fields: Any) -> tuple[int, int]:
+    a, b = counts(fields)
+    return a, b
 
 
 def new_nonce() -> str:
@@ -84,14 +109,32 @@ def new_nonce() -> str:
     return secrets.token_hex(4)
 
 
+def numbers(fields: Iterable[bytes], key: str) -> list[int]:
+    """The names of a hash's fields, which are to be whole numbers. Raises LostStateError."""
+    found = list(fields)
+    for field in found:
+        if not (field.isdigit() and len(field) <= 18):
+            raise LostStateError(
+                f"{key}: it holds {shown(field.decode(errors='replace'))}, expected numbers alone"
+            )
+    return [int(field) for field in found]
+
+
 def with_checksum(place: str, said: str) -> str:
     """A text as it is stored at a place: what it says, and before it a checksum of place and text."""
     return f"{crc32(f'{place} {said}'.encode()):08x} {said}"
 
 
-def checked(text: bytes, place: str, what: str) -> str:
-    """Inverse of ``with_checksum``. Raises LostStateError, which calls it the record of ``what``."""
-    said = text[9:].decode(errors="replace")
-    if text != with_checksum(place, said).encode():
+def recorded(stored: bytes, place: str, what: str, made: Callable[[Any], Made]) -> Made:
+    """What ``made`` makes of the JSON that was stored at a place by ``with_checksum``; it raises TypeError or
+    ValueError for other values. Raises LostStateError, which calls it the record of ``what``.
+
+    The checksum shows damage. It keeps nobody from writing what he likes: the values are looked at all the same.
+    """
+    said = stored[9:].decode(errors="replace")
+    if stored != with_checksum(place, said).encode():
         raise LostStateError(f"the record of {what} is damaged")
-    return said
+    try:
+        return made(read_json(said))
+    except (TypeError, ValueError) as error:
+        raise LostStateError(f"the record of {what} is not one of farthest's: {error}") from error

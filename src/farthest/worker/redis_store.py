@@ -22,7 +22,7 @@ from farthest.worker.blobs import FOUND, VISITED, decode_blob, encode_blob
 from farthest.worker.blocks import Blocks
 from farthest.worker.records import Found, Pointer, Record
 from farthest.worker.run_steps import Commit, Look, RunSteps
-from farthest.worker.runs import RunFacts
+from farthest.worker.runs import RunFacts, unbelieved
 from farthest.worker.store import LayerViews
 
 if TYPE_CHECKING:
@@ -60,7 +60,9 @@ class RedisStore(RunSteps[BlockViews]):
     @classmethod
     def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
         """See RunSteps."""
-        kernel = gather(facts.space(run, len(nodes))).compile_kernel(facts.shard_classes)
+        space = gather(facts.space(run, len(nodes)))
+        with unbelieved(run):
+            kernel = space.compile_kernel(facts.shard_classes)
         facts.check(run, kernel.keys, kernel.shards)
         return cls(nodes, run, facts, kernel, cache, holder)
 

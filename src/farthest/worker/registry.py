@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
+from farthest.puzzles.json_fields import count, counts, text
+from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import working_key
 
 if TYPE_CHECKING:
     from farthest.worker.connections import RedisNodes
 
+log = logging.getLogger(__name__)
+
 BEAT_SECONDS = 5.0
 LIFE_SECONDS = 15
 """A record that was not written anew for so long is gone."""
 
+MOST_WORKERS = 10_000
+"""So many are listed at most."""
+MOST_BYTES = 2**16
+"""Of a record."""
+
+_KEY = b"farthest:worker:"
 _NAMES = "farthest:workers"
 """Sorted set: the names of the workers, by the time of their last record."""
 
@@ -88,48 +99,63 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
     with nodes.errors():
         now = nodes.now()
         main.zremrangebyscore(_NAMES, "-inf", now - 4 * LIFE_SECONDS)
-        names: list[Any] = main.zrange(_NAMES, 0, -1, withscores=True)
+        listed: list[Any] = main.zrange(_NAMES, 0, MOST_WORKERS - 1, withscores=True)
         # What is of the future was written before the server's clock was set back: who lives writes anew soon.
-        seen = {name.decode(): float(moment) for name, moment in names if moment <= now + BEAT_SECONDS}
-        texts = main.mget([_key(name) for name in seen]) if seen else []
-        found = [json.loads(text) for text in texts if text]
-        holders = [holder_name(record["name"], pid) for record in found for pid in record["pids"]]
-        works = main.mget([working_key(holder) for holder in holders]) if holders else []
-    doing = {holder: json.loads(work) for holder, work in zip(holders, works, strict=True) if work}
-    return sorted(
-        (_record(fields, doing, now, now - seen[fields["name"]]) for fields in found),
-        key=lambda record: record.name,
-    )
+        names = [(name, moment) for name, moment in listed if moment <= now + BEAT_SECONDS]
+        texts: list[Any] = main.mget([_KEY + name for name, _ in names]) if names else []
+        found: list[WorkerRecord] = []
+        for (name, moment), text in zip(names, texts, strict=True):
+            if text:
+                try:
+                    found.append(_record(text, name, now - float(moment)))
+                except (
+                    ValueError,
+                    TypeError,
+                    KeyError,
+                ) as error:  # told once: the worker, if it is one, is back soon
+                    log.warning("%s is no record of a worker and was left out: %s", _KEY + name, error)
+                    main.zrem(_NAMES, name)
+        holders = [(record, pid) for record in found for pid in record.pids]
+        works: list[Any] = (
+            main.mget([working_key(holder_name(record.name, pid)) for record, pid in holders])
+            if holders
+            else []
+        )
+    busy: dict[str, list[Work]] = {}
+    for (record, pid), work in zip(holders, works, strict=True):
+        with suppress(ValueError, TypeError, KeyError):  # for people alone
+            busy.setdefault(record.name, []).extend(_work(work, pid, now) if work else ())
+    with_work = (replace(record, busy=tuple(busy.get(record.name, ()))) for record in found)
+    return sorted(with_work, key=lambda record: record.name)
 
 
-def _record(
-    fields: dict[str, Any], doing: dict[str, dict[str, Any]], now: float, silent: float
-) -> WorkerRecord:
-    busy = []
-    for pid in fields["pids"]:
-        work = doing.get(holder_name(fields["name"], pid))
-        if work is not None:
-            busy.append(
-                Work(
-                    pid,
-                    work["run"],
-                    work["depth"],
-                    work["block"],
-                    max(0, int(now) - work["since"]),
-                    work["kind"],
-                )
-            )
-    names = ("name", "host", "pid", "version", "protocol", "concurrency", "started")
+def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
+    """A worker's record. Raises ValueError, TypeError or KeyError for what is none."""
+    fields = read_json_object(stored, MOST_BYTES)
+    if text(fields["name"]).encode() != name:
+        raise ValueError("it is another worker's")
     return WorkerRecord(
-        **{name: fields[name] for name in names},
-        pids=tuple(fields["pids"]),
-        busy=tuple(busy),
+        text(fields["name"]),
+        text(fields["host"]),
+        count(fields["pid"]),
+        text(fields["version"]),
+        count(fields["protocol"]),
+        count(fields["concurrency"]),
+        text(fields["started"]),
+        pids=counts(fields["pids"]),
         silent=round(max(0.0, silent), 1),
     )
 
 
-def _key(name: str) -> str:
-    return f"farthest:worker:{name}"
+def _work(stored: bytes, pid: int, now: float) -> list[Work]:
+    """What a process does. Raises ValueError, TypeError or KeyError for what is none."""
+    fields = read_json_object(stored, MOST_BYTES)
+    depth, block, since = counts([fields["depth"], fields["block"], fields["since"]])
+    return [Work(pid, text(fields["run"]), depth, block, max(0, int(now) - since), text(fields["kind"]))]
+
+
+def _key(name: str) -> bytes:
+    return _KEY + name.encode()
 
 
 class Heartbeat:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from farthest.puzzles.json_fields import counts, text
+from farthest.untrusted_json import read_json_object
+
+MOST_BYTES = 2**16
+"""Of an entry."""
+MOST_OF_A_MESSAGE = 4000
+"""Characters; what is longer is cut."""
+
+
+Error = Literal["", "lost", "failed"]
+ERRORS: tuple[Error, ...] = get_args(Error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +27,22 @@ class Report:
     depth: int
     block: int
     by: str
-    error: Literal["", "lost", "failed"] = ""
+    error: Error = ""
     message: str = ""
 
     def text(self) -> str:
         """As stored."""
-        return json.dumps({name: value for name, value in asdict(self).items() if value != ""})
+        fields = {**asdict(self), "message": self.message[:MOST_OF_A_MESSAGE]}
+        return json.dumps({name: value for name, value in fields.items() if value != ""})
 
     @classmethod
-    def of(cls, text: bytes) -> Report:
-        """Inverse of ``text``."""
-        return cls(**json.loads(text))
+    def of(cls, entry: bytes) -> Report:
+        """Inverse of ``text``. Raises ValueError for an entry that is none."""
+        fields = {"error": "", "message": "", **read_json_object(entry, MOST_BYTES)}
+        try:
+            if set(fields) != set(cls.__match_args__) or fields["error"] not in ERRORS:
+                raise ValueError("it has other fields")
+            depth, block = counts([fields["depth"], fields["block"]])
+            return cls(depth, block, text(fields["by"]), fields["error"], text(fields["message"]))
+        except TypeError as error:
+            raise ValueError(str(error)) from None

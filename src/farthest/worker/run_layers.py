@@ -14,7 +14,7 @@ from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.worker import runs
 from farthest.worker.distances import check_depth
 from farthest.worker.older_layers import OlderLayers
-from farthest.worker.records import Pointer, Record
+from farthest.worker.records import Pointer, Record, numbers
 from farthest.worker.run_steps import Opened, RunSteps
 from farthest.worker.spool import Spool
 
@@ -134,11 +134,13 @@ class RunLayers(RunSteps[Opened]):
             if depth != self._depth:
                 raise StorageError(f"layer {depth} is not known; layer {self._depth} is under way")
             texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
-            if sorted(map(int, texts)) != self._begun[depth]:
+            found = numbers(texts, self.records_key(depth))
+            if sorted(found) != self._begun[depth]:
                 raise LostStateError(
                     f"run {self.run}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
                 )
-            records = {int(block): Record.of(text, depth, int(block)) for block, text in texts.items()}
+            stored = zip(found, texts.values(), strict=True)
+            records = {block: Record.of(text, depth, block) for block, text in stored}
             if self._older.keeps and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
@@ -161,7 +163,7 @@ class RunLayers(RunSteps[Opened]):
         now, blocks = self.nodes.call(read)
         if now != str(depth).encode():
             raise LostStateError(f"run {self.run}: Redis does not know that layer {depth} is under way")
-        return {int(block) for block in blocks}
+        return set(numbers(blocks, self.records_key(depth)))
 
     def touch(self) -> None:
         """Says that the run's coordinator is alive."""

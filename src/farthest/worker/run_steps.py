@@ -231,4 +231,5 @@ def facts_of(nodes: RedisNodes, run: str) -> RunFacts:
     """What a run is. Raises LateStepError when it has ended, VersionError for another version's."""
     meta_key = RunBlobs(nodes, run).meta_key
     fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
-    return RunFacts.of({name.decode(): value.decode() for name, value in fields.items()}, run)
+    texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+    return RunFacts.of(texts, run)

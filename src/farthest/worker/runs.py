@@ -22,22 +22,29 @@ Keys of workers are those of worker/registry.py and worker/leases.py, those of m
 
 from __future__ import annotations
 
-import json
+import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest import __version__
-from farthest.errors import LateStepError, VersionError
+from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
 from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Direction, Origin, Puzzle
+from farthest.puzzles.wording import shown
 from farthest.spaces import compile_space
+from farthest.untrusted_json import read_json_object
 
 if TYPE_CHECKING:
     from redis import Redis
 
     from farthest.spaces.contract import Space
     from farthest.worker.connections import RedisNodes
+
+RUN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+"""What the name of a run looks like: names come from Redis and from messages, and become parts of patterns of keys."""
 
 PROTOCOL = 3
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
@@ -62,6 +69,15 @@ def new_run(attempt_of: str) -> str:
 def prefix(run: str) -> str:
     """What the names of the run's keys begin with."""
     return f"farthest:run:{run}:"
+
+
+_RANGES = {
+    "shard_classes": (0, 255),
+    "per_block": (1, 2**24),
+    "shards": (1, 2**24),
+    "keys": (SPARSE, 2**63 - 1),
+}
+"""Of numbers in ``meta``. Processes keep something of each shard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +124,10 @@ class RunFacts:
             values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
         except (KeyError, ValueError):
             raise VersionError(other_version(run, fields.get("version", "unknown"))) from None
+        with unbelieved(run):
+            for name, (least, most) in _RANGES.items():
+                if not least <= values[name] <= most:
+                    raise ValueError(f"{name} is {shown(values[name])}, expected {least} to {most}")
         return cls(**values)
 
     def space(self, run: str, nodes: int) -> Space:
@@ -118,14 +138,31 @@ class RunFacts:
                 f"run {run} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
                 "workers and coordinators the same FARTHEST_REDIS_NODES"
             )
-        puzzle = Puzzle.from_json(self.puzzle)
-        with named_in(f"run {run}"):
-            return compile_space(puzzle, Origin(self.direction, self.where), json.loads(self.layout))
+        with unbelieved(run):
+            try:
+                puzzle = Puzzle.from_json(self.puzzle)
+            except PuzzleError as error:
+                raise ValueError(error) from error
+            layout = read_json_object(self.layout)
+            with named_in(f"run {run}"):
+                space = compile_space(puzzle, Origin(self.direction, self.where), layout)
+            if space.engine != self.engine:
+                raise ValueError(f"the engine is {self.engine}, the puzzle needs {space.engine}")
+            return space
 
     def check(self, run: str, keys: int, shards: int) -> None:
         """Raises VersionError when this process makes something else of the space."""
         if (keys, shards) != (self.keys, self.shards):
             raise VersionError(other_version(run, self.version))
+
+
+@contextmanager
+def unbelieved(run: str) -> Iterator[None]:
+    """Turns what is raised where ``meta`` says what cannot be into LostStateError: the run is to be made again."""
+    try:
+        yield
+    except (StorageError, ValueError, TypeError, KeyError, ArithmeticError) as error:
+        raise LostStateError(f"{prefix(run)}meta: what Redis says of the run is damaged: {error}") from error
 
 
 def other_version(run: str, version: str) -> str:
@@ -150,15 +187,24 @@ def drop(nodes: RedisNodes, run: str) -> None:
     nodes.main.zrem(RUNS, run)
 
 
+def _decoded(name: bytes) -> str:
+    return name.decode(errors="replace")
+
+
 def _keys(client: Redis, run: str) -> list[bytes]:
     return list(client.scan_iter(match=f"{prefix(run)}*", count=10_000))
 
 
 def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
     """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left."""
-    begun = {name.split(b":")[2].decode() for client in nodes.clients for name in _keys(client, "*")}
+    names = {name.split(b":")[2] for client in nodes.clients for name in _keys(client, "*")}
+    begun = {name for name in map(_decoded, names) if RUN_NAME.fullmatch(name)}
     known: Any = nodes.main.zrange(RUNS, 0, -1, withscores=True)
-    seen = {name.decode(): moment for name, moment in known}
+    seen = {
+        name: moment
+        for name, moment in ((_decoded(name), moment) for name, moment in known)
+        if RUN_NAME.fullmatch(name)
+    }
     late = nodes.now() - DEAD_SECONDS
     for run in begun | set(seen):
         # One that is not among the seen has been dropped, and a worker that was slow wrote to it.

@@ -25,7 +25,7 @@ from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
 from farthest.worker.blobs import FOUND, SENT, VISITED, damaged, seal, unseal
 from farthest.worker.blocks import Blocks
-from farthest.worker.records import Found, Part, Pointer, Record
+from farthest.worker.records import Found, Part, Pointer, Record, numbers
 from farthest.worker.run_steps import NOTHING, Commit, Look, RunSteps
 from farthest.worker.runs import SPARSE, RunFacts
 from farthest.worker.scattering import put_successors
@@ -311,8 +311,7 @@ class ScatterStore(RunSteps[RunViews]):
                     f"run {self.run}: layer {depth} has {len(texts)} records, expected {records}"
                 )
             of: dict[int, list[_Sent]] = {}
-            for field_, text in texts.items():
-                by = int(field_)
+            for by, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
                 record, first = Record.of(text, depth, by), 0
                 for part in record.outbox:
                     of.setdefault(part.to, []).append(_Sent(by, record.nonce, first, part))

@@ -26,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import __version__
 from farthest.errors import LateStepError, LostStateError, VersionError
+from farthest.puzzles.json_fields import items
 from farthest.search.written import node_fields, node_of, piece_fields, piece_of
-from farthest.worker.records import checked, with_checksum
+from farthest.worker.records import numbers, recorded, with_checksum
 from farthest.worker.reports import Report
 from farthest.worker.runs import PROTOCOL, drop, other_version, prefix, touch
 
@@ -133,7 +134,7 @@ class SearchRun:
             old: Any = self.nodes.main.hget(self._meta, "bound")
             with self.nodes.main.pipeline() as pipe:
                 if old is not None:
-                    last = int(old)
+                    (last,) = numbers([old], self._meta)
                     pipe.delete(self._nodes_key(last), self._results_key(last), self.done_key)
                 pipe.hset(self._meta, "bound", str(bound))
                 pipe.execute()
@@ -156,7 +157,7 @@ class SearchRun:
         self._check()
         self.nodes.call(lambda: touch(self.nodes, self.run))
         found: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._results_key(depth)))
-        return {int(number) for number in found}
+        return set(numbers(found, self._results_key(depth)))
 
     def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[Piece]]:
         """What was found in batches. Raises LostStateError where a result is missing or damaged."""
@@ -170,7 +171,7 @@ class SearchRun:
             what = f"batch {number} at bound {bound}"
             if text is None:
                 raise LostStateError(f"run {self.run}: the result of {what} is missing")
-            batches[number] = list(map(piece_of, json.loads(checked(text, f"r:{bound}:{number}", what))))
+            batches[number] = recorded(text, f"r:{bound}:{number}", what, _pieces)
         self.withdraw(bound, wanted)
         return batches
 
@@ -218,7 +219,7 @@ class SearchRun:
         what = f"batch {number} at bound {bound}"
         if text is None:
             raise LateStepError(f"run {self.run}: nobody waits for {what}")
-        return list(map(node_of, json.loads(checked(text, f"p:{bound}:{number}", what))))
+        return recorded(text, f"p:{bound}:{number}", what, _nodes)
 
     def commit(self, bound: int, number: int, pieces: Sequence[Piece], holder: str) -> bool:
         """Stores what was found in the first pieces of a batch, once, and tells of it. Returns whether anyone waits for
@@ -228,6 +229,14 @@ class SearchRun:
         report = Report(bound, number, holder).text()
         arguments = [str(bound), str(number), result, report]
         return bool(self.nodes.call(lambda: self._commit(keys=keys, args=arguments)))
+
+
+def _pieces(fields: Any) -> list[Piece]:
+    return list(map(piece_of, items(fields)))
+
+
+def _nodes(fields: Any) -> list[Node]:
+    return list(map(node_of, items(fields)))
 
 
 def _json(value: Any) -> str:

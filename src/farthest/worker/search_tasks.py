@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -10,13 +9,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from farthest.environment import DATABASE_URL
-from farthest.errors import JobError, StorageError, VersionError
+from farthest.errors import JobError, PuzzleError, StorageError, VersionError
 from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Puzzle
 from farthest.search.problem import Problem
 from farthest.search.written import engine_fields
+from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import StepLeases, renewed
-from farthest.worker.runs import other_version
+from farthest.worker.runs import other_version, unbelieved
 from farthest.worker.search_runs import SearchFacts, SearchRun
 from farthest.worker.task_process import TaskProcess
 
@@ -84,10 +84,16 @@ def _open(facts: SearchFacts, run: str) -> Engine:
     where it cannot have the pattern databases."""
     from farthest.search.engines import open_engine
 
-    problem = Problem.from_fields(Puzzle.from_json(facts.puzzle), json.loads(facts.problem))
+    with unbelieved(run):
+        try:
+            puzzle = Puzzle.from_json(facts.puzzle)
+        except PuzzleError as error:
+            raise ValueError(error) from error
+        problem = Problem.from_fields(puzzle, read_json_object(facts.problem))
+        cut = read_json_object(facts.engine)
     with named_in(f"run {run}"):
         engine = open_engine(problem, _load_map)
-    if engine_fields(engine) != json.loads(facts.engine):
+    if engine_fields(engine) != cut:
         raise VersionError(other_version(run, "with another engine"))
     return engine
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import logging
 import os
 from abc import ABC, abstractmethod
-from typing import Literal
 
 from farthest.environment import LEASE_SECONDS
 from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import holder_name
-from farthest.worker.reports import Report
+from farthest.worker.reports import Error, Report
 from farthest.worker.run_blobs import RunBlobs
+from farthest.worker.runs import RUN_NAME
 from farthest.worker.stuck import ended_if_stuck
 
 log = logging.getLogger(__name__)
@@ -28,6 +28,12 @@ _REPORT = """
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
 return 1
 """
+
+
+def _is_message(run: object, depth: object, item: object) -> bool:
+    """Whether the values can be those of a message: whoever may write to the queue may write anything."""
+    named = isinstance(run, str) and RUN_NAME.fullmatch(run)
+    return bool(named) and all(type(number) is int and 0 <= number < 2**63 for number in (depth, item))
 
 
 class TaskProcess(ABC):
@@ -51,6 +57,9 @@ class TaskProcess(ABC):
 
     def run(self, run: str, depth: int, item: int, again: bool = False) -> None:
         """Does the work of a message, and tells of what went wrong."""
+        if not _is_message(run, depth, item):
+            log.warning("a message that is none of farthest's was dropped")
+            return
         name = self.name(run, depth, item)
         try:
             with ended_if_stuck(name):
@@ -61,7 +70,7 @@ class TaskProcess(ABC):
             log.warning("%s dropped: %s", name, error)
         except FarthestError as error:
             log.error("%s: %s", name, error)
-            kind: Literal["lost", "failed"] = "lost" if isinstance(error, LostStateError) else "failed"
+            kind: Error = "lost" if isinstance(error, LostStateError) else "failed"
             self._tell(run, Report(depth, item, self.holder, kind, str(error)))
         except Exception as error:
             log.exception("%s failed", name)

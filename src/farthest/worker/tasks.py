@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from farthest.environment import WORKER_MEMORY
+from farthest.errors import LateStepError
 from farthest.worker.attach import attach
 from farthest.worker.cache import BlobCache
 from farthest.worker.choice import Choice
@@ -37,6 +38,8 @@ class StepProcess(TaskProcess):
     def work(self, run: str, depth: int, item: int, again: bool) -> None:
         """See TaskProcess."""
         store, choice = self._store(run)
+        if item >= store.blocks.count:
+            raise LateStepError(f"run {run} has no block {item}")
         leases = StepLeases(self.nodes, run, self.lease_seconds)
         chosen = choice.named(depth, item) if again else choice.next(depth, item)
         if not leases.take(depth, chosen, self.holder):

@@ -1,0 +1,406 @@
+"""Values in Redis that others wrote there: told with their place or left out with a line in the log, never believed."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from farthest.coordinator.outstanding import Outstanding
+from farthest.coordinator.publisher import Publisher
+from farthest.errors import LostStateError, StorageError
+from farthest.search.written import node_of, piece_of
+from farthest.worker import runs
+from farthest.worker.app import TASK
+from farthest.worker.connections import RedisNodes
+from farthest.worker.leases import StepLeases, working_key
+from farthest.worker.records import Pointer, Record, recorded, with_checksum
+from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
+from farthest.worker.reports import MOST_OF_A_MESSAGE, Report
+from farthest.worker.run_store import RunStore
+from farthest.worker.scatter_run import ScatterRun
+from farthest.worker.tasks import StepProcess
+from run_cases import Nodes, begin_run
+from scatter_cases import scatter_case
+from store_cases import case
+
+DEEP = "[" * 100_000
+GARBAGE = [
+    b"",
+    b"\xff\xfe",
+    b"x",
+    b"-1",
+    b"9" * 5000,
+    DEEP.encode(),
+    b"null",
+    b"{}",
+    b"[]",
+    b"NaN",
+    b"1e999",
+    str(2**60).encode(),
+    b"[" + str(2**60).encode() + b"]",
+    b"../../x",
+    b"\x1b[2J",
+]
+
+
+@pytest.fixture
+def process(nodes: Nodes, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[StepProcess]:
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    monkeypatch.setenv("FARTHEST_REDIS_NODES", nodes.urls[1])
+    made = StepProcess("farthest@test")
+    yield made
+    made.nodes.close()
+
+
+@contextmanager
+def little_memory(more: int = 2**31) -> Iterator[None]:
+    """Whoever takes ``more`` bytes of addresses than there are now, touched or not, gets a MemoryError."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now = int(file.read().split()[0]) * resource.getpagesize()
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (now + more, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+# What a run is
+
+
+def reports(nodes: RedisNodes, key: str) -> list[Report]:
+    entries: Any = nodes.main.lrange(key, 0, -1)
+    return [Report.of(entry) for entry in entries]
+
+
+@pytest.mark.parametrize("engine", ["gather", "scatter"])
+def test_whatever_stands_in_meta_is_told(
+    engine: str, process: StepProcess, nodes: Nodes, caplog: pytest.LogCaptureFixture
+) -> None:
+    run: RunStore | ScatterRun
+    if engine == "gather":
+        run = begin_run(case("two colours"), nodes, per_block=1, distances=False)
+    else:
+        run = ScatterRun.create(nodes, runs.new_run("1"), scatter_case("sparse").space, 5, distances=False)
+    run.begin(1, range(run.shards))
+    good: Any = nodes.main.hgetall(run.meta_key)
+    with little_memory():
+        for field in run.facts.fields():
+            for garbage in (*GARBAGE, b"scatter", b"gather", b"4096"):
+                nodes.main.delete(run.done_key)
+                nodes.main.hset(run.meta_key, mapping={**good, field.encode(): garbage})
+                fresh = StepProcess("farthest@test")
+                fresh.run(run.run, 1, 0)
+                fresh.nodes.close()
+                told = reports(nodes, run.done_key)
+                assert len(told) <= 1
+                assert all(report.error in ("lost", "failed", "") for report in told), (field, garbage)
+    run.drop()
+    tracebacks = [repr(record.exc_info[1]) for record in caplog.records if record.exc_info]
+    assert tracebacks == []
+
+
+def test_layouts_of_meta_are_not_believed(
+    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+) -> None:
+    run = begin(case("two colours"))
+    for layout in ("{}", '{"labels": 5}', "[]", DEEP, '{"counts": [1e999]}'):
+        nodes.main.hset(run.meta_key, "layout", layout)
+        with pytest.raises(LostStateError, match=r"farthest:run:.*:meta: .* damaged"):
+            process._store(run.run)
+
+
+def test_a_message_for_a_block_that_is_none_changes_nothing(
+    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+) -> None:
+    run = begin(case("two colours"))
+    run.begin(1, range(run.shards))
+    process.run(run.run, 1, run.blocks.count)
+    process.run(run.run, 1, 2**60)
+    assert reports(nodes, run.done_key) == []
+
+
+# Records
+
+
+HOSTILE_RECORDS = [
+    "[]",
+    "{}",
+    "null",
+    "7",
+    DEEP,
+    '["a",[],[],1]',
+    '["a",[[1]],[]]',
+    '["a",[[-1,1]],[]]',
+    '["a",[[1,1.5]],[]]',
+    "[1,[],[]]",
+    '["a",{"1":2},[]]',
+    '["a",[],[[1,2]]]',
+    '["a",[],[[1,2,-3]]]',
+    f'["a",[[1,{2**64}]],[]]',
+    '["a",[[1,true]],[]]',
+    '["a",[[1,NaN]],[]]',
+    '["a","b","c"]',
+]
+HOSTILE_POINTERS = [
+    "[]",
+    "{}",
+    "7",
+    DEEP,
+    "[-1,[]]",
+    '["1",[]]',
+    "[1,{}]",
+    '[1,[[1,"a"]]]',
+    "[1,[[1,2,3]]]",
+    '[1,[["1","a",3]]]',
+]
+HOSTILE_NODES = [
+    "[]",
+    "7",
+    '{"board":[]}',
+    '[["a"],1,1,[]]',
+    "[[1],-1,1,[]]",
+    "[[1],1,null,[]]",
+    "[[1],1,1,[[1,2,3]]]",
+    "[[1],1,1,[{}]]",
+    "[[1],1,1,5]",
+    DEEP,
+]
+HOSTILE_PIECES = [
+    "[]",
+    "7",
+    "[1,1,[],1]",
+    "[-1,1,[],1,[]]",
+    '["1",1,[],1,[]]',
+    "[1,1,5,1,[]]",
+    "[1,1,[],-1,[]]",
+    "[1,1,[],1,[[]]]",
+    "[1,1,[],1,7]",
+    "[1,-1,[],1,[]]",
+    DEEP,
+]
+
+
+@pytest.mark.parametrize("said", HOSTILE_RECORDS)
+def test_a_record_with_a_right_checksum_need_not_be_right(said: str) -> None:
+    with pytest.raises(LostStateError, match="block 5 at depth 3 is not one of farthest's"):
+        Record.of(with_checksum("c:3:5", said).encode(), 3, 5)
+
+
+@pytest.mark.parametrize("said", HOSTILE_POINTERS)
+def test_a_pointer_with_a_right_checksum_need_not_be_right(said: str) -> None:
+    with pytest.raises(LostStateError, match="what block 5 has visited is not one of farthest's"):
+        Pointer.of(with_checksum("v:5", said).encode(), 5)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [(node_of, said) for said in HOSTILE_NODES] + [(piece_of, said) for said in HOSTILE_PIECES],
+)
+def test_nodes_and_pieces_with_a_right_checksum_need_not_be_right(
+    made: Callable[[Any], object], said: str
+) -> None:
+    with pytest.raises(LostStateError, match="the record of it is not one of farthest's"):
+        recorded(with_checksum("p", said).encode(), "p", "it", made)
+
+
+# Reports
+
+
+def test_what_is_no_report_is_left_out(
+    nodes: Nodes, begin: Callable[..., RunStore], caplog: pytest.LogCaptureFixture
+) -> None:
+    run = begin(case("two colours"))
+    run.begin(1, range(run.shards))
+    outstanding = Outstanding(run_as_work(run), 1, Publisher(nodes, TASK), 5.0)
+    outstanding.expect([0, 1])
+    good = Report(1, 0, "worker").text()
+    for entry in (
+        *GARBAGE,
+        b'{"depth":1,"block":1}',
+        b'{"depth":1,"block":1,"by":7}',
+        b'{"depth":1,"block":-1,"by":"a"}',
+        b'{"depth":1,"block":1,"by":"a","error":"odd"}',
+        b'{"depth":1,"block":1,"by":"a","else":0}',
+        b'{"depth":1,"block":1,"by":"%s"}' % (b"a" * 2**17),
+        good.encode(),
+    ):
+        nodes.main.rpush(run.done_key, entry)
+    assert outstanding.wait() == {0}
+    left_out = [record.getMessage() for record in caplog.records]
+    assert len(left_out) == len(GARBAGE) + 6
+    assert all(
+        line.startswith(f"{run.done_key}: an entry that is no report was left out: ") for line in left_out
+    )
+    assert max(map(len, left_out)) < 300
+
+
+def run_as_work(run: RunStore) -> Any:
+    """What the executor of layers makes of a run: the items are blocks."""
+
+    class Blocks:
+        nodes, run_ = run.nodes, run.run
+        done_key = run.done_key
+
+        def finished(self, depth: int) -> set[int]:
+            return run.committed(depth)
+
+        def named(self, depth: int, items: object) -> str:
+            return f"{depth} {items}"
+
+    made: Any = Blocks()
+    made.run = run.run
+    return made
+
+
+def test_a_report_has_a_message_of_bounded_length() -> None:
+    report = Report(1, 2, "worker", "failed", "x" * 10**6)
+    assert Report.of(report.text().encode()).message == "x" * MOST_OF_A_MESSAGE
+    escaped = Report(1, 2, "worker", "failed", "\x1b" * 10**6)
+    assert Report.of(escaped.text().encode()).error == "failed"
+
+
+# Messages
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        ("*", 1, 0),
+        ("", 1, 0),
+        ("x" * 10**6, 1, 0),
+        ("a:b", 1, 0),
+        ("\x1b[2J", 1, 0),
+        (7, 1, 0),
+        (None, 1, 0),
+        ([], 1, 0),
+        ("a", "1", 0),
+        ("a", 1, -1),
+        ("a", 2**64, 0),
+        ("a", 1.0, 0),
+        ("a", True, 0),
+        ("a", 1, {}),
+    ],
+)
+def test_a_message_that_is_none_is_dropped(
+    process: StepProcess, nodes: Nodes, message: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = set(nodes.main.scan_iter())
+    process.run(*message)
+    assert [record.getMessage() for record in caplog.records] == [
+        "a message that is none of farthest's was dropped"
+    ]
+    assert set(nodes.main.scan_iter()) == before
+
+
+# Workers
+
+
+ALPHA = WorkerRecord("farthest@alpha", "here", 10, "1.2.3", 1, 2, "2026-11-21T09:00:00+00:00")
+FIELDS = {
+    "name": "farthest@beta",
+    "host": "h",
+    "pid": 1,
+    "version": "1",
+    "protocol": 1,
+    "concurrency": 1,
+    "started": "s",
+    "pids": [1],
+}
+HOSTILE_WORKERS = [
+    *GARBAGE,
+    b"[" + b"1," * 10**5 + b"1]",
+    *(
+        json.dumps({**FIELDS, name: value}).encode()
+        for name, value in (
+            ("name", "farthest@alpha"),
+            ("name", 7),
+            ("pids", 7),
+            ("pids", ["1"]),
+            ("pids", [2**70]),
+            ("concurrency", "many"),
+            ("concurrency", -5),
+            ("version", None),
+            ("host", ["h"]),
+            ("started", 5),
+            ("protocol", 1.5),
+            ("host", "h" * 2**17),
+        )
+    ),
+]
+
+
+def test_what_is_no_record_of_a_worker_is_left_out(nodes: Nodes, caplog: pytest.LogCaptureFixture) -> None:
+    Heartbeat(nodes, ALPHA, lambda: [11, 12]).beat()
+    for number, garbage in enumerate(HOSTILE_WORKERS):
+        name = "farthest@beta" if number >= len(GARBAGE) else f"farthest@{number}"
+        nodes.main.set(f"farthest:worker:{name}", garbage)
+        nodes.main.zadd("farthest:workers", {name: nodes.now()})
+        assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
+        assert (name in caplog.text) == bool(garbage)
+        caplog.clear()
+        assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
+        assert caplog.text == ""  # told once
+    nodes.main.zadd("farthest:workers", {b"\xff\xfe": nodes.now()})
+    nodes.main.set(b"farthest:worker:\xff\xfe", json.dumps(FIELDS))
+    nodes.main.delete("farthest:worker:farthest@0")
+    nodes.main.lpush("farthest:worker:farthest@0", "of another type")
+    nodes.main.zadd("farthest:workers", {"farthest@0": nodes.now()})
+    assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
+
+
+def test_what_a_worker_does_may_be_garbage(nodes: Nodes) -> None:
+    Heartbeat(nodes, ALPHA, lambda: [11, 12]).beat()
+    StepLeases(nodes, "4-abc", 5).take(3, 7, f"{ALPHA.name}/11")
+    for garbage in (*GARBAGE, b'{"run":"a","depth":"3","block":1,"since":1,"kind":"step"}'):
+        nodes.main.set(working_key(f"{ALPHA.name}/12"), garbage)
+        assert [work.process for work in list_workers(nodes)[0].busy] == [11]
+
+
+# Keys
+
+
+def test_a_key_of_another_kind_is_named(
+    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+) -> None:
+    run = begin(case("two colours"))
+    nodes.main.delete(run.meta_key)
+    nodes.main.set(run.meta_key, "a text")
+    for asked in (
+        lambda: run.committed(0),
+        lambda: process._store(run.run),
+        lambda: run.begin(1, [0]),
+    ):
+        with pytest.raises(StorageError) as caught:
+            asked()
+        assert run.meta_key in str(caught.value)
+        assert "something of another kind" in str(caught.value)
+    nodes.main.set("farthest:workers", "a text")
+    with pytest.raises(StorageError, match=r"another kind .*farthest:workers"):
+        list_workers(nodes)
+
+
+def test_fields_that_are_no_numbers_are_told(nodes: Nodes, begin: Callable[..., RunStore]) -> None:
+    run = begin(case("two colours"))
+    run.begin(1, range(run.shards))
+    nodes.main.hset(run.records_key(1), "\x1b[2J" + "x" * 1000, "")
+    for asked in (lambda: run.committed(1), lambda: run.counts(1)):
+        with pytest.raises(
+            LostStateError, match=r"c:1: it holds '\\x1b\[2J.*expected numbers alone"
+        ) as caught:
+            asked()
+        assert len(str(caught.value)) < 300
+
+
+def test_names_of_runs_do_not_match_those_of_others(nodes: Nodes, begin: Callable[..., RunStore]) -> None:
+    run = begin(case("two colours"))
+    for name in (b"*", b"?" * len(run.run), b"[1-9]*", b"\xff\xfe"):
+        nodes.main.set(b"farthest:run:" + name + b":meta", "")
+        nodes.main.zadd(runs.RUNS, {name: 0})
+    runs.drop_dead(nodes, "2")
+    assert run.committed(0) == set(run.counts(0)) or run.committed(0)
