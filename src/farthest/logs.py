@@ -6,15 +6,18 @@ import logging
 import os
 import re
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
 from datetime import UTC, datetime
+from typing import Any
 
 from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
 from farthest.errors import SettingError
 from farthest.passwords import passwords_in
+from farthest.safe_text import safe
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -55,7 +58,11 @@ class PlainFormatter(logging.Formatter):
             record = copy(record)
             record.msg, record.args = f"{record.getMessage()} ({failure[0].__name__})", ()
             record.exc_info = record.exc_text = None
-        return self._secrets.sub("***", super().format(record))
+        return self._secrets.sub("***", safe(super().format(record)))
+
+    def formatException(self, failure: Any) -> str:
+        """See logging.Formatter: shifted, so that no text in it looks like a line of the log."""
+        return textwrap.indent(super().formatException(failure), "    ")
 
 
 def start_log() -> None:

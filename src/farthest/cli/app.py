@@ -31,6 +31,7 @@ from farthest.cli import (
     worker,
 )
 from farthest.errors import FarthestError
+from farthest.safe_text import safe_streams
 
 BROKEN_PIPE = 141  # 128 + SIGPIPE
 STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
@@ -56,6 +57,11 @@ class Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order in which they are used, not of the alphabet."""
         return list(self.commands)
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """As click does it; what is shown on the way, errors too, may hold text from anywhere."""
+        with safe_streams():
+            return super().main(*args, **extra)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
         """As click does it; `--help` and `--version` are printed on the way."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.options import allow_module_option, byte_size, database_option, force_option, json_option
+from farthest.safe_text import raw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -192,10 +193,10 @@ def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
     shown = sys.stderr is not None and sys.stderr.isatty()
     for number, run in enumerate(runs, 1):
         if shown:
-            click.echo(f"\r{number:,} of {count:,} searches", err=True, nl=False)
+            print(f"\r{number:,} of {count:,} searches", end="", file=raw(sys.stderr), flush=True)
         yield run
     if shown:
-        click.echo("\r\033[K", err=True, nl=False)
+        print("\r\033[K", end="", file=raw(sys.stderr), flush=True)
 
 
 def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:

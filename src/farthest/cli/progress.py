@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ import click
 
 from farthest.cli.printing import counted, seconds_text
 from farthest.coordinator.reporter import Reporter
+from farthest.safe_text import raw
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
@@ -143,7 +145,7 @@ class LiveReporter(QuietReporter):
         from rich.console import Console
         from rich.live import Live
 
-        console = Console(stderr=True)
+        console = Console(file=raw(sys.stderr))
         self._live = Live(
             console=console,
             get_renderable=self._line,

@@ -1,0 +1,89 @@
+"""Text that may be shown: what would steer a terminal, or hide or turn around what follows, is written as an escape.
+
+Names, titles, boards, messages of errors and what workers say of themselves come from files, databases and Redis.
+All that goes to a terminal passes ``SafeStream``, all that is logged ``safe``: nothing else need think of it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import Any, TextIO
+
+# Control characters but for tab and new line; those without a width of their own, those that change the direction of
+# writing, line ends of Unicode, halves of characters, and what is no character at all.
+_UNSAFE = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
+    r"\U000e0000-\U000e0fff"
+)
+_FOUND = re.compile(rf"(?P<colour>\x1b\[(?:0|38;5;[1-9]\d{{1,2}})m)|[{_UNSAFE}]")
+
+
+def safe(text: str, *, colours: bool = False) -> str:
+    """The text with unsafe characters as JSON writes them in texts: ``\\u001b``. So JSON means the same afterwards.
+
+    ``colours``: the escape sequences that set a colour of a letter, or take it back, stay.
+    """
+    if text.replace("\n", "").isprintable():
+        return text
+    return _FOUND.sub(lambda found: found[0] if colours and found["colour"] else _escaped(found[0]), text)
+
+
+def _escaped(signs: str) -> str:
+    units = signs.encode("utf-16-be", "surrogatepass")
+    escapes = [f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)]
+    if signs.isascii() and len(signs) > 1:  # a colour: only what begins it is unsafe
+        return escapes[0] + signs[1:]
+    return "".join(escapes)
+
+
+class SafeStream:
+    """A stream of text, to which only what is ``safe`` is written. ``stream`` is the one that it stands for."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        """As streams do."""
+        self.stream.write(safe(text, colours=True))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """As streams do."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def raw(stream: TextIO) -> TextIO:
+    """The stream itself, for what steers a terminal on purpose; no text from elsewhere may go there."""
+    return stream.stream if isinstance(stream, SafeStream) else stream
+
+
+@contextmanager
+def safe_streams() -> Iterator[None]:
+    """Lets standard output and standard error be safe meanwhile."""
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = map(_guarded, before)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _guarded(stream: TextIO | None) -> Any:
+    if stream is None:  # closed from the beginning
+        return None
+    # Where a locale without UTF-8 is set by mistake, click would write UTF-8 past this stream.
+    if (stream.encoding or "").lower() in _ASCII and isinstance(stream, TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+    return SafeStream(stream)
+
+
+_ASCII = ("ascii", "us-ascii", "ansi_x3.4-1968", "646")
