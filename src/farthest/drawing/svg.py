@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
-from html import escape
 
 from farthest.drawing.scene import Picture, Shape, colour
+from farthest.safe_text import safe
 
 CELL = 36.0
 GAP = 24.0
@@ -67,6 +68,11 @@ def _shape(shape: Shape) -> str:
     size = min(height * 0.5, width * 1.5 / max(1, len(shape.text)))
     place = f'x="{middle[0]:g}" y="{middle[1]:g}" font-size="{size:.3g}"'
     return f"{drawn}<text {place}>{escape(shape.text)}</text>"
+
+
+def escape(text: str) -> str:
+    """The text as XML may hold it: no markup, no characters that XML does not know."""
+    return html.escape(safe(text))
 
 
 def _size(width: float, height: float) -> str:

@@ -7,6 +7,7 @@ import re
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+from farthest.queries.csv_cells import text_cell
 from farthest.queries.output_file import OutputError, written_file
 from farthest.spaces.walking import boards_along
 
@@ -102,9 +103,9 @@ def _make_folder(folder: Path) -> None:
 def _row(puzzle: Puzzle, run: Run) -> list[object]:
     which: list[object] = [
         run.number,
-        puzzle.body.format_board(run.board),
+        text_cell(puzzle.body.format_board(run.board)),
         run.entrant.algorithm,
-        run.entrant.heuristic,
+        text_cell(run.entrant.heuristic),
     ]
     if run.failed is not None:
         return which + [None] * (len(COLUMNS) - len(which))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from farthest.queries.csv_cells import text_cells
 from farthest.queries.output_file import OutputError, form_of, written_file
 from farthest.queries.states import key_blocks, state_blocks
 
@@ -50,7 +51,7 @@ def _write_csv(distance_map: DistanceMap, file: Path) -> None:
         writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
         for block in state_blocks(distance_map):
             texts = distance_map.puzzle.body.texts(block.labels)
-            columns: list[Iterable[Any]] = [block.keys.tolist(), texts, block.distances.tolist()]
+            columns: list[Iterable[Any]] = [block.keys.tolist(), text_cells(texts), block.distances.tolist()]
             if sparse:
                 columns.insert(1, _code_texts(distance_map.space, block.codes))
             writer.writerows(zip(*columns, strict=True))

@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from farthest.queries.output_file import OutputError, form_of, written_file
+from farthest.safe_text import safe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 FORMS = (".png", ".svg")
+MOST_OF_A_TITLE = 200
+"""Characters that are drawn."""
 
 
 def plot_layers(
@@ -36,7 +39,9 @@ def plot_layers(
         figure = Figure(figsize=(8, 4.5), layout="constrained")
         axes = figure.add_subplot()
         axes.bar(range(len(layers)), layers, width=0.85, color="#3b6ea5", log=log)
-        axes.set_title(title, fontsize="medium", fontweight="bold", loc="left")
+        # Titles come from files: a $ in one begins no formula.
+        shown = " ".join(safe(title[:MOST_OF_A_TITLE]).split())
+        axes.set_title(shown, fontsize="medium", fontweight="bold", loc="left", parse_math=False)
         axes.set_title(f"{sum(layers):,} states, {len(layers) - 1} deep", fontsize="small", loc="right")
         axes.set_xlabel("depth (moves)")
         axes.set_ylabel("states" + (" (logarithmic)" if log else ""))

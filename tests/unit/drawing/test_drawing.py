@@ -4,9 +4,11 @@ from xml.etree import ElementTree
 
 import click
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from farthest.drawing.pictures import picture
-from farthest.drawing.scene import COLOURS
+from farthest.drawing.scene import COLOURS, Picture, Shape
 from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
 from farthest.puzzles import catalogue
@@ -115,3 +117,31 @@ def test_numbered_holes_are_drawn_where_the_boards_show_them() -> None:
     assert body.draw_board(start) == ["o   o   o", "  o   o", "o   .   o", "  o   o", "o   o   o"]
     drawn = picture(body, start)
     assert (drawn.width, drawn.height, len(drawn.shapes)) == (5, 5, 13)
+
+
+MARKUP = "</title></svg><script>alert(1)</script>\"'&<!--]]>\x00\x1b[2J\x0b\u202e\ufffe\ud800\U0001fb00"
+READ_BACK = MARKUP.translate(
+    {0: "\\u0000", 0x1B: "\\u001b", 0x0B: "\\u000b", 0x202E: "\\u202e", 0xFFFE: "\\ufffe", 0xD800: "\\ud800"}
+)
+
+
+def test_markup_and_characters_that_xml_does_not_know_are_text() -> None:
+    drawn = Picture(1, 1, (Shape(0, 0, text=MARKUP),))
+    document = svg([(MARKUP, drawn)], MARKUP)
+    root = ElementTree.fromstring(document.encode())
+    assert root.findtext(f"{SVG}title") == READ_BACK
+    assert [text.text for text in root.iter(f"{SVG}text")] == [READ_BACK, READ_BACK]
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        "svg",
+        "title",
+        "style",
+        "rect",
+        "g",
+        "text",
+    }
+
+
+@given(st.text())
+def test_any_text_can_stand_in_a_picture(text: str) -> None:
+    root = ElementTree.fromstring(svg([(text, Picture(1, 1, ()))], text).encode())
+    assert root.tag == f"{SVG}svg"

@@ -7,8 +7,13 @@ from pathlib import Path
 import numpy
 import pyarrow.parquet
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+import farthest
+from farthest.puzzles.reader import parse_puzzle
 from farthest.queries import export
+from farthest.queries.csv_cells import text_cell
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.output_file import OutputError
 from unit.queries.conftest import MapOf
@@ -27,7 +32,7 @@ def read_csv(file: Path) -> Rows:
     with file.open(encoding="utf-8", newline="") as stream:
         header, *rows = csv.reader(stream)
     assert header == ["key", "board", "distance"]
-    return [(int(key), board, int(distance)) for key, board, distance in rows]
+    return [(int(key), board.removeprefix("'"), int(distance)) for key, board, distance in rows]
 
 
 def read_parquet(file: Path) -> Rows:
@@ -111,3 +116,31 @@ def test_pyarrow_is_an_extra(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(OutputError, match=r"pip install 'farthest\[parquet\]'"):
         map_of("3-puzzle").export(tmp_path / "states.parquet")
     assert list(tmp_path.iterdir()) == []
+
+
+@given(st.text())
+def test_no_text_in_a_csv_file_is_a_formula_and_each_can_be_read_back(text: str) -> None:
+    cell = text_cell(text)
+    assert cell is not None
+    assert cell[:1] not in {*"=+-@\t\r\n"}
+    assert cell.removeprefix("'") == text
+    assert cell == text or text[0] in "=+-@\t\r\n'＝＋－＠"
+
+
+def test_boards_that_look_like_formulas_are_exported_as_texts(tmp_path: Path) -> None:
+    text = """name = "formulas"
+family = "sliding"
+[sliding]
+blank = "."
+goal = ["=+-", "@'."]
+"""
+    puzzle = parse_puzzle(text, "formulas.toml")
+    with farthest.enumerate(puzzle, database=str(tmp_path / "f.db")) as found:
+        found.export(tmp_path / "states.csv")
+        expected = expected_rows(found)
+    with (tmp_path / "states.csv").open(encoding="utf-8", newline="") as stream:
+        _, *rows = csv.reader(stream)
+    first = {board[0] for _, board, _ in rows}
+    assert first == {"'", "."}
+    assert all(key.isdigit() and distance.isdigit() for key, _, distance in rows)
+    assert read_csv(tmp_path / "states.csv") == expected

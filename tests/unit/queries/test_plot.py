@@ -3,6 +3,7 @@
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -36,6 +37,17 @@ def test_an_svg_is_the_same_each_time(tmp_path: Path, log: bool) -> None:
 def test_a_map_draws_itself(map_of: MapOf, tmp_path: Path) -> None:
     map_of("8-puzzle").plot(tmp_path / "layers.svg", log=True)
     assert "181,440 states, 31 deep" in (tmp_path / "layers.svg").read_text()
+
+
+def test_any_title_is_text(tmp_path: Path) -> None:
+    for number, title in enumerate(
+        ("$\\frac{1}$ --> <script>$", "\x00\x1b[2J\u202e\ud800\n-->", "x" * 100_000)
+    ):
+        file = tmp_path / f"{number}.svg"
+        plot_layers(LAYERS, file, title=title)
+        root = ElementTree.fromstring(file.read_bytes())
+        assert all(not element.tag.endswith("script") for element in root.iter())
+        assert file.stat().st_size < 200_000
 
 
 def test_what_cannot_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
