@@ -6,7 +6,7 @@ import io
 import sys
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from farthest.errors import BoardError
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
 
 BATCH = 65_536  # lines read before they are answered
+MOST_OF_A_LINE = 65_536  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,18 @@ def standard_input() -> Iterable[str]:
         raise BoardError("standard input is closed; expected boards, one a line")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
-    return sys.stdin
+    return _bounded_lines(sys.stdin)
+
+
+def _bounded_lines(stream: TextIO) -> Iterator[str]:
+    number = 0
+    while line := stream.readline(MOST_OF_A_LINE):
+        number += 1
+        if len(line) == MOST_OF_A_LINE:
+            raise BoardError(
+                f"line {number}: {MOST_OF_A_LINE} characters or more, expected a board; one is to be on a line"
+            )
+        yield line
 
 
 def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: bool) -> Iterator[Batch]:

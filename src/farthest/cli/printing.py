@@ -45,7 +45,7 @@ def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:
     """Columns below their headings; ``right`` has an ``r`` for each column to be aligned right, else
     ``l``."""
-    table = [list(headings), *map(list, rows)]
+    table = [[cell.replace("\n", " ") for cell in row] for row in (headings, *rows)]
     widths = [max(len(row[column]) for row in table) for column in range(len(headings))]
     sides = right.ljust(len(headings), "l")
     for row in table:

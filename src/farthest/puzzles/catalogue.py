@@ -42,6 +42,10 @@ def load(name_or_path: str | Path) -> Puzzle:
         from farthest.puzzles.patterns import pattern_of, split_name
 
         parent, tokens = split_name(name)
+        if _PATTERN_MARK in parent and not os.path.isfile(parent):
+            raise PuzzleError(
+                f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {_PATTERN_MARK}"
+            )
         return pattern_of(load(parent), tokens).puzzle
     if (
         not isinstance(name_or_path, str)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
@@ -9,9 +10,16 @@ from farthest.errors import PuzzleError
 from farthest.puzzles.body import Body
 from farthest.puzzles.families import FAMILIES, family
 from farthest.puzzles.json_fields import integers, text
+from farthest.puzzles.wording import shown
 
 Direction = Literal["to", "from"]
 _VERSION = 1
+
+NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
+"""What the name of a puzzle looks like."""
+MAX_NAME = 64
+MAX_TOKENS = 4096
+"""Characters of a name, and of the pieces of a pattern, which its name has after an @."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +129,7 @@ def _from_fields(fields: dict[str, Any]) -> Puzzle:
         )
     origin = fields["origin"]
     return Puzzle(
-        name=text(fields["name"]),
+        name=_stored_name(fields["name"]),
         title=text(fields["title"]),
         source=text(fields["source"]),
         family=name,
@@ -130,6 +138,16 @@ def _from_fields(fields: dict[str, Any]) -> Puzzle:
         known=tuple(_known(known) for known in fields["known"]),
         body=family(name).from_fields(fields[name]),
     )
+
+
+def _stored_name(value: object) -> str:
+    """A name as definitions have it; it may become a part of commands, messages and names of files."""
+    name = text(value)
+    plain, _, tokens = name.partition("@")  # of a pattern
+    bounded = len(plain) <= MAX_NAME and len(tokens) <= MAX_TOKENS
+    if not (bounded and NAME.fullmatch(plain) and (tokens.isprintable() and "/" not in tokens)):
+        raise ValueError(f"its name is {shown(name)}")
+    return name
 
 
 def _known(fields: dict[str, Any]) -> KnownAnswer:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import Origin, Puzzle
+from farthest.safe_text import safe
 
 if TYPE_CHECKING:
     from farthest.puzzles.permutation import Permutation
@@ -28,8 +29,8 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
     name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:48].strip("-")
     return Puzzle(
         name=name if name and not name.isdigit() else f"puzzle-{name}".strip("-"),
-        title=title or stem,
-        source=f"read from {os.path.basename(place)}",
+        title=safe(title or stem),
+        source=f"read from {safe(os.path.basename(place))}",
         family="permutation",
         metric=metric,
         origin=Origin(),

@@ -43,6 +43,12 @@ _LARGEST = 999
 
 _DEEPEST = 50
 
+_MOST_WORK = 2 * 10**6
+"""Images of points in all products together."""
+
+_POWER = 60
+"""So many products at most is a power of nine digits."""
+
 
 @dataclass(frozen=True)
 class _Perm:
@@ -122,6 +128,7 @@ class _Reader:
         self.tokens: list[tuple[str, str, int]] = []
         self.at = 0
         self.depth = 0
+        self.work = 0
         self.variables: dict[str, _Value] = {}
         self.groups: list[list[_Perm]] = []
         self.lists: list[list[_Perm]] = []
@@ -196,6 +203,14 @@ class _Reader:
     def line(self) -> int:
         return self.tokens[min(self.at, len(self.tokens) - 1)][2]
 
+    def spend(self, images: int, line: int) -> None:
+        """Counts the work of a product. Raises PuzzleError where the file asks for far more than any puzzle needs."""
+        self.work += images
+        if self.work > _MOST_WORK:
+            raise self.fail(
+                line, "too many products and powers up to here; write the generators out as cycles"
+            )
+
     def expect(self, mark: str, what: str) -> None:
         if self.peek() != mark:
             found = shown(self.peek()) if self.at < len(self.tokens) else "the end of the file"
@@ -215,6 +230,7 @@ class _Reader:
             other = self.raised()
             if not isinstance(value, _Perm) or not isinstance(other, _Perm):
                 raise self.fail(line, f"{mark} between what are no permutations; expected for example R*U")
+            self.spend(len(value.images) + len(other.images), line)
             value = value.then(other if mark == "*" else other.power(-1))
         self.depth -= 1
         return value
@@ -227,6 +243,9 @@ class _Reader:
             exponent = self.atom()
             if not isinstance(value, _Perm) or not isinstance(exponent, int | _Perm):
                 raise self.fail(line, "^ of what is no permutation; expected for example R^-1")
+            self.spend(
+                _POWER * len(value.images) + (0 if isinstance(exponent, int) else len(exponent.images)), line
+            )
             if isinstance(exponent, _Perm):  # a conjugate
                 value = exponent.power(-1).then(value).then(exponent)
             else:
@@ -325,5 +344,6 @@ class _Reader:
                     self.expect(",", "a cycle")
             self.at += 1
             images = {point: points[(i + 1) % len(points)] for i, point in enumerate(points)}
+            self.spend(len(result.images) + len(points), line)
             result = result.then(_Perm(images if len(points) > 1 else {}, "", line))
         return _Perm(result.images, "", line)

@@ -37,6 +37,9 @@ _OTHERS = "·∙◦×"
 
 _LISTED = 12
 
+_MOST_SHOWN = 80
+"""Characters of a pattern's text in messages."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
@@ -75,7 +78,7 @@ def split_name(name: str) -> tuple[str, str]:
 
 def pattern_of(parent: Puzzle, text: str) -> Pattern:
     """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``) means. Raises PuzzleError naming the wrong part."""
-    place = f"{parent.name}{MARK}{text}"
+    place = f"{parent.name}{MARK}{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}"
     body = parent.body
     if MARK in parent.name:
         raise PuzzleError(

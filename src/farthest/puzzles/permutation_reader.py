@@ -33,6 +33,7 @@ from farthest.puzzles.foreign import SUFFIXES, read_foreign
 from farthest.puzzles.permutation import MAX_MODULUS, MAX_SLOTS, Permutation, name_problem
 from farthest.puzzles.permutation_assembly import PieceSet, assemble
 from farthest.puzzles.permutation_generators import RESERVED, TABLE, read_moves
+from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
 from farthest.puzzles.source import Source
 from farthest.puzzles.tokens import token_problem
 from farthest.puzzles.wording import near_match, shown
@@ -41,7 +42,6 @@ _ORBITS = f"{TABLE}.orbits"
 _SET_KEYS = ("goal", "slots", "modulus", "ignore")
 _FILE_KEYS = ("file", "goals", "start")
 _KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
-_MAX_BYTES = 1 << 20
 
 
 def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
@@ -83,15 +83,20 @@ class _Reader:
             raise self.fail(
                 "file", f"expected a name that ends in {', '.join(SUFFIXES)}, got {shown(name)}; correct it"
             )
+        if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
+            raise self.fail(
+                "file", f"{shown(name)} leads elsewhere, expected a file beside this one; copy it here"
+            )
         path = os.path.join(os.path.dirname(self.source.place), name)
         try:
-            with open(path, "rb") as file:
-                data = file.read(_MAX_BYTES)
+            data = read_bytes(path)
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise self.fail(
                 "file", f"{path} cannot be read ({reason}); name a file beside this one"
             ) from None
+        if len(data) > MOST_BYTES:
+            raise self.fail("file", f"{path} has more than {MOST_BYTES} bytes; name a file with one puzzle")
         return read_foreign(data, path, self.metric)[1]
 
     def check_keys(self, table: Mapping[str, Any], keys: tuple[str, ...], name: str, index: int) -> None:

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.body import Body
-from farthest.puzzles.definition import Direction, KnownAnswer, Origin, Puzzle
+from farthest.puzzles.definition import MAX_NAME, NAME, Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.families import FAMILIES
 from farthest.puzzles.families import family as family_of
 from farthest.puzzles.foreign import SUFFIXES, parse_foreign
+from farthest.puzzles.puzzle_file import MOST_BYTES, NestedTooDeepError, read_bytes, read_toml
 from farthest.puzzles.source import Source
 from farthest.puzzles.wording import near_match, shown
 
@@ -32,9 +33,6 @@ if TYPE_CHECKING:
 
 _KEYS = ("name", "title", "source", "family", "metric", "origin", "known", *FAMILIES)
 _KNOWN_KEYS = ("states", "eccentricity", "layers", "farthest", "goal", "source")
-_MAX_NAME = 64
-_MAX_BYTES = 1 << 20
-_NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -45,8 +43,7 @@ def read_puzzle(path: Path | str) -> Puzzle:
     """
     place = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            data = file.read(_MAX_BYTES + 1)
+        data = read_bytes(path)
     except IsADirectoryError:
         raise PuzzleError(
             f"{place}: is a directory, expected a puzzle file; name a .toml file in it"
@@ -58,9 +55,9 @@ def read_puzzle(path: Path | str) -> Puzzle:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise PuzzleError(f"{place!r}: cannot be read ({reason}); expected a puzzle file") from None
-    if len(data) > _MAX_BYTES:
+    if len(data) > MOST_BYTES:
         raise PuzzleError(
-            f"{place}: more than {_MAX_BYTES} bytes, expected a puzzle definition; is it the right file?"
+            f"{place}: more than {MOST_BYTES} bytes, expected a puzzle definition; is it the right file?"
         )
     if place.lower().endswith(SUFFIXES):
         return parse_foreign(data, place)
@@ -113,9 +110,9 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
 
 def _load(text: str, place: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except RecursionError:
-        raise PuzzleError(f"{place}: arrays nested too deeply; expected rows of pieces") from None
+        return read_toml(text)
+    except NestedTooDeepError:
+        raise PuzzleError(f"{place}: arrays or tables nested too deeply; expected rows of pieces") from None
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         found = _TOML_PLACE.search(message)
@@ -145,11 +142,11 @@ def _name(fields: dict[str, Any], source: Source) -> str:
     name = _text(fields, source, "name")
     if not name:
         raise source.error("", "name", 'no name; expected for example name = "eight-kinds"')
-    if len(name) > _MAX_NAME or not _NAME.fullmatch(name):
+    if len(name) > MAX_NAME or not NAME.fullmatch(name):
         raise source.error(
             "",
             "name",
-            f"name {shown(name)}: expected at most {_MAX_NAME} letters and digits, - _ or . between; "
+            f"name {shown(name)}: expected at most {MAX_NAME} letters and digits, - _ or . between; "
             "put other words into title",
         )
     if name.isdigit():

@@ -4,7 +4,7 @@ import re
 
 from farthest.errors import PuzzleError
 
-_HEADER = re.compile(r"\s*\[{1,2}\s*([^\[\]]+?)\s*\]{1,2}\s*(?:#.*)?$")
+_HEADER = re.compile(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#.*)?$")  # no two parts that both take spaces
 
 
 class Source:
@@ -29,7 +29,7 @@ class Source:
 
     def _tables(self, table: str) -> int:
         matches = (_HEADER.match(line) for line in self.text.splitlines())
-        return sum(match is not None and match[1] == table for match in matches)
+        return sum(match is not None and match[1].strip() == table for match in matches)
 
     def _line(self, table: str, key: str, occurrence: int) -> int | None:
         wanted = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=") if key else None
@@ -37,7 +37,7 @@ class Source:
         for number, line in enumerate(self.text.splitlines(), 1):
             match = _HEADER.match(line)
             if match:
-                current = match[1].strip("\"'")
+                current = match[1].strip().strip("\"'")
                 if current == table:
                     seen += 1
                     if seen == occurrence:

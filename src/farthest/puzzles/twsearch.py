@@ -19,7 +19,7 @@ reader and that of ksolve.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from farthest.errors import PuzzleError
@@ -46,6 +46,10 @@ _REFUSED = {
 _SKIPPED = ("Multiplicators", "ParallelMoves")
 _READ = ("Name", "Set", "Solved", "StartState", "Move", "MoveTransformation", "MoveSequence", "MoveAlias")
 _ROTATION = re.compile(r"[xyz][2']?|[A-Z_]+v")
+
+
+_MOST_NAMED = 16 * MAX_MOVES
+"""Names that sequences may use."""
 
 
 @dataclass(slots=True)
@@ -93,8 +97,12 @@ class _Reader:
             raise self.fail(0, "no set of pieces; write for example Set CORNERS 8 3")
         if not self.solved:
             raise self.fail(0, "no solved state; write Solved and, below it, End")
+        named: dict[str, Move] = {}
+        for move, line in (*self.moves.values(), *((each, 0) for each in self.rotations.values())):
+            self.name_powers(named, move, line)
         for name, words, line in self.sequences:
-            self.add_move(name, self.sequence(words, line), line)
+            self.add_move(name, self.sequence(words, line, named), line)
+            self.name_powers(named, (self.rotations.get(name) or self.moves[name][0]), line)
         if not self.moves:
             raise self.fail(0, "no moves; write Move and a name, the sets that it changes, and End")
         return self.title, assemble(self.solved, self.all_moves())
@@ -297,6 +305,8 @@ class _Reader:
         if _ROTATION.fullmatch(name):
             self.rotations[name] = move
             return
+        if len(self.moves) + len(self.rotations) >= MAX_MOVES:
+            raise self.fail(line, f"more than {MAX_MOVES} moves; leave some out")
         if move.effect == identity(len(move.to)).effect:
             raise self.fail(line, f"the move {name} changes nothing; leave it out")
         self.moves[name] = Move(name, *move.effect), line
@@ -315,15 +325,17 @@ class _Reader:
             raise self.fail(0, f"more than {MAX_MOVES} moves with all powers; leave some out")
         return moves
 
-    def sequence(self, words: list[str], line: int) -> Move:
+    def name_powers(self, named: dict[str, Move], move: Move, line: int) -> None:
+        """Adds a move and its powers to those that sequences may name."""
+        if self.sequences:
+            found = [Move(move.name, *move.effect), *(powers(move, self.moduli()) or ())]
+            named.update((power.name, power) for power in found)
+        if len(named) > _MOST_NAMED:
+            raise self.fail(line, f"more than {_MOST_NAMED} moves and powers of moves; leave some out")
+
+    def sequence(self, words: list[str], line: int, named: Mapping[str, Move]) -> Move:
         """The product of moves and rotations, from left to right."""
         moduli = self.moduli()
-        named: dict[str, Move] = {}
-        for move in [*(move for move, _ in self.moves.values()), *self.rotations.values()]:
-            named.update(
-                (power.name, power)
-                for power in [Move(move.name, *move.effect), *(powers(move, moduli) or ())]
-            )
         result = identity(len(moduli))
         for word in words:
             if word not in named:

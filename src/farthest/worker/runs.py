@@ -161,7 +161,7 @@ def unbelieved(run: str) -> Iterator[None]:
     """Turns what is raised where ``meta`` says what cannot be into LostStateError: the run is to be made again."""
     try:
         yield
-    except (StorageError, ValueError, TypeError, KeyError, ArithmeticError) as error:
+    except (StorageError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise LostStateError(f"{prefix(run)}meta: what Redis says of the run is damaged: {error}") from error
 
 

@@ -133,7 +133,7 @@ def test_a_pattern_of_a_file(tmp_path: Path) -> None:
         ("15-puzzle@1..2", "there is nothing beside a dot"),
         ("15-puzzle@1,2", "no piece is written '1,2'"),
         ("15-puzle@1", "did you mean '15-puzzle'"),
-        ("15-puzzle@1@2", "15-puzzle@1 is a pattern already"),
+        ("15-puzzle@1@2", "pattern of a pattern already"),
         ("eight-kinds@│", "there are 2 pieces │; those of an additive pattern must all be distinct"),
         ("two-blanks@1", "2 blanks; additive patterns need exactly one; write plain: after @"),
         ("8-puzzle-slide@1", "the metric is slide; additive patterns need step; write plain: after @"),

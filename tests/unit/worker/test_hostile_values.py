@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import resource
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from bounds import little_memory
 from farthest.coordinator.outstanding import Outstanding
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import LostStateError, StorageError
@@ -55,19 +54,6 @@ def process(nodes: Nodes, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> It
     made = StepProcess("farthest@test")
     yield made
     made.nodes.close()
-
-
-@contextmanager
-def little_memory(more: int = 2**31) -> Iterator[None]:
-    """Whoever takes ``more`` bytes of addresses than there are now, touched or not, gets a MemoryError."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (now + more, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 # What a run is

@@ -1,0 +1,49 @@
+"""The bytes of a puzzle's file, and its TOML as tables; both are bounded, whatever was named or written."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 2**20
+"""Of a file: the largest of the catalogue has some kilobytes."""
+
+MOST_PARTS = 16
+"""Of a key with dots. What tomllib keeps of one grows with the square of them: of 200 KB tens of gigabytes."""
+
+_STRINGS = (
+    r'"""(?:[^"\\]|\\.|""?(?!"))*"""',
+    r"'''.*?'''",
+    r'"(?:[^"\\\n]|\\.)*"',
+    r"'[^'\n]*'",
+)
+_STRING_OR_COMMENT = re.compile(rf"(?P<string>{'|'.join(_STRINGS)})|#[^\n]*", re.DOTALL)
+_LONG_KEY = re.compile(rf"(?<![\w-])[\w-]++(?:[ \t]*+\.[ \t]*+[\w-]++){{{MOST_PARTS}}}")
+
+
+class NestedTooDeepError(ValueError):
+    """The TOML is nested deeper than any definition."""
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The bytes of a file, of a larger one than MOST_BYTES one byte more. A pipe that nobody writes to is empty.
+
+    Raises OSError, ValueError (of names that no file can have).
+    """
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+        os.set_blocking(file.fileno(), True)
+        return file.read(MOST_BYTES + 1)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """The tables of a text. Raises NestedTooDeepError, tomllib.TOMLDecodeError, ValueError (of huge numbers)."""
+    bare = _STRING_OR_COMMENT.sub(lambda found: "s" if found["string"] else "", text)
+    if _LONG_KEY.search(bare):
+        raise NestedTooDeepError
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise NestedTooDeepError from None
