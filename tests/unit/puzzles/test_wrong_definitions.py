@@ -248,7 +248,7 @@ class TestFiles:
         assert "is a directory, expected a puzzle file" in self.wrong(tmp_path)
 
     def test_unreadable(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        def refuse(*_: object) -> None:
+        def refuse(*_: object, **_options: object) -> None:
             raise PermissionError(13, "Permission denied")
 
         monkeypatch.setattr("builtins.open", refuse)
