@@ -87,9 +87,9 @@ class _CountedStore(RedisStore):
 
     counter: _Counter
 
-    def fetch(self, names: Any) -> list[bytes | None]:
+    def fetch(self, names: Any, most: int) -> list[bytes | None]:
         begun = time.thread_time()
-        blobs = super().fetch(names)
+        blobs = super().fetch(names, most)
         if self.counter.here():
             layer = self.counter.layer
             layer.seconds["fetch"] += time.thread_time() - begun

@@ -135,14 +135,14 @@ class _ToDo:
         if last != block:
             self._blocks[place], self._places[last] = last, place
 
-    def take(self, keys: Sequence[str], args: Sequence[str]) -> int | None:
+    def take(self, keys: Sequence[str], args: Sequence[str]) -> bytes | None:
         """What the script does."""
         wanted = next((int(block) for block in args if int(block) in self._places), None)
         if wanted is None and self._blocks:
             wanted = self._random.choice(self._blocks)
         if wanted is not None:
             self._remove(wanted)
-        return wanted
+        return None if wanted is None else str(wanted).encode()
 
 
 class _Nodes:
@@ -152,10 +152,10 @@ class _Nodes:
         self._todo = todo
         self.main = self
 
-    def register_script(self, script: str) -> Callable[..., int | None]:
+    def register_script(self, script: str) -> Callable[..., bytes | None]:
         return self._todo.take
 
-    def call(self, operation: Callable[[], int | None]) -> int | None:
+    def call(self, operation: Callable[[], bytes | None]) -> bytes | None:
         return operation()
 
 

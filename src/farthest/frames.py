@@ -37,6 +37,11 @@ def frame_of(data: Buffer, *, checksum: bool = False) -> bytes:
     return zstd.compress(data, options=options)
 
 
+def longest(size: int) -> int:
+    """No frame of so many bytes, made by ``frame_of``, is longer."""
+    return size + size // 128 + 1024
+
+
 def unpacked(frame: Buffer, most: int, least: int = 0) -> bytes:
     """The bytes in a frame, ``least`` to ``most``. Raises ValueError for anything but one whole frame of so many."""
     decoder, size = _opened(frame, most, least)

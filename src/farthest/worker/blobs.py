@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.environment import BLOCK_SIZE
 from farthest.errors import LostStateError, StorageError
-from farthest.frames import frame_of, unpacked
+from farthest.frames import frame_of, longest, unpacked
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
@@ -41,6 +41,11 @@ def seal(kind: bytes, depth: int, block: int, states: int, body: Buffer) -> byte
         )
     header = HEADER.pack(kind, depth, block, states)
     return frame_of(b"".join((header, body)), checksum=True)
+
+
+def longest_blob(body: int) -> int:
+    """No blob with a body of so many bytes is longer."""
+    return longest(HEADER.size + min(body, MOST_BYTES))
 
 
 def unseal(kind: bytes, depth: int, block: int, blob: Buffer, most: int) -> tuple[int, memoryview]:

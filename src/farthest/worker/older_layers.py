@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 from farthest.errors import LostStateError
 from farthest.worker.records import Record
-from farthest.worker.run_blobs import RunBlobs
+from farthest.worker.run_steps import RunSteps
 from farthest.worker.spool import Spool
 
 MOVED_AT_ONCE = 8
@@ -22,7 +23,7 @@ class OlderLayers:
     They are moved by a thread of their own while workers step; what fails there is raised by the next call.
     """
 
-    def __init__(self, store: RunBlobs, spool: Spool | None) -> None:
+    def __init__(self, store: RunSteps[Any], spool: Spool | None) -> None:
         self.keeps = spool is not None
         self._store = store
         self._spool = spool
@@ -50,7 +51,8 @@ class OlderLayers:
         for start in range(0, len(names), MOVED_AT_ONCE):
             part = names[start : start + MOVED_AT_ONCE]
             if keep and self._spool is not None:
-                found = zip(part, store.fetch(part), strict=True)
+                states = max(sum(records[block].states.values()) for _, block in part)
+                found = zip(part, store.fetch(part, store.longest_blob(states)), strict=True)
                 self._spool.put(
                     ((depth, block), self._present(blob, depth, block)) for (_, block), blob in found
                 )
@@ -81,7 +83,8 @@ class OlderLayers:
         if self._spool is not None and (depth, block) in self._spool:
             return self._spool.get(depth, block)
         name = self._store.blob_key(depth, block, record.nonce)
-        return self._present(self._store.fetch([(name, block)])[0], depth, block)
+        most = self._store.longest_blob(sum(record.states.values()))
+        return self._present(self._store.fetch([(name, block)], most)[0], depth, block)
 
     def _present(self, blob: bytes | None, depth: int, block: int) -> bytes:
         if blob is None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Self
 from farthest import _kernel
 from farthest.spaces.contract import gather
 from farthest.worker.bitmaps import Bitmap
-from farthest.worker.blobs import FOUND, VISITED, decode_blob, encode_blob
+from farthest.worker.blobs import FOUND, VISITED, decode_blob, encode_blob, longest_blob
 from farthest.worker.blocks import Blocks
 from farthest.worker.records import Found, Pointer, Record
 from farthest.worker.run_steps import Commit, Look, RunSteps
@@ -134,7 +134,7 @@ class RedisStore(RunSteps[BlockViews]):
             block: self._cache.get(name, Bitmap) for block, name in names.items()
         }
         missing = [block for block, bitmap in have.items() if bitmap is None]
-        blobs = self.fetch([(names[block], block) for block in missing])
+        blobs = self.fetch([(names[block], block) for block in missing], self.longest_blob(0))
         for block, blob in zip(missing, blobs, strict=True):
             read = Bitmap(self.kernel, self.blocks.shards(block))
             self._decode(step, depth, block, blob, [read])
@@ -144,6 +144,10 @@ class RedisStore(RunSteps[BlockViews]):
             self._empty.at(self.blocks.shards(block)) if (bitmap := have.get(block)) is None else bitmap.layer
             for block in records
         ]
+
+    def longest_blob(self, states: int) -> int:
+        """See RunSteps: of any block."""
+        return longest_blob(8 + self._empty.bytes)
 
     @cached_property
     def _empty(self) -> Bitmap:
@@ -172,7 +176,7 @@ class RedisStore(RunSteps[BlockViews]):
             bitmap, name = Bitmap(self.kernel, self.blocks.shards(block)), ""
             for found in self._pointer(depth, block, look).blobs:
                 name = self.visited_blob_key(block, found.nonce)
-                blob = self.fetch([(name, block)])[0]
+                blob = self.fetch([(name, block)], self.longest_blob(0))[0]
                 if blob is None and block not in self._look(depth, [block], [block]).blocks:
                     break
                 self._decode(depth, found.depth, block, blob, [bitmap], VISITED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.worker.runs import prefix
 
@@ -53,13 +53,11 @@ class RunBlobs:
         """What the states of a block at a depth lead to, part by part."""
         return f"{self._prefix}o:{depth}:{block}:{nonce}"
 
-    def fetch(self, names: Sequence[tuple[str, int]]) -> list[bytes | None]:
-        """The blobs of these names and blocks."""
-        found: dict[str, bytes | None] = {}
-        for client, here in self._by_node(names).items():
-            blobs: Any = self.nodes.call(partial(client.mget, here))
-            found.update(zip(here, blobs, strict=True))
-        return [found[name] for name, _ in names]
+    def fetch(self, names: Sequence[tuple[str, int]], most: int) -> list[bytes | None]:
+        """The blobs of these names and blocks; of one with more than ``most`` bytes only the beginning, which is
+        damaged."""
+        parts = [(name, block, 0, most + 1) for name, block in names]
+        return [blob or None for blob in self.fetch_parts(parts)]
 
     def fetch_parts(self, parts: Sequence[tuple[str, int, int, int]]) -> list[bytes]:
         """Parts of blobs: (name, block, first byte, bytes) each; what is missing is left out of the bytes."""

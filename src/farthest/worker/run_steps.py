@@ -138,6 +138,10 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
     def sources_of(self, block: int) -> list[int]:
         """The blocks whose states a step of the block reads whole, and finds in memory if this process has had them."""
 
+    @abstractmethod
+    def longest_blob(self, states: int) -> int:
+        """No blob of a block with so many states is longer."""
+
     # Both
 
     def _commit_blocks(self, depth: int, commits: Mapping[int, Commit]) -> set[int]:

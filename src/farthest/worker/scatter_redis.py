@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
-from farthest.worker.blobs import FOUND, SENT, VISITED, damaged, seal, unseal
+from farthest.worker.blobs import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
 from farthest.worker.blocks import Blocks
 from farthest.worker.records import Found, Part, Pointer, Record, numbers
 from farthest.worker.run_steps import NOTHING, Commit, Look, RunSteps
@@ -267,12 +267,18 @@ class ScatterStore(RunSteps[RunViews]):
             if (run := self._cache.get(one.name, Run)) is not None:
                 runs[one.name] = run
         unknown = [one for one in wanted if one.name not in runs]
-        for one, blob in zip(unknown, self.fetch([(one.name, one.shard) for one in unknown]), strict=True):
+        most = self.longest_blob(max((one.states for one in unknown), default=0))
+        blobs = self.fetch([(one.name, one.shard) for one in unknown], most)
+        for one, blob in zip(unknown, blobs, strict=True):
             if blob is not None:
                 run = self.run_in(blob, one.kind, one.depth, one.shard, one.states)
                 runs[one.name] = run
                 self._cache.put(one.name, run)
         return runs
+
+    def longest_blob(self, states: int) -> int:
+        """See RunSteps."""
+        return longest_blob(most_bytes(self._width, states))
 
     def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> Run:
         """The run in a blob, which is to have so many states. Raises LostStateError."""

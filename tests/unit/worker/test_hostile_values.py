@@ -390,3 +390,18 @@ def test_names_of_runs_do_not_match_those_of_others(nodes: Nodes, begin: Callabl
         nodes.main.zadd(runs.RUNS, {name: 0})
     runs.drop_dead(nodes, "2")
     assert run.committed(0) == set(run.counts(0)) or run.committed(0)
+
+
+def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., RunStore]) -> None:
+    run = begin(case("two colours"))
+    (record,) = (record for record in run._complete(0).values() if record.nonce)
+    (block,) = (block for block, one in run._complete(0).items() if one is record)
+    name = run.blob_key(0, block, record.nonce)
+    assert run.fetch([(name, block)], 10**6) == run.fetch([(name, block)], run.longest_blob(1))
+    run.send({name: (block, bytes(2**24))})
+    (read,) = run.fetch([(name, block)], run.longest_blob(1))
+    assert read is not None
+    assert len(read) == run.longest_blob(1) + 1
+    with pytest.raises(LostStateError, match="damaged"):
+        run.keys(0, 1)
+    assert run.fetch([("farthest:none", block)], 10) == [None]
