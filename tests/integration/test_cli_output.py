@@ -1,7 +1,9 @@
 """`farthest export`, `plot` and `verify`."""
 
+import io
 from pathlib import Path
 
+import numpy
 import pytest
 
 from integration.conftest import Run, RunJson, alter
@@ -23,6 +25,27 @@ def test_export(run: Run, run_json: RunJson, folder: Path) -> None:
     for file in ("states.parquet", "states.npz"):
         run("export", "1", file)
     assert ".parquet, .csv or .npz" in run("export", "1", "states.txt", status=2).stderr
+    run("export", "1", "states.txt", "--format", "csv")
+    assert (folder / "states.txt").read_bytes() == (folder / "states.csv").read_bytes()
+
+
+def test_export_to_standard_output(run: Run, folder: Path) -> None:
+    for form in ("csv", "npz"):
+        run("export", "1", f"states.{form}")
+        result = run("export", "1", "--format", form, "-")
+        assert result.stderr == "Wrote 12 states to standard output.\n"
+        if form == "csv":
+            assert result.stdout_bytes == (folder / "states.csv").read_bytes()
+        else:
+            with (
+                numpy.load(io.BytesIO(result.stdout_bytes)) as there,
+                numpy.load(folder / "states.npz") as here,
+            ):
+                assert {name: there[name].tolist() for name in there} == {
+                    name: here[name].tolist() for name in here
+                }
+    assert "add --format" in run("export", "1", "-", status=2).stderr
+    assert "--json" in run("export", "1", "-", "--format", "csv", "--json", status=2).stderr
 
 
 def test_plot(run: Run, run_json: RunJson, folder: Path) -> None:

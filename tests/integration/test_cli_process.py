@@ -147,6 +147,7 @@ def test_closed_streams_are_told_or_left_alone(folder: Path) -> None:
     for line, status in (
         ("distance 1 - <&-", 2),
         ("states 1 --farthest --json >&-", 0),
+        ("export 1 --format csv - >&-", 2),
         ("--help > /dev/full", 2),
         ("--version > /dev/full", 2),
         ("show \"$(printf '\\377')\"", 2),
@@ -207,4 +208,22 @@ def test_a_terminal_sees_what_is_needed(folder: Path) -> None:
         assert running.stdout is not None
         assert json.loads(running.stdout.read())["states"] == 12
     assert b"at most 12 states; needs " in os.read(ours, 10_000)
+    os.close(ours)
+
+
+def test_a_terminal_is_not_given_what_is_not_text(process: Process) -> None:
+    assert process("enumerate", "3-puzzle").returncode == 0
+    ours, theirs = pty.openpty()
+    for form, status, shown in (("npz", 2, b""), ("csv", 0, b"key,board,distance")):
+        result = subprocess.run(
+            [*COMMAND, "export", "1", "--format", form, "-"],
+            stdout=theirs,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        assert result.returncode == status
+        assert (b"is a terminal" in result.stderr) == (status == 2)
+        if shown:
+            assert os.read(ours, 10_000).startswith(shown)
+    os.close(theirs)
     os.close(ours)

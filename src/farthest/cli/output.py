@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from farthest.cli.options import allow_module_option, database_option, force_option, json_option
@@ -10,32 +12,54 @@ from farthest.cli.options import allow_module_option, database_option, force_opt
 @click.command()
 @click.argument("job")
 @click.argument("file", type=click.Path())
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(("parquet", "csv", "npz")),
+    help="What to write, whatever the ending of FILE; needed for -.",
+)
 @allow_module_option
 @force_option
 @database_option
 @json_option
-def export(job: str, file: str, force: bool, database: str | None, as_json: bool) -> None:
+def export(
+    job: str, file: str, format_: str | None, force: bool, database: str | None, as_json: bool
+) -> None:
     """Write every state to FILE: .parquet, .csv or .npz.
 
     JOB is a job's number, or a puzzle's name for its newest finished job. Key, board and distance of each
     state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a
     label for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install
-    'farthest[parquet]'.
+    'farthest[parquet]'. - writes to standard output, in the form that --format names.
 
     \b
     Examples:
       farthest export eight-kinds eight-kinds.csv
       farthest export 8-puzzle 8-puzzle.parquet --force
+      farthest export 8-puzzle --format csv - | gzip > 8-puzzle.csv.gz
     """
+    to_stream = file == "-"
+    if to_stream and format_ is None:
+        raise click.UsageError("- has no ending that says what to write: add --format csv, parquet or npz.")
+    if to_stream and as_json:
+        raise click.UsageError("--json and FILE - would both write to standard output.")
     from farthest.cli.opening import open_job
     from farthest.cli.printing import counted, print_json
+    from farthest.queries.output_file import OutputError
+
+    if to_stream and sys.stdout is None:
+        raise OutputError("standard output is closed; expected a file or a pipe")
+    if to_stream and format_ != "csv" and sys.stdout.isatty():
+        raise OutputError(f"{format_} is not text, and standard output is a terminal; add > FILE")
 
     with open_job(job, database) as opened:
-        states = opened.export(file, force=force)
+        target = sys.stdout.buffer if to_stream else file
+        states = opened.export(target, format=format_, force=force)
         if as_json:
             print_json({"job": opened.job, "puzzle": opened.record.name, "file": file, "states": states})
         else:
-            click.echo(f"Wrote {counted(states, 'state')} to {file}.")
+            where = "standard output" if to_stream else file
+            click.echo(f"Wrote {counted(states, 'state')} to {where}.", err=to_stream)
 
 
 @click.command()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
+    from typing import BinaryIO
 
     from numpy.typing import NDArray
 
@@ -261,14 +262,15 @@ class DistanceMap:
 
     # --- files and proof ---------------------------------------------------------------------------------
 
-    def export(self, file: str | Path, *, force: bool = False) -> int:
+    def export(self, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False) -> int:
         """Write key, board and distance of every state to a .parquet, .csv or .npz file; how many there are.
 
+        ``format``: "parquet", "csv" or "npz", where the ending does not say it; a stream of bytes as ``file`` needs it.
         Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
         """
         from farthest.queries.export import export_map
 
-        return export_map(self, file, force=force)
+        return export_map(self, file, format=format, force=force)
 
     def plot(self, file: str | Path, *, log: bool = False, force: bool = False) -> None:
         """Draw the number of states at each depth to a .png or .svg file. Raises as `export` does."""

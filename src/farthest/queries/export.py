@@ -1,4 +1,4 @@
-"""Every state of a map written to a file: its key, its board, its distance; streamed, in key order.
+"""Every state of a map written to a file or a stream: its key, its board, its distance; in blocks, in key order.
 
 In a sparse map a key is a state's number, and its code stands beside it: a number, or a byte string in hexadecimal
 where the file holds text.
@@ -7,9 +7,10 @@ where the file holds text.
 from __future__ import annotations
 
 import csv
+import io
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy
 
@@ -18,9 +19,10 @@ from farthest.queries.output_file import OutputError, form_of, written_file
 from farthest.queries.states import key_blocks, state_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import DTypeLike, NDArray
+    from typing_extensions import Buffer
 
     from farthest.queries.distance_map import DistanceMap
     from farthest.spaces.contract import Codes, Space
@@ -28,25 +30,59 @@ if TYPE_CHECKING:
 FORMS = (".parquet", ".csv", ".npz")
 
 
-def export_map(distance_map: DistanceMap, file: str | Path, *, force: bool = False) -> int:
+def export_map(
+    distance_map: DistanceMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
+) -> int:
     """Write all states of the map to a file, in the form that its ending names; how many there are.
 
     ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance. ``.npz``: arrays ``keys``
     (uint64), ``codes`` (sparse maps only; uint64, or uint8 of shape (states, bytes)), ``distances`` (uint8 or uint16),
     ``labels`` (uint8, a label for each cell) and, where labels are written as tokens, ``tokens`` (the text of each).
+    ``format``: "parquet", "csv" or "npz", whatever the ending is. ``file`` may be a stream of bytes, such as a pipe,
+    which needs ``format``; what fails then leaves a part of it written.
     Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
     """
-    file = Path(file)
-    form = form_of(file, FORMS)
-    write = {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz}[form]
-    with written_file(file, force=force) as part:
-        write(distance_map, part)
+    if isinstance(file, str | Path):
+        file = Path(file)
+        write = _writer(form_of(file, FORMS) if format is None else f".{format}")
+        with written_file(file, force=force) as part, part.open("wb") as stream:
+            write(distance_map, stream)
+    else:
+        write = _writer(f".{format}")
+        with io.BufferedWriter(_Unseekable(file)) as stream:
+            write(distance_map, stream)
     return distance_map.states
 
 
-def _write_csv(distance_map: DistanceMap, file: Path) -> None:
+def _writer(form: str) -> Callable[[DistanceMap, BinaryIO], None]:
+    if form not in FORMS:
+        raise OutputError(f"format {form[1:]}: expected parquet, csv or npz")
+    return {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz}[form]
+
+
+class _Unseekable(io.RawIOBase):
+    """Sends on to ``stream`` what is written, and leaves it open.
+
+    It is never sought: a file that is opened for appending would be written elsewhere than zipfile believes.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Buffer) -> int:
+        self._stream.write(data)
+        return memoryview(data).nbytes
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def _write_csv(distance_map: DistanceMap, file: BinaryIO) -> None:
     sparse = distance_map.space.keys is None
-    with file.open("w", encoding="utf-8", newline="") as stream:
+    with io.TextIOWrapper(file, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
         for block in state_blocks(distance_map):
@@ -68,7 +104,7 @@ def _code_bytes(space: Space, codes: Codes) -> NDArray[numpy.uint8]:
     return numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, space.code_bytes)
 
 
-def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
+def _write_parquet(distance_map: DistanceMap, file: BinaryIO) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -97,7 +133,7 @@ def _write_parquet(distance_map: DistanceMap, file: Path) -> None:
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
-def _write_npz(distance_map: DistanceMap, file: Path) -> None:
+def _write_npz(distance_map: DistanceMap, file: BinaryIO) -> None:
     states, space = distance_map.states, distance_map.space
     tokens = getattr(distance_map.puzzle.body, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:

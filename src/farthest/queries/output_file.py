@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING
 
 from farthest.errors import FarthestError
@@ -37,6 +38,10 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
     """
     if file.is_dir():
         raise OutputError(f"{file} is a folder; expected the name of a file")
+    if file.exists() and not S_ISREG(
+        file.lstat().st_mode
+    ):  # such as /dev/stdout: it would be replaced by a file
+        raise OutputError(f"{file} is a link or a device; expected the name of a file")
     if file.exists() and not force:
         raise OutputError(f"{file} is there already; choose another name, or --force to replace it")
     if not file.parent.is_dir():

@@ -1,8 +1,11 @@
 """Exports hold every state once, in key order, in each form; files are written whole or not at all."""
 
 import csv
+import io
 import sys
+import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy
 import pyarrow.parquet
@@ -65,6 +68,36 @@ def test_every_state_is_there(map_of: MapOf, tmp_path: Path, name: str, form: st
     assert [each.name for each in tmp_path.iterdir()] == [file.name]
 
 
+@pytest.mark.parametrize("form", READERS)
+def test_a_stream(map_of: MapOf, tmp_path: Path, form: str) -> None:
+    """Every form goes through a pipe, and after what a file holds already; nothing is sought, the stream stays open."""
+    lozenge, form_name = map_of("lozenge"), form.removeprefix(".")
+    lozenge.export(tmp_path / f"file{form}")
+    file = tmp_path / f"stream{form}"
+    with file.open("ab") as stream:
+        assert lozenge.export(stream, format=form_name) == lozenge.states
+        assert not stream.closed
+    assert READERS[form](file) == READERS[form](tmp_path / f"file{form}")
+    if form == ".npz":  # zip files may follow other bytes
+        other = tmp_path / "appended.zip"
+        other.write_bytes(b"before")
+        with other.open("ab") as stream:
+            lozenge.export(stream, format=form_name)
+        with zipfile.ZipFile(other) as archive:
+            assert archive.testzip() is None
+
+
+@pytest.mark.parametrize("form", [None, "txt", ".csv"])
+def test_a_stream_needs_a_form(map_of: MapOf, form: str | None) -> None:
+    with pytest.raises(OutputError, match="expected parquet, csv or npz"):
+        map_of("3-puzzle").export(io.BytesIO(), format=form)
+
+
+def test_a_form_whatever_the_ending(map_of: MapOf, tmp_path: Path) -> None:
+    map_of("3-puzzle").export(tmp_path / "states.txt", format="csv")
+    assert len(read_csv(tmp_path / "states.txt")) == 12
+
+
 def test_blocks_end_where_they_may(map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("farthest.queries.states.BLOCK_STATES", 7)
     for form, read in READERS.items():
@@ -95,14 +128,21 @@ def test_places_that_cannot_be_written(map_of: MapOf, tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(OutputError, match="is a folder"):
         map_of("3-puzzle").export(tmp_path / "folder.csv")
+    target, link = tmp_path / "states.csv", tmp_path / "link.csv"
+    target.write_text("mine")
+    link.symlink_to(target)
+    for place in (link, Path("/dev/full")):  # a device would be replaced by a file
+        with pytest.raises(OutputError, match="is a link or a device"):
+            map_of("3-puzzle").export(place, format="csv", force=True)
+    assert target.read_text() == "mine"
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
 def test_nothing_is_left_of_a_file_that_failed(
     map_of: MapOf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def fail(distance_map: DistanceMap, file: Path) -> None:
-        file.write_text("half of it")
+    def fail(distance_map: DistanceMap, file: BinaryIO) -> None:
+        file.write(b"half of it")
         raise error
 
     monkeypatch.setattr(export, "_write_csv", fail)
