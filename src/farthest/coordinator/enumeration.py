@@ -21,6 +21,7 @@ from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
+from farthest.worker.connections import WHY_LOST
 
 if TYPE_CHECKING:
     from farthest.coordinator.executors import Executor
@@ -165,8 +166,8 @@ class _Run:
                 )
                 if self._losses > LOSSES_ALLOWED:
                     raise LostStateError(
-                        f"{error}; this is the {self._losses}th loss since the last checkpoint: look for what damages "
-                        "or evicts data in Redis, or take checkpoints more often"
+                        f"{error}; this is the {self._losses}th loss since the last checkpoint: {WHY_LOST}; or take "
+                        "checkpoints more often"
                     ) from error
                 if self._recorder is not None:  # whoever took the job over has removed what this run had
                     self._recorder.confirm()

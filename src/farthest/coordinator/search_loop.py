@@ -12,6 +12,7 @@ from farthest.coordinator.search_settings import Iteration
 from farthest.errors import LostStateError
 from farthest.models.searches import IterationRecord
 from farthest.search.contract import Node
+from farthest.worker.connections import WHY_LOST
 
 if TYPE_CHECKING:
     from farthest.coordinator.interrupts import StopRequest
@@ -112,8 +113,7 @@ class IterativeSearch:
         self._stored = stored
         if self._losses > LOSSES_ALLOWED:
             raise LostStateError(
-                f"{error}; this is the {self._losses}th loss since anything was stored: look for what damages or "
-                "evicts data in Redis"
+                f"{error}; this is the {self._losses}th loss since anything was stored: {WHY_LOST}"
             ) from error
         self._reporter.notice(f"{error}; going back to what is stored")
         return under_way

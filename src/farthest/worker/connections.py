@@ -30,6 +30,14 @@ _WHERE = re.compile(
 
 WRONG_KIND = "WRONGTYPE"
 
+MEMORY_VARIABLES = "REDIS_MAXMEMORY and REDIS_LIMIT in .env (docs/deployment.md, Memory)"
+
+WHY_LOST = (
+    "look for what ends Redis, or damages or evicts its data; a Redis that uses more memory than its container or "
+    f"machine has is killed and starts empty: lower its maxmemory or raise that limit ({MEMORY_VARIABLES})"
+)
+"""The advice where Redis has lost the working state again and again."""
+
 BLOCK_SECONDS = 1.0
 """Longest wait of a blocking command: what waits looks around once a second."""
 
@@ -173,7 +181,8 @@ def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> St
         )
     if isinstance(error, exceptions.OutOfMemoryError) or said.startswith("OOM"):
         return StorageError(
-            f"{place}: Redis has no memory left ({said}); raise its maxmemory, or add servers with {REDIS_NODES.name}"
+            f"{place}: Redis has no memory left ({said}); raise its maxmemory, or add servers with {REDIS_NODES.name}; "
+            f"with docker-compose.yml raise {MEMORY_VARIABLES}"
         )
     waiting = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ReadOnlyError)
     if isinstance(error, (*waiting, OSError)) or said.startswith("READONLY"):
