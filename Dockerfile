@@ -1,5 +1,5 @@
-# syntax=docker/dockerfile:1
-# One image for every service of docker-compose.yml: coordinator, worker, migrate, flower.
+# One image for every service of docker-compose.yml: coordinator, worker, migrate, flower. The cache mounts need
+# BuildKit, which builds by default from Docker Engine 23.0 on.
 ARG PYTHON=3.13-slim-trixie
 
 # Compiles the kernel and installs everything into /opt/farthest, in the versions that constraints.txt names.
@@ -21,7 +21,7 @@ RUN PATH="/tools/bin:$PATH" pip wheel --no-deps --no-build-isolation --wheel-dir
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/farthest \
     && /tools/bin/pip --python /opt/farthest/bin/python install --constraint constraints.txt \
-        "$(echo /wheels/farthest-*.whl)[monitor]"
+        "$(echo /wheels/farthest-*.whl)[monitor,parquet]"
 
 FROM python:${PYTHON}
 # The spool is a volume in docker-compose.yml; a fresh volume takes its owner from the folder here.

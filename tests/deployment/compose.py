@@ -139,7 +139,9 @@ def normal(raw: Mapping[str, Any]) -> dict[str, Any]:
             key: value if key in ("test", "retries") else seconds(value) for key, value in check.items()
         },
         "mem_limit": _size,
+        "memswap_limit": _size,
         "ports": lambda ports: [_port(port) for port in ports],
+        "scale": int,
         "stop_grace_period": seconds,
         "volumes": lambda volumes: [_volume(volume) for volume in volumes],
     }

@@ -24,10 +24,10 @@ def test_commands(page: str, least: int) -> None:
     commands = shown(page)
     assert len(commands) >= least
     for words in commands:
-        if "--scale" in words:
-            name, _, number = words[words.index("--scale") + 1].partition("=")
-            assert name in all_services
-            assert int(number) > 0
+        if "up" in words:
+            assert {word for word in words[words.index("up") + 1 :] if not word.startswith("-")} <= set(
+                all_services
+            )
         if "exec" in words:
             called = [word for word in words[words.index("exec") + 1 :] if not word.startswith("-")]
             assert called[0] in all_services

@@ -14,7 +14,7 @@ VARIABLES = {"SET": "value", "EMPTY": "", "DOLLAR": "$SET"}
 GIVEN_BY_COMPOSE = {"entrypoint", "networks"}
 """What Compose adds to each service, and no test looks at."""
 
-LONGER_IN_COMPOSE = {"build", "deploy"}
+LONGER_IN_COMPOSE = {"build"}
 
 
 @pytest.mark.parametrize(
