@@ -22,7 +22,8 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow soak bench lock clean distclean FORCE
+.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow soak containers bench lock clean \
+        distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +129,9 @@ SOAK_SEED ?= 0
 
 soak: $(VENV)/.tested  ## jobs under kills, pauses, losses, clock jumps and full disks, for SOAK_MINUTES
 	@PYTHONPATH=tests $(BIN)/python -m soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) $(SOAK_OPTIONS)
+
+containers: $(VENV)/.tested  ## docker-compose.yml in a real engine: 15 minutes, root; not part of make test
+	@$(BIN)/python tests/containers/run.py
 
 bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 	@$(BIN)/python benchmarks/run.py
