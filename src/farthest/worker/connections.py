@@ -145,6 +145,18 @@ def url_error(url: str, setting: str = REDIS_URL.name) -> SettingError:
     )
 
 
+def translate_any(error: Exception, place: str) -> StorageError | None:
+    """The message for what Celery and kombu raise where Redis is the cause, which they wrap; None where it is not."""
+    from kombu.exceptions import KombuError
+    from redis.exceptions import RedisError
+
+    cause = error.__cause__
+    if isinstance(error, KombuError):
+        known = translate_any(cause, place) if isinstance(cause, Exception) else None
+        return known or translate(OSError(str(error)), place)
+    return translate(error, place) if isinstance(error, RedisError | OSError) else None
+
+
 def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> StorageError:
     """The message for one failure of Redis; ``setting`` names the place."""
     from redis import exceptions
