@@ -10,12 +10,12 @@ from typing import Literal
 @dataclass(frozen=True, slots=True)
 class Report:
     """The step of a block: committed ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means that
-    the run's working state is, "failed" that the step cannot be done."""
+    the run's working state is, "full" that Redis had no memory left, "failed" that the step cannot be done."""
 
     depth: int
     block: int
     by: str
-    error: Literal["", "lost", "failed"] = ""
+    error: Literal["", "lost", "full", "failed"] = ""
     message: str = ""
 
     def text(self) -> str:
