@@ -17,6 +17,7 @@ from farthest.errors import (
     DamagedMapError,
     JobError,
     LostStateError,
+    RedisFullError,
     ResourceError,
     StorageError,
     UnavailableError,
@@ -29,6 +30,7 @@ from farthest.puzzles.definition import Puzzle
 from farthest.worker import runs
 from farthest.worker.connections import RedisNodes
 from run_cases import keys
+from servers import RedisServer
 
 ONE_WAY, PUZZLE = load("roundabout"), load("8-puzzle")
 
@@ -143,6 +145,21 @@ def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     found = run(PUZZLE, database, flushing, checkpoint_seconds=20)
     assert found.digest == enumerate_puzzle(PUZZLE, None).digest
     assert len(flushing.notices) >= 2
+
+
+def test_a_redis_that_is_started_again_and_again_is_told(
+    redis: RedisNodes, redis_server: RedisServer
+) -> None:
+    class Restarting(Meddler):
+        def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+            redis_server.kill()
+            redis_server.start()
+
+    restarting = Restarting(range(0), redis.main.flushall)
+    told = "the 6th loss .*, and Redis had been started anew 6 times: see its log.*REDIS_MAXMEMORY"
+    with pytest.raises(RedisFullError, match=told) as error:
+        run(PUZZLE, None, restarting)
+    assert "damages or evicts" not in str(error.value)
 
 
 def test_what_redis_loses_when_the_job_is_finished_is_not_missed(

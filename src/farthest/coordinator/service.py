@@ -70,6 +70,7 @@ class Service:
         self._owner = owner_token()
         self._failures = 0
         self._silence = Silence()
+        self._owed: tuple[JobRecord, NoRoomError] | None = None
         self._pause = POLL_SECONDS
         self._settings = Settings(
             workers="celery",
@@ -91,6 +92,8 @@ class Service:
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:
+                    if self._owed is not None:
+                        self._set_back(*self._owed)
                     record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS, self._silence)
                     if record is not None:
                         self._run_job(record, stop)
@@ -148,14 +151,22 @@ class Service:
     def _set_back(self, record: JobRecord, error: NoRoomError) -> None:
         """Puts a job that there is no room for back into the queue, to be tried again later; one that Redis has had no
         memory for again and again, without another job in it, has failed. Raises as ``Jobs.set_back``."""
-        now = self._jobs.get(record.id)
+        self._owed = record, error  # until it is stored, which may need the room that is missing
+        try:
+            now = self._jobs.get(record.id)
+        except JobError as gone:  # deleted
+            log.warning("%s", gone)
+            self._owed = None
+            return
         if isinstance(error, RedisFullError) and self._alone(record):
             setbacks = Setbacks.of(now.progress).one_more(-1 if now.depth is None else now.depth)
             if setbacks.times > SETBACKS_ALONE:
                 told = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
                 self._settle(record, RedisFullError(told))
+                self._owed = None
                 return
         until = self._jobs.set_back(record.id, self._owner, str(error))
+        self._owed = None
         if until is None:
             log.warning("job %d: %s", record.id, error)  # cancelled, or taken over
             return
