@@ -131,7 +131,11 @@ class _Main:
         with _undisturbed():  # a signal is for the processes that are there, this one among them
             for slot in self._slots:
                 if slot.process is None and slot.due <= monotonic() and not self._stopping:
-                    slot.start(_fork(self._nodes, self._name, slot.number))
+                    try:
+                        slot.start(_fork(self._nodes, self._name, slot.number))
+                    except OSError as error:  # no memory, or no more processes
+                        log.error("process %d does not start: %s", slot.number, error.strerror)
+                        slot.ended()
 
     def _bury(self) -> None:
         """Takes note of processes that have ended."""
