@@ -352,6 +352,11 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
                 ResourceError, match=r"of Redis, more than the 8\.0 MiB of its servers; raise maxmemory"
             ):
                 enumerate_puzzle(load(puzzle), None, Settings(workers="celery", histogram_only=True))
+        redis.main.config_set("maxmemory", "1")  # less than it has: room may come, and no job is too large
+        with pytest.raises(
+            RedisFullError, match=r"no memory left \(.* of 1 bytes used\); raise its maxmemory"
+        ):
+            enumerate_puzzle(load("sliding-3x4"), None, Settings(workers="celery", histogram_only=True))
     finally:
         redis.main.config_set("maxmemory", "0")
         redis.close()

@@ -28,7 +28,6 @@ from farthest.errors import (
     JobError,
     NoRoomError,
     RedisFullError,
-    ResourceError,
     StorageError,
     UnavailableError,
 )
@@ -95,13 +94,13 @@ class Service:
                     if self._owed is not None:
                         self._set_back(*self._owed)
                     record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS, self._silence)
+                    self._pause = POLL_SECONDS
                     if record is not None:
                         self._run_job(record, stop)
                     elif once:
                         break
                     else:
                         _pause(POLL_SECONDS, stop)
-                    self._pause = POLL_SECONDS
                 except StorageError as error:
                     if once:
                         raise
@@ -125,12 +124,7 @@ class Service:
         except NoRoomError as error:
             self._set_back(record, error)
         except Exception as error:
-            if isinstance(error, ResourceError) and (
-                record.depth is not None or Setbacks.of(record.progress).times
-            ):
-                self._set_back(record, RedisFullError(str(error)))  # there was room for it once
-            else:
-                self._settle(record, error)
+            self._settle(record, error)
         finally:
             stop.wanted |= reporter.stop_heard
 
