@@ -38,6 +38,18 @@ class UnavailableError(StorageError):
     """A server (Redis, the database) cannot be reached now; the same may succeed later."""
 
 
+class AccessError(UnavailableError):
+    """A server refuses the user or the password. A running job waits: that may be about to be changed."""
+
+
+class NoRoomError(StorageError):
+    """Memory or disk of a server, or of the spool, is used up: the same may succeed when there is room again."""
+
+
+class RedisFullError(NoRoomError):
+    """Redis has no memory left, or is killed and started again and again, as it is where its machine has none."""
+
+
 class LostStateError(StorageError):
     """The working state of a running job is missing or damaged: it has to be rebuilt from the last checkpoint."""
 

@@ -264,7 +264,7 @@ def test_what_messages_can_ask_of_a_worker() -> None:
     """In another process: what a worker leaves out is out for the whole process."""
     code = (
         "from celery.worker.control import Panel\nfrom farthest.worker.app import celery_app\n"
-        "from farthest.worker.service import _restrict\napp = celery_app('redis://127.0.0.1:1')\n_restrict(app)\n"
+        "from farthest.worker.consumer import _restrict\napp = celery_app('redis://127.0.0.1:1')\n_restrict(app)\n"
         "print(*sorted(app.tasks), *sorted(Panel.data))"
     )
     told = subprocess.run(

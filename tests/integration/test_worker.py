@@ -1,20 +1,23 @@
 """`farthest worker` as a process: how it starts, ends and lasts."""
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from click.testing import CliRunner
+from redis import Redis
 
 from cluster import Service, until
 from farthest import patience
 from farthest.cli.app import cli
 from farthest.coordinator.publisher import Publisher
-from farthest.worker.app import TASK, broker_settings, queue_length
+from farthest.worker.app import QUEUE, TASK, broker_settings, queue_length
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import list_workers
 from servers import RedisServer
@@ -120,6 +123,109 @@ def test_a_worker_outlives_restarts_of_redis_and_keeps_its_password(tmp_path: Pa
     finally:
         nodes.close()
         server.close()
+
+
+@pytest.mark.slow
+def test_nothing_that_redis_does_ends_a_worker(tmp_path: Path, start: Start) -> None:
+    server = RedisServer(tmp_path / "redis")
+    server.start()
+    nodes = RedisNodes([server.url], wait=30)
+    try:
+        worker = start(nodes, "--concurrency", "2")
+        for strike in (
+            kill_connections,
+            forbid_writing,
+            keep_all_out,
+            change_the_password,
+            send_what_is_no_message,
+        ):
+            strike(server)
+        for pid in worker.children():
+            os.kill(pid, signal.SIGKILL)
+        kill_connections(server)
+        server.kill()
+        server.start()
+        server.freeze()
+        time.sleep(0.5)
+        server.thaw()
+        assert worker.alive, worker.said()
+        until(lambda: consumers(nodes) == 2 or None, 30, "both processes wait for messages again")
+        publisher = Publisher(nodes, TASK)
+        publisher.publish("1-over", 1, range(50))
+        publisher.close()
+        until(lambda: queue_length(nodes) == 0 or None, 10, "it works again")
+        until(
+            lambda: [1 for one in list_workers(nodes) if one.pid == worker.pid] or None,
+            10,
+            "it tells of itself",
+        )
+        assert worker.stop() == 0
+    finally:
+        nodes.close()
+        server.close()
+
+
+def consumers(nodes: RedisNodes) -> int:
+    """The processes that wait for messages: each has a connection in which BRPOP is the last command."""
+    return sum(one["cmd"] == "brpop" for one in nodes.main.client_list())
+
+
+@contextlib.contextmanager
+def administrator(server: RedisServer) -> Iterator[Any]:
+    with Redis.from_url(server.url) as client:
+        yield client
+
+
+def cut(client: Any) -> None:
+    """Cuts all connections but this one."""
+    for kind in ("normal", "pubsub"):
+        client.execute_command("CLIENT", "KILL", "TYPE", kind, "SKIPME", "yes")
+
+
+def kill_connections(server: RedisServer) -> None:
+    with administrator(server) as client:
+        for _ in range(10):
+            cut(client)
+            time.sleep(0.05)
+
+
+def forbid_writing(server: RedisServer) -> None:
+    """As a replica, and then without memory."""
+    with administrator(server) as client:
+        client.replicaof("127.0.0.1", 1)
+        cut(client)
+        time.sleep(0.5)
+        client.replicaof("NO", "ONE")
+        client.config_set("maxmemory", 1)
+        cut(client)
+        time.sleep(0.5)
+        client.config_set("maxmemory", 0)
+
+
+def keep_all_out(server: RedisServer) -> None:
+    """It takes no more connections, and then does not answer."""
+    with administrator(server) as client:
+        most = client.config_get("maxclients")["maxclients"]
+        client.config_set("maxclients", 1)
+        cut(client)
+        time.sleep(0.5)
+        client.config_set("maxclients", most)
+        client.execute_command("CLIENT", "PAUSE", 500)
+
+
+def change_the_password(server: RedisServer) -> None:
+    with administrator(server) as client:
+        client.config_set("requirepass", "another")
+        client.execute_command("AUTH", "another")
+        cut(client)
+        time.sleep(0.5)
+        client.config_set("requirepass", "")
+
+
+def send_what_is_no_message(server: RedisServer) -> None:
+    with administrator(server) as client:
+        for text in ("", "[]", "{}", "null", "7", '{"body": "x", "properties": {}}'):
+            client.lpush(f"farthest:{QUEUE}", text)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,8 @@ class Follower:
                         self._tell(
                             f"Job {record.id} needs workers, and none is alive: start `farthest worker`."
                         )
+            elif record.status == QUEUED and record.error:
+                self._tell(f"Job {record.id} {why_waiting(record)}.")
             else:
                 self._wait(record)
             last = record
@@ -99,6 +101,13 @@ def _ended(record: JobRecord) -> bool:
     if record.status == RUNNING:
         return record.abandoned and not record.submitted
     return record.status != QUEUED
+
+
+def why_waiting(record: JobRecord) -> str:
+    """Why a queued job was handed back, and when it is tried again."""
+    until = record.not_before
+    again = "" if until is None else f"; tried again at {until:%H:%M:%S} UTC"
+    return f"is queued and waits: {record.error}{again}"
 
 
 def why_ended(record: JobRecord) -> str:

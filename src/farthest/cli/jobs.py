@@ -29,9 +29,11 @@ def jobs(database: str | None, as_json: bool) -> None:
     Example:
       farthest jobs
     """
+    from farthest.cli.following import why_waiting
     from farthest.cli.printing import print_json, print_table
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.records import QUEUED
 
     with open_database(database, create=False) as opened:
         records = Jobs(opened).list()
@@ -45,6 +47,9 @@ def jobs(database: str | None, as_json: bool) -> None:
                 [_row(record) for record in records],
                 right="rlllrrrl",
             )
+            for record in records:
+                if record.status == QUEUED and record.error:
+                    click.echo(f"Job {record.id} {why_waiting(record)}.")
 
 
 @click.command()
@@ -135,7 +140,7 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         ("job", f"{record.id} in {database.place}"),
         ("puzzle", f"{record.name}: {puzzle.title}"),
         ("origin", f"moves are counted {_origin(record)}"),
-        ("status", record.state_now + (f": {record.error}" if record.error else "")),
+        ("status", _status(record)),
         ("created", f"{minute(record.created)} UTC"),
         ("map", _map(record)),
     ]
@@ -166,6 +171,14 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         )
 
 
+def _status(record: JobRecord) -> str:
+    from farthest.cli.following import why_waiting
+
+    if record.status == "queued" and record.error:
+        return why_waiting(record)
+    return record.state_now + (f": {record.error}" if record.error else "")
+
+
 def _summary(record: JobRecord) -> dict[str, Any]:
     return {
         "job": record.id,
@@ -184,6 +197,7 @@ def _summary(record: JobRecord) -> dict[str, Any]:
         "started": _iso(record.started),
         "finished": _iso(record.finished),
         "error": record.error,
+        "not_before": None if record.not_before is None else _iso(record.not_before),
         "submitted": record.submitted,
         "progress": record.progress,
         "result": record.result,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
 from time import monotonic, perf_counter
@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
 from farthest.coordinator.layers import LayerSearch
+from farthest.coordinator.losses import lost_again
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.rows import board_texts
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.coordinator.sites import site_for
-from farthest.errors import LostStateError, PuzzleError, ResourceError, StorageError
+from farthest.errors import LostStateError, NoRoomError, PuzzleError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.puzzles.allowed import named_in
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.worker.connections import WHY_LOST
 
 if TYPE_CHECKING:
     from farthest.coordinator.executors import Executor
@@ -111,6 +111,7 @@ class _Run:
         self._stored: int | None = None  # depth of the last checkpoint
         self._checkpoints = not settings.histogram_only
         self._losses = 0  # since the last checkpoint
+        self._restarts = 0  # of servers, among the losses
         self._checkpoint_seconds = settings.checkpoint_seconds
         self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
 
@@ -164,11 +165,10 @@ class _Run:
                 self._checkpoint_seconds /= (
                     2  # what is lost again and again, sooner than that, would never end
                 )
+                self._restarts += self._site.restarted()
                 if self._losses > LOSSES_ALLOWED:
-                    raise LostStateError(
-                        f"{error}; this is the {self._losses}th loss since the last checkpoint: {WHY_LOST}; or take "
-                        "checkpoints more often"
-                    ) from error
+                    since = "since the last checkpoint"
+                    raise lost_again(error, since, self._losses, self._restarts) from error
                 if self._recorder is not None:  # whoever took the job over has removed what this run had
                     self._recorder.confirm()
                 self._reporter.notice(f"{error}; going back to the last checkpoint")
@@ -211,6 +211,10 @@ class _Run:
         except LayerGivenUp:
             self._checkpoint(store)
             raise KeyboardInterrupt from None
+        except NoRoomError:
+            with suppress(StorageError):  # what can be kept of the layers until now
+                self._checkpoint(store)
+            raise
         finally:
             executor.close()
 
@@ -276,7 +280,7 @@ class _Run:
         begun = perf_counter()
         self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
         cost = perf_counter() - begun
-        self._stored, self._losses = depth, 0
+        self._stored, self._losses, self._restarts = depth, 0, 0
         self._reporter.checkpoint(depth, cost)
         return cost
 

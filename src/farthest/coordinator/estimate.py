@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.errors import ResourceError
+from farthest.errors import RedisFullError, ResourceError
 from farthest.puzzles.definition import Puzzle
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather
@@ -136,12 +136,19 @@ def check_pattern(space: Space, needs: Estimate) -> None:
 def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
 
-    Raises ResourceError when that is certainly too little.
+    Raises ResourceError when that is certainly too little, RedisFullError when a server has no memory left now.
     """
+    from farthest.worker.connections import MORE_MEMORY
+
     limit = 0
-    for client in nodes.clients:
+    for client, place in zip(nodes.clients, nodes.places, strict=True):
         memory: Any = nodes.call(partial(client.info, "memory"))
-        limit += int(memory["maxmemory"] or memory["total_system_memory"])
+        most, used = int(memory["maxmemory"]), int(memory["used_memory"])
+        if 0 < most < used:  # which has shrunk, or is all in use: how much a job may use cannot be said
+            raise RedisFullError(
+                f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
+            )
+        limit += most or int(memory["total_system_memory"])
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
     if space.engine == "scatter":
         needs = estimate_scatter(space, settings)

@@ -37,7 +37,7 @@ def beating() -> Iterator[None]:
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(descriptor, done), name="farthest-heartbeat", daemon=True)
     try:
-        os.write(descriptor, owner_token().encode())
+        _sign(descriptor, folder)
         heart.start()
         yield
     finally:
@@ -47,6 +47,16 @@ def beating() -> Iterator[None]:
         os.close(descriptor)
         with suppress(OSError):
             os.unlink(name)
+
+
+def _sign(descriptor: int, folder: Path) -> None:
+    try:
+        os.write(descriptor, owner_token().encode())
+    except OSError as error:
+        raise SettingError(
+            f"{folder}: nothing can be written there ({error.strerror}); make room, or name another folder with "
+            f"{SPOOL.name}"
+        ) from error
 
 
 def alive() -> bool:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from farthest.coordinator.publisher import Publisher
-from farthest.errors import JobError, LostStateError
+from farthest.errors import JobError, LostStateError, RedisFullError
 from farthest.worker.app import queue_length
 from farthest.worker.connections import BLOCK_SECONDS, RedisNodes
 from farthest.worker.leases import StepLeases
@@ -136,6 +136,8 @@ class Outstanding:
             self._sent.pop(report.block, None)
         elif report.error == "lost":
             raise LostStateError(report.message)
+        elif report.error == "full":
+            raise RedisFullError(report.message)
         else:
             raise JobError(f"worker {report.by}: {report.message}")
 

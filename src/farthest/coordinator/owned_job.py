@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import DATABASE_WAIT_SECONDS
-from farthest.errors import FarthestError, JobError, StorageError, UnavailableError
+from farthest.errors import FarthestError, JobError, NoRoomError, StorageError, UnavailableError
 from farthest.models.jobs import Jobs
+from farthest.models.records import Setbacks
 from farthest.patience import patiently
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ Result = TypeVar("Result")
 
 PROGRESS_SECONDS = 2.0
 """How often the lease is renewed at least, and the progress told with it."""
+
+
+def run_name(record: JobRecord) -> str:
+    """What the names of all runs of a job begin with."""
+    begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
+    return f"{record.id}-{begun[:8]}"
 
 
 class OwnedJob:
@@ -46,12 +53,11 @@ class OwnedJob:
         self._notice = notice
         self._lease_seconds = lease_seconds
         self._hand_back = hand_back
-        self._progress: dict[str, Any] = {}
+        self._progress: dict[str, Any] = {**Setbacks.of(record.progress).progress()}
         self._lost = False
         self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
         self.job = record.id
-        begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
-        self.name = f"{record.id}-{begun[:8]}"
+        self.name = run_name(record)
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -98,8 +104,10 @@ class OwnedJob:
         reason = str(error) if isinstance(error, FarthestError) else type(error).__name__
         told_to = isinstance(error, KeyboardInterrupt)
         try:
+            if self._hand_back and isinstance(error, NoRoomError):
+                return  # the coordinator knows better what becomes of the job
             if self._hand_back and (told_to or isinstance(error, UnavailableError)):
-                self._jobs.release(self.job, self._owner)
+                self._jobs.release(self.job, self._owner, None if told_to else reason)
             else:
                 self._jobs.interrupt(self.job, None if told_to else reason, owner=self._owner)
         except FarthestError:  # the database is what failed: the lease will run out

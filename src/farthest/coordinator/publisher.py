@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from farthest.worker.app import NORMAL, QUEUE, URGENT, celery_app
-from farthest.worker.connections import RedisNodes, translate
+from farthest.worker.connections import RedisNodes, translate_any
 
 
 class Publisher:
@@ -24,9 +24,6 @@ class Publisher:
 
         Raises UnavailableError where waiting may help, else StorageError.
         """
-        from kombu.exceptions import KombuError
-        from redis.exceptions import RedisError
-
         options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
         try:
             if self._producer is None:
@@ -34,22 +31,15 @@ class Publisher:
             with self._producer.batch():
                 for item in items:
                     self._app.send_task(self._task, (run, depth, item), producer=self._producer, **options)
-        except (RedisError, KombuError, OSError) as error:
+        except Exception as error:
             self.close()
-            raise translate(_cause(error), self._place) from error
+            known = translate_any(error, self._place)
+            if known is None:
+                raise
+            raise known from error
 
     def close(self) -> None:
         """Ends the connection."""
         if self._producer is not None:
             connection, self._producer = self._producer.connection, None
             connection.collect()
-
-
-def _cause(error: Exception) -> Exception:
-    """What Redis has said, which kombu wraps."""
-    from kombu.exceptions import KombuError
-
-    cause = error.__cause__
-    if not isinstance(error, KombuError):
-        return error
-    return _cause(cause) if isinstance(cause, Exception) else OSError(str(error))

@@ -92,6 +92,10 @@ class CelerySearch:
         """See SearchExecutor."""
         return {"workers": self.workers, "resent": self.resent}
 
+    def restarted(self) -> bool:
+        """See SearchExecutor."""
+        return self._nodes.restarted()
+
     def close(self) -> None:
         """See SearchExecutor: what workers still do changes nothing."""
         with suppress(StorageError), self._nodes.hurried():  # what is left a later coordinator removes

@@ -27,6 +27,9 @@ class SearchExecutor(Protocol):
     def known(self) -> dict[str, Any]:
         """What is to be told with the search's progress."""
 
+    def restarted(self) -> bool:
+        """Whether a server has been started anew since this was asked last."""
+
     def close(self) -> None:
         """Gives up what the executor holds."""
 
@@ -62,6 +65,10 @@ class ThreadsSearch:
     def known(self) -> dict[str, Any]:
         """See SearchExecutor: nothing."""
         return {}
+
+    def restarted(self) -> bool:
+        """See SearchExecutor: there is no server."""
+        return False
 
     def close(self) -> None:
         """See SearchExecutor: waits for threads that search pieces after the first solution."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
+from farthest.coordinator.losses import lost_again
 from farthest.coordinator.search_executors import SearchStopped
 from farthest.coordinator.search_frontier import Frontier
 from farthest.coordinator.search_settings import Iteration
 from farthest.errors import LostStateError
 from farthest.models.searches import IterationRecord
 from farthest.search.contract import Node
-from farthest.worker.connections import WHY_LOST
 
 if TYPE_CHECKING:
     from farthest.coordinator.interrupts import StopRequest
@@ -55,6 +55,7 @@ class IterativeSearch:
         self._recorder = recorder
         self._stop = stop
         self._losses = 0  # of the working state, since more pieces were stored
+        self._restarts = 0  # of servers, among the losses
         self._stored = 0
         self._paths: list[Way] = []
         self._committed = monotonic()
@@ -104,17 +105,17 @@ class IterativeSearch:
 
     def _lost(self, error: LostStateError) -> UnderWay | None:
         self._losses += 1
+        restarted = self._executor.restarted()
+        self._restarts += restarted
         if self._recorder is not None:
             self._recorder.confirm()  # whoever took the job over has removed what this run had
         under_way = self._read()
         stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
         if stored > self._stored:
-            self._losses = 1
+            self._losses, self._restarts = 1, int(restarted)
         self._stored = stored
         if self._losses > LOSSES_ALLOWED:
-            raise LostStateError(
-                f"{error}; this is the {self._losses}th loss since anything was stored: {WHY_LOST}"
-            ) from error
+            raise lost_again(error, "since anything was stored", self._losses, self._restarts) from error
         self._reporter.notice(f"{error}; going back to what is stored")
         return under_way
 
@@ -142,7 +143,7 @@ class IterativeSearch:
             complete=True,
         )
         self.iterations.append(record)
-        self._losses = self._stored = 0
+        self._losses = self._restarts = self._stored = 0
         if self._recorder is None:
             self._paths += frontier.new_solutions
         else:

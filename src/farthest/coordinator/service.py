@@ -11,6 +11,7 @@ import time
 
 from farthest.coordinator.enumeration import continue_job
 from farthest.coordinator.interrupts import StopRequest, stop_requests
+from farthest.coordinator.owned_job import run_name
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
@@ -22,14 +23,22 @@ from farthest.environment import (
     SMALL_LAYER_STATES,
     WORKER_MEMORY,
 )
-from farthest.errors import FarthestError, JobError, UnavailableError
+from farthest.errors import (
+    FarthestError,
+    JobError,
+    NoRoomError,
+    RedisFullError,
+    StorageError,
+    UnavailableError,
+)
 from farthest.logs import say
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import Silence, owner_token
-from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING
+from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks
 from farthest.patience import patiently
 from farthest.puzzles.allowed import allowed_modules
+from farthest.worker import runs
 from farthest.worker.connections import RedisNodes
 
 JOB_LEASE_SECONDS = 15.0
@@ -38,6 +47,9 @@ JOB_LEASE_SECONDS = 15.0
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
 """Pauses between attempts to reach a server that is gone: they double from POLL_SECONDS to this."""
+
+SETBACKS_ALONE = 5
+"""So often in a row a job that is alone in Redis may be handed back because that is full."""
 
 SLICE_SECONDS = 0.1
 """How soon a signal ends a pause."""
@@ -57,6 +69,8 @@ class Service:
         self._owner = owner_token()
         self._failures = 0
         self._silence = Silence()
+        self._owed: tuple[JobRecord, NoRoomError] | None = None
+        self._pause = POLL_SECONDS
         self._settings = Settings(
             workers="celery",
             checkpoint_seconds=CHECKPOINT_SECONDS.number(),
@@ -77,14 +91,17 @@ class Service:
         with stop_requests(lambda: say("stopping")) as stop:
             while not stop.wanted:
                 try:
+                    if self._owed is not None:
+                        self._set_back(*self._owed)
                     record = self._jobs.claim_next(self._owner, JOB_LEASE_SECONDS, self._silence)
+                    self._pause = POLL_SECONDS
                     if record is not None:
                         self._run_job(record, stop)
                     elif once:
                         break
                     else:
                         _pause(POLL_SECONDS, stop)
-                except UnavailableError as error:
+                except StorageError as error:
                     if once:
                         raise
                     log.warning("%s", error)
@@ -95,7 +112,8 @@ class Service:
         return self._failures
 
     def _run_job(self, record: JobRecord, stop: StopRequest) -> None:
-        """Runs a claimed job to its end. Raises UnavailableError or KeyboardInterrupt after handing it back."""
+        """Runs a claimed job to its end, or hands it back for want of room. Raises UnavailableError or
+        KeyboardInterrupt after handing it back."""
         log.info("job %d (%s): claimed", record.id, record.name)
         reporter = LogReporter(record.id, stop)
         try:
@@ -103,6 +121,8 @@ class Service:
         except (KeyboardInterrupt, UnavailableError) as error:
             self._hand_back(record, error)
             raise
+        except NoRoomError as error:
+            self._set_back(record, error)
         except Exception as error:
             self._settle(record, error)
         finally:
@@ -111,7 +131,9 @@ class Service:
     def _hand_back(self, record: JobRecord, error: BaseException) -> None:
         """Puts a job back into the queue, unless the run has; where the database is gone, its lease runs out."""
         try:
-            if not self._jobs.release(record.id, self._owner) and self._jobs.get(record.id).status != QUEUED:
+            reason = str(error) if isinstance(error, FarthestError) else None
+            released = self._jobs.release(record.id, self._owner, reason)
+            if not released and self._jobs.get(record.id).status != QUEUED:
                 return  # cancelled, taken over, or finished
         except FarthestError as problem:
             log.warning("job %d: not handed back: %s", record.id, problem)
@@ -119,6 +141,35 @@ class Service:
         depth = getattr(error, "depth", None)
         kept = "" if depth is None else f", with a checkpoint at depth {depth}"
         log.info("job %d: handed back to the queue%s", record.id, kept)
+
+    def _set_back(self, record: JobRecord, error: NoRoomError) -> None:
+        """Puts a job that there is no room for back into the queue, to be tried again later; one that Redis has had no
+        memory for again and again, without another job in it, has failed. Raises as ``Jobs.set_back``."""
+        self._owed = record, error  # until it is stored, which may need the room that is missing
+        try:
+            now = self._jobs.get(record.id)
+        except JobError as gone:  # deleted
+            log.warning("%s", gone)
+            self._owed = None
+            return
+        if isinstance(error, RedisFullError) and self._alone(record):
+            setbacks = Setbacks.of(now.progress).one_more(-1 if now.depth is None else now.depth)
+            if setbacks.times > SETBACKS_ALONE:
+                told = f"{error}. It was so {setbacks.times} times, without another job in Redis: this does not fit"
+                self._settle(record, RedisFullError(told))
+                self._owed = None
+                return
+        until = self._jobs.set_back(record.id, self._owner, str(error))
+        self._owed = None
+        if until is None:
+            log.warning("job %d: %s", record.id, error)  # cancelled, or taken over
+            return
+        log.warning("job %d: handed back until %s: %s", record.id, until.strftime("%H:%M:%S UTC"), error)
+
+    def _alone(self, record: JobRecord) -> bool:
+        """Whether Redis has no run of another job. Raises UnavailableError."""
+        with self._nodes.errors():
+            return not runs.others(self._nodes, run_name(record))
 
     def _settle(self, record: JobRecord, error: Exception) -> None:
         """Stores why a job ended without a result, unless it was cancelled or is another's by now."""
@@ -135,6 +186,9 @@ class Service:
         except JobError as gone:  # deleted
             log.warning("%s", gone)
             return
+        except StorageError:  # its lease runs out, and it is run again
+            log.error("job %d: %s", record.id, error)
+            raise
         self._failures += 1
         log.error(
             "job %d: failed: %s",
@@ -144,15 +198,14 @@ class Service:
         )
 
     def _wait_for_servers(self, stop: StopRequest) -> None:
-        pause = POLL_SECONDS
         while not stop.wanted:
-            _pause(pause, stop)
+            _pause(self._pause, stop)
+            self._pause = min(2 * self._pause, LONGEST_PAUSE)
             try:
-                self._nodes.check()
+                self._nodes.ask()
                 self._jobs.list()
-            except UnavailableError as error:
+            except StorageError as error:
                 log.debug("%s", error)
-                pause = min(2 * pause, LONGEST_PAUSE)
             else:
                 log.info("the servers answer again")
                 return

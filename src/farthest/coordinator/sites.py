@@ -18,7 +18,7 @@ from farthest.coordinator.estimate import (
 from farthest.coordinator.executors import Executor, ThreadsExecutor
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
-from farthest.errors import PuzzleError
+from farthest.errors import NoRoomError, PuzzleError, ResourceError
 from farthest.spaces.contract import gather, scatter
 from farthest.worker.memory import MemoryStore, searches_in_place
 
@@ -48,6 +48,9 @@ class Site(Protocol):
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """What to do again and again while a server is away; it may raise."""
+
+    def restarted(self) -> bool:
+        """Whether a server has been started anew since this was asked last, so that its data may be lost."""
 
     def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
         """Takes the steps. ``should_stop`` is called now and then while a layer lasts, and may raise."""
@@ -110,6 +113,10 @@ class ThisProcess:
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Site: there is no server."""
 
+    def restarted(self) -> bool:
+        """See Site: there is no server."""
+        return False
+
     def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
         """See Site: a layer of bitmaps is one call of the kernel, which ends soon."""
         if self._scatter is not None:
@@ -133,7 +140,7 @@ class Workers:
         self._settings = settings
         self._reporter = reporter
         self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
-        self._nodes.check()
+        self._nodes.ask()
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Site."""
@@ -146,7 +153,10 @@ class Workers:
         needs = estimate_workers(space, self._settings, self._nodes)
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:
-            check_disk(space.puzzle, needs, database.path.parent)
+            try:
+                check_disk(space.puzzle, needs, database.path.parent)
+            except ResourceError as error:  # others may give room back
+                raise NoRoomError(str(error)) from error
 
     def store(self, space: Space, name: str) -> JobStore:
         """See Site: Redis is rid of what earlier attempts have left."""
@@ -188,6 +198,10 @@ class Workers:
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Site."""
         self._nodes.while_waiting = action
+
+    def restarted(self) -> bool:
+        """See Site."""
+        return self._nodes.restarted()
 
     def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
         """See Site."""

@@ -1,6 +1,7 @@
 """What goes wrong in a database, told to people: failures of SQLite, drivers and URLs as StorageError.
 
-Those of PostgreSQL are in ``postgres``. Where waiting may help it is an UnavailableError.
+Those of PostgreSQL are in ``postgres``. Where waiting may help it is an UnavailableError, where a disk
+is full a NoRoomError.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sqlalchemy import URL
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from farthest.environment import DATABASE_URL
-from farthest.errors import StorageError, UnavailableError
+from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models.postgres import postgres_failure
 from farthest.passwords import hide_password
 
@@ -48,16 +49,22 @@ def translate(error: Exception, place: str, path: Path | None = None) -> Storage
     """The message for one failure: the place, what is wrong there, the likely mend."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, sqlite3.Error):
-        busy = getattr(cause, "sqlite_errorname", "").startswith(_BUSY)
-        return (UnavailableError if busy else StorageError)(f"{place}: {_sqlite_message(cause, path)}")
+        code = getattr(cause, "sqlite_errorname", "")
+        kind = (
+            NoRoomError
+            if _no_room(code, path)
+            else UnavailableError
+            if code.startswith(_BUSY)
+            else StorageError
+        )
+        return kind(f"{place}: {_sqlite_message(cause, path)}")
     return postgres_failure(cause, place)
 
 
 def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
     # Failures that Python's own module raises (a value of a wrong type, say) carry no SQLite code.
     code = getattr(error, "sqlite_errorname", "")
-    folder = path.parent if path else Path()
-    if code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and _is_full(folder)):
+    if _no_room(code, path):
         return (
             "there is no room left for the database; nothing of this step was stored, what was stored before "
             "is intact: free space on its disk, delete jobs, or name another place with --database"
@@ -93,6 +100,11 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
     if "no such table" in str(error) or "no such column" in str(error):
         return f"the database lacks what farthest needs ({error}); name another with --database"
     return f"the database failed ({error})"
+
+
+def _no_room(code: str, path: Path | None) -> bool:
+    folder = path.parent if path else Path()
+    return code.startswith("SQLITE_FULL") or (code.startswith("SQLITE_IOERR") and _is_full(folder))
 
 
 def _is_full(folder: Path) -> bool:

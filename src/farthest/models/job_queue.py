@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from farthest.models import naming
 from farthest.models.job_reader import JobReader
@@ -21,12 +21,17 @@ from farthest.models.records import (
     RUNNING,
     SEARCH,
     JobRecord,
+    Setbacks,
     canonical,
     may_be_taken,
     now,
 )
 from farthest.models.rows import NOBODYS, puzzle_row
 from farthest.models.tables import job
+
+FIRST_SETBACK = 5.0
+LONGEST_SETBACK = 600.0
+"""Seconds before a job that there was no room for is tried again."""
 
 
 class JobQueue(JobReader):
@@ -91,9 +96,9 @@ class JobQueue(JobReader):
         """
         moment = now()
         with self._database.write() as connection:
-            wanted = select(job.c.status, job.c.owner, job.c.lease_until, job.c.started).where(
-                job.c.id == job_id
-            )
+            wanted = select(
+                job.c.status, job.c.owner, job.c.lease_until, job.c.started, job.c.progress
+            ).where(job.c.id == job_id)
             if at_once:  # SQLite, which has one writer at a time, ignores it
                 wanted = wanted.with_for_update(skip_locked=True)
             seen = connection.execute(wanted).one_or_none()
@@ -117,6 +122,7 @@ class JobQueue(JobReader):
                 "owner": owner,
                 "lease_until": moment + timedelta(seconds=lease_seconds),
                 "started": seen.started or moment,
+                "progress": _kept_progress(seen.progress),
             }
             taken = update(job).where(job.c.id == job_id, *unchanged).values(values)
             return connection.execute(taken).rowcount == 1
@@ -124,7 +130,8 @@ class JobQueue(JobReader):
     def claim_next(
         self, owner: str, lease_seconds: float = LEASE_SECONDS, silence: Silence | None = None
     ) -> JobRecord | None:
-        """Takes the oldest submitted job that waits or whose owner is dead or silent; None if there is none.
+        """Takes the oldest submitted job that waits, and may be tried now, or whose owner is dead or silent; None if
+        there is none.
 
         Of several owners at once exactly one gets it; the others get the next. ``silence``: what the owner has seen of
         leases when it looked before.
@@ -141,7 +148,10 @@ class JobQueue(JobReader):
         for row in rows:
             lease = (row.owner, row.lease_until)
             silent = lease if silence.of(row.id, lease) else None
-            free = row.status == QUEUED or silent is not None or may_be_taken(*lease, now())
+            if row.status == QUEUED:
+                free = _may_be_tried(row.lease_until)
+            else:
+                free = silent is not None or may_be_taken(*lease, now())
             among = (QUEUED, RUNNING)
             if free and self.claim(row.id, owner, lease_seconds, among=among, at_once=True, silent=silent):
                 return self.get(row.id)
@@ -165,12 +175,24 @@ class JobQueue(JobReader):
         with self._database.write() as connection:
             return connection.execute(update(job).where(*mine).values(values)).rowcount == 1
 
-    def release(self, job_id: int, owner: str) -> bool:
+    def release(self, job_id: int, owner: str, reason: str | None = None) -> bool:
         """Puts a submitted job that this owner runs back into the queue; False if it is no longer the owner's."""
-        mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
-        values = {**NOBODYS, "status": QUEUED}
         with self._database.write() as connection:
-            return connection.execute(update(job).where(*mine).values(values)).rowcount == 1
+            return _release(connection, job_id, owner, {"error": reason})
+
+    def set_back(self, job_id: int, owner: str, reason: str) -> datetime | None:
+        """``release`` for want of room: nobody takes the job before the moment that is returned; None if it is no
+        longer the owner's. The pause doubles each time, unless the job has a deeper checkpoint than the last time."""
+        with self._database.write() as connection:
+            asked = select(job.c.progress, job.c.depth).where(job.c.id == job_id)
+            row = connection.execute(asked).one_or_none()
+            if row is None:
+                return None
+            setbacks = Setbacks.of(_parsed(row.progress)).one_more(-1 if row.depth is None else row.depth)
+            pause = min(LONGEST_SETBACK, FIRST_SETBACK * 2.0 ** (setbacks.times - 1))
+            until = now() + timedelta(seconds=pause)
+            values = {"error": reason, "lease_until": until, "progress": json.dumps(setbacks.progress())}
+            return until if _release(connection, job_id, owner, values) else None
 
     def cancel(self, job_id: int) -> JobRecord:
         """Takes a job from whoever runs it, and out of the queue; its last checkpoint is kept.
@@ -220,3 +242,26 @@ class JobQueue(JobReader):
             change = {**NOBODYS, **values, "status": status}
             connection.execute(update(job).where(job.c.id == job_id).values(change))
             return self.get(job_id)
+
+
+def _release(connection: Connection, job_id: int, owner: str, values: Mapping[str, Any]) -> bool:
+    mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
+    queued = {**NOBODYS, "status": QUEUED, **values}
+    return connection.execute(update(job).where(*mine).values(queued)).rowcount == 1
+
+
+def _may_be_tried(not_before: datetime | None) -> bool:
+    """Whether a queued job may be taken; what is further away than any pause was written by a clock that went wrong."""
+    wait = timedelta(0) if not_before is None else not_before - now()
+    return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
+
+
+def _kept_progress(text: str | None) -> str | None:
+    """What a job's progress tells beyond a run of it: its setbacks."""
+    kept = Setbacks.of(_parsed(text)).progress()
+    return json.dumps(kept) if kept else None
+
+
+def _parsed(text: str | None) -> dict[str, Any]:
+    known = {} if text is None else json.loads(text)
+    return known if isinstance(known, dict) else {}

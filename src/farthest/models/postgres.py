@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import URL, Engine, event
 
 from farthest.environment import DATABASE_URL
-from farthest.errors import StorageError, UnavailableError
+from farthest.errors import NoRoomError, StorageError, UnavailableError
 
 CONNECTION = {
     "connect_timeout": 10,
@@ -63,7 +63,8 @@ def prepare(engine: Engine) -> None:
 
 
 def postgres_failure(error: BaseException, place: str) -> StorageError:
-    """The message for one failure of PostgreSQL or its driver; UnavailableError where waiting may help."""
+    """The message for one failure of PostgreSQL or its driver; UnavailableError where waiting may help, NoRoomError
+    where it has no disk or memory left."""
     lines = str(error).strip().splitlines()
     said = _PREFIX.sub("", lines[0]) if lines else type(error).__name__
     code = getattr(error, "sqlstate", None)
@@ -71,10 +72,12 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
         return _connection_failure(said, place)
     code = code or ""
     if code.startswith("53100"):
-        return StorageError(
+        return NoRoomError(
             f"{place}: there is no room left on the disk of the database's server; nothing of this step was stored, "
             "what was stored before is intact: free space there, or delete jobs"
         )
+    if code.startswith("53200"):
+        return NoRoomError(f"{place}: the database's server has no memory left ({said}); give it more")
     if code.startswith("53300"):
         return _connection_failure(said, place)
     if code == _STOOD_STILL:

@@ -35,9 +35,10 @@ class JobRecord:
     ``depth`` is the last complete layer known; ``complete`` is False where states beyond it were left out by
     a depth limit. ``keys`` is the length of the stored map, set by its first checkpoint. ``seconds`` is the
     enumeration alone. ``submitted``: a job for coordinators, who take it again if its owner dies. ``progress`` is
-    what the owner of a running job said of it last. ``kind``: ENUMERATION or SEARCH. A search has no states and no
-    map; its ``depth`` is the bound of the last iteration known, in the end the length of its solutions, and ``result``
-    is what came out.
+    what the owner of a running job said of it last. A queued job has an ``error`` where it was handed back for a
+    reason, and ``lease_until`` where no coordinator is to take it before. ``kind``: ENUMERATION or SEARCH. A search has
+    no states and no map; its ``depth`` is the bound of the last iteration known, in the end the length of its
+    solutions, and ``result`` is what came out.
     """
 
     id: int
@@ -74,6 +75,11 @@ class JobRecord:
         return self.status == RUNNING and may_be_taken(self.owner, self.lease_until, now())
 
     @property
+    def not_before(self) -> datetime | None:
+        """When a queued job that there was no room for is to be tried again; ``error`` says what was full."""
+        return self.lease_until if self.status == QUEUED else None
+
+    @property
     def state_now(self) -> str:
         """The status for people: an abandoned job waits for a coordinator if it was submitted, or is interrupted."""
         if self.abandoned:
@@ -89,6 +95,29 @@ def now() -> datetime:
 def may_be_taken(owner: str | None, lease_until: datetime | None, moment: datetime) -> bool:
     """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner."""
     return owner is None or lease_until is None or lease_until <= moment or owner_is_dead(owner)
+
+
+@dataclass(frozen=True, slots=True)
+class Setbacks:
+    """How often in a row a job was handed back for want of room, and the depth of its checkpoint then (-1: none). They
+    are a part of the job's progress."""
+
+    times: int = 0
+    depth: int = -1
+
+    @classmethod
+    def of(cls, progress: Mapping[str, Any] | None) -> Setbacks:
+        """Those that a job's progress tells of."""
+        known = progress or {}
+        return cls(known.get("set_back", 0), known.get("set_back_depth", -1))
+
+    def one_more(self, depth: int) -> Setbacks:
+        """With another one at a checkpoint of that depth: one that is deeper than before begins a new row."""
+        return Setbacks(1 if depth > self.depth else self.times + 1, depth)
+
+    def progress(self) -> dict[str, int]:
+        """As a part of the job's progress."""
+        return {"set_back": self.times, "set_back_depth": self.depth} if self.times else {}
 
 
 def canonical(value: Mapping[str, Any]) -> str:

@@ -1,17 +1,16 @@
 """The Celery app: how messages of steps and of pieces of searches reach workers. ``celery_app`` makes it; this module
 alone imports no Celery.
 
-A message is acknowledged as soon as a process of a worker has it. What becomes of it then is the coordinator's matter:
-it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own
-redelivery, by visibility timeout, could only bring back what a killed worker had received and not begun, an hour later:
-harmless then, as any late step is. There are no results: what is done is reported on the run's done-list.
+A message is gone from Redis as soon as a process of a worker has it. What becomes of it then is the coordinator's
+matter: it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements
+are switched off: they would write for each message, which a full Redis refuses. There are no results: what is done is
+reported on the run's done-list.
 
 Programs of Celery's own find the app here too: ``celery -A farthest.worker.app flower``.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -55,12 +54,6 @@ def celery_app(url: str) -> Celery:
             waits = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
             return super().ensure_connection(*args, **{**options, **waits})  # type: ignore[no-untyped-call]
 
-        def maybe_close_channel(self, channel: Any) -> None:
-            # The second closing after a lost connection: kombu would put back what was not acknowledged, has no server
-            # to do so, and would end the worker. The coordinator sends it again.
-            with suppress(AttributeError):
-                super().maybe_close_channel(channel)  # type: ignore[no-untyped-call]
-
     class PromptAMQP(AMQP):  # type: ignore[misc]
         Connection = PromptConnection
 
@@ -69,6 +62,7 @@ def celery_app(url: str) -> Celery:
         **broker_settings(url),
         broker_transport_options={
             "global_keyprefix": KEY_PREFIX,
+            "ack_emulation": False,
             "priority_steps": [URGENT, NORMAL],
             "queue_order_strategy": "priority",
             "socket_timeout": 10,
@@ -97,15 +91,25 @@ def celery_app(url: str) -> Celery:
     def run(task: Any, run: str, depth: int, block: int) -> None:
         from farthest.worker.tasks import run_step
 
-        run_step(task.request.hostname, run, depth, block, _again(task))
+        run_step(_worker(task), run, depth, block, _again(task))
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
     def search(task: Any, run: str, bound: int, batch: int) -> None:
         from farthest.worker.search_tasks import run_subtrees
 
-        run_subtrees(task.request.hostname, run, bound, batch, _again(task))
+        run_subtrees(_worker(task), run, bound, batch, _again(task))
 
     return app
+
+
+def node_name(worker: str, number: int) -> str:
+    """What Celery calls a process of a worker."""
+    return f"{worker}.{number}"
+
+
+def _worker(task: Any) -> str:
+    """The name of the worker that runs a task."""
+    return str(task.request.hostname).rpartition(".")[0]
 
 
 def _again(task: Any) -> bool:

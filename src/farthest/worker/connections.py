@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import REDIS_NODES, REDIS_URL
-from farthest.errors import SettingError, StorageError, UnavailableError
+from farthest.errors import AccessError, RedisFullError, SettingError, StorageError, UnavailableError
 from farthest.passwords import hide_password
 from farthest.patience import patiently
 from farthest.puzzles.wording import shown
@@ -30,13 +30,25 @@ _WHERE = re.compile(
 
 WRONG_KIND = "WRONGTYPE"
 
-MEMORY_VARIABLES = "REDIS_MAXMEMORY and REDIS_LIMIT in .env (docs/deployment.md, Memory)"
-
-WHY_LOST = (
-    "look for what ends Redis, or damages or evicts its data; a Redis that uses more memory than its container or "
-    f"machine has is killed and starts empty: lower its maxmemory or raise that limit ({MEMORY_VARIABLES})"
+_PASSING = (
+    "BUSY ",
+    "CLUSTERDOWN",
+    "EXECABORT",
+    "LOADING",
+    "MASTERDOWN",
+    "MISCONF",
+    "NOREPLICAS",
+    "READONLY",
+    "TRYAGAIN",
+    "UNBLOCKED",
 )
-"""The advice where Redis has lost the working state again and again."""
+"""What Redis answers first where the same may be accepted later."""
+
+MEMORY_VARIABLES = "with Docker Compose REDIS_MAXMEMORY and REDIS_LIMIT in .env (docs/deployment.md, Memory)"
+
+MORE_MEMORY = (
+    f"raise its maxmemory ({MEMORY_VARIABLES}), add servers with {REDIS_NODES.name}, or run fewer jobs"
+)
 
 BLOCK_SECONDS = 1.0
 """Longest wait of a blocking command: what waits looks around once a second."""
@@ -62,6 +74,7 @@ class RedisNodes:
         self.clients = [_client(url, setting) for url, setting in zip(urls, settings, strict=True)]
         self._settings = " and ".join(dict.fromkeys(settings))
         self.main: Redis = self.clients[0]
+        self._run_ids: dict[str, str] = {}  # by place, of the server that was there when it was looked last
 
     @classmethod
     def from_environment(
@@ -111,11 +124,29 @@ class RedisNodes:
         finally:
             self._wait = wait
 
+    def restarted(self) -> bool:
+        """Whether a server is another process than when this, or ``check``, was called last. Raises as ``call``."""
+        before = dict(self._run_ids)
+        self.call(self._look)
+        return any(before.get(place, run_id) != run_id for place, run_id in self._run_ids.items())
+
+    def _look(self) -> None:
+        for client, place in zip(self.clients, self.places, strict=True):
+            self._run_ids[place] = str(client.info("server")["run_id"])
+
     def check(self) -> None:
+        """``ask`` for a process that starts: its password is wrong where it is refused, which is a StorageError."""
+        try:
+            self.ask()
+        except AccessError as error:
+            raise StorageError(str(error)) from error
+
+    def ask(self) -> None:
         """Asks every node for its version. Raises StorageError or UnavailableError with what is wrong."""
         with self.errors():
             for client, place in zip(self.clients, self.places, strict=True):
-                text = str(client.info("server")["redis_version"])
+                server = client.info("server")
+                self._run_ids[place], text = str(server["run_id"]), str(server["redis_version"])
                 version = tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())
                 if version < LEAST_VERSION:
                     raise StorageError(f"{place}: this is Redis {text}; expected 6.2 or newer")
@@ -169,23 +200,33 @@ def url_error(url: str, setting: str = REDIS_URL.name) -> SettingError:
     )
 
 
+def translate_any(error: Exception, place: str) -> StorageError | None:
+    """The message for what Celery and kombu raise where Redis is the cause, which they wrap; None where it is not."""
+    from kombu.exceptions import KombuError
+    from redis.exceptions import RedisError
+
+    cause = error.__cause__
+    if isinstance(error, KombuError):
+        known = translate_any(cause, place) if isinstance(cause, Exception) else None
+        return known or translate(OSError(str(error)), place)
+    return translate(error, place) if isinstance(error, RedisError | OSError) else None
+
+
 def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> StorageError:
     """The message for one failure of Redis; ``setting`` names the place."""
     from redis import exceptions
 
     said = _WHERE.sub("", (str(error).strip().splitlines() or [type(error).__name__])[0])
-    if isinstance(error, exceptions.AuthenticationError | exceptions.NoPermissionError) or "NOAUTH" in said:
-        return StorageError(
+    refused = isinstance(error, exceptions.AuthenticationError) or "NOAUTH" in said
+    if refused or isinstance(error, exceptions.NoPermissionError):
+        return (AccessError if refused else StorageError)(
             f"{place}: Redis refuses the user or the password ({said}); write them into {setting} as "
             "redis://USER:PASSWORD@HOST:PORT/0"
         )
     if isinstance(error, exceptions.OutOfMemoryError) or said.startswith("OOM"):
-        return StorageError(
-            f"{place}: Redis has no memory left ({said}); raise its maxmemory, or add servers with {REDIS_NODES.name}; "
-            f"with docker-compose.yml raise {MEMORY_VARIABLES}"
-        )
+        return RedisFullError(f"{place}: Redis has no memory left ({said}); {MORE_MEMORY}")
     waiting = (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ReadOnlyError)
-    if isinstance(error, (*waiting, OSError)) or said.startswith("READONLY"):
+    if isinstance(error, (*waiting, OSError)):
         return UnavailableError(
             f"{place}: Redis cannot be reached ({said}); check that it runs, and {setting}"
         )
@@ -194,6 +235,8 @@ def translate(error: Exception, place: str, setting: str = REDIS_URL.name) -> St
             f"{place}: a key that farthest uses holds something of another kind ({error}); give farthest a Redis "
             "database of its own, or remove that key"
         )
+    if said.startswith(_PASSING):
+        return UnavailableError(f"{place}: Redis does not serve now ({said}); see its log")
     return StorageError(f"{place}: Redis refused: {said}")
 
 

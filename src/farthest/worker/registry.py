@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
@@ -159,9 +159,10 @@ def _key(name: str) -> bytes:
 
 
 class Heartbeat:
-    """Writes a worker's record from a thread. ``processes`` gives the numbers of its processes that step.
+    """Writes a worker's record. ``processes`` gives the numbers of its processes that step. ``due``: when it is to be
+    written next, by the monotonic clock.
 
-    While Redis cannot be reached it goes on trying: the record is there again soon after Redis is.
+    While Redis cannot be reached, or has no room, it is tried more often: the record is there again soon after.
     """
 
     def __init__(
@@ -175,29 +176,23 @@ class Heartbeat:
         self._record = record
         self._processes = processes
         self._seconds = seconds
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="farthest-heartbeat", daemon=True)
+        self.due = 0.0
 
-    def start(self) -> None:
-        """Begins, with a first record soon."""
-        self._thread.start()
+    def beat_if_due(self) -> None:
+        """Writes the record if it is time to."""
+        if monotonic() < self.due:
+            return
+        try:
+            self.beat()
+        except StorageError as error:
+            log.debug("%s", error)
+            self.due = monotonic() + min(1.0, self._seconds)
 
-    def stop(self) -> None:
-        """Ends, and removes the record if Redis can be reached."""
-        self._done.set()
-        self._thread.join()
+    def end(self) -> None:
+        """Removes the record if Redis can be reached."""
         with suppress(StorageError), self._nodes.errors():  # where Redis is away, it will vanish by itself
             self._nodes.main.delete(_key(self._record.name))
             self._nodes.main.zrem(_NAMES, self._record.name)
-
-    def _run(self) -> None:
-        wait = 0.0
-        while not self._done.wait(wait):
-            wait = self._seconds
-            try:
-                self.beat()
-            except StorageError:
-                wait = min(1.0, self._seconds)
 
     def beat(self) -> None:
         """Writes the record once. Raises as ``RedisNodes.errors``."""
@@ -209,3 +204,4 @@ class Heartbeat:
                 pipeline.set(_key(self._record.name), json.dumps(fields), ex=LIFE_SECONDS)
                 pipeline.zadd(_NAMES, {self._record.name: now})
                 pipeline.execute()
+        self.due = monotonic() + self._seconds

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import LateStepError, LostStateError, StorageError
+from farthest.errors import LateStepError, LostStateError, RedisFullError, StorageError
 from farthest.worker import runs
 from farthest.worker.distances import check_depth
 from farthest.worker.older_layers import OlderLayers
@@ -168,6 +168,11 @@ class RunLayers(RunSteps[Opened]):
     def touch(self) -> None:
         """Says that the run's coordinator is alive."""
         self.nodes.call(lambda: runs.touch(self.nodes, self.run))
+
+    def touch_if_room(self) -> None:
+        """``touch``, for what only reads and a full Redis need not stop."""
+        with suppress(RedisFullError):
+            self.touch()
 
     def _retire(self, depth: int) -> None:
         """A layer that no step reads any more leaves Redis."""

@@ -138,7 +138,7 @@ class RunStore(RunLayers[BlockViews], RedisStore):
         self._older.settle()
 
         def blobs(block: int) -> Iterator[tuple[int, bytes]]:
-            self.touch()
+            self.touch_if_room()
             for known in range(self._stored_depth + 1, depth + 1):
                 record = self._complete(known).get(block)
                 if record is not None and record.nonce:

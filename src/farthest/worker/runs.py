@@ -61,6 +61,10 @@ DEAD_SECONDS = 3600.0
 """A run whose coordinator was not seen for so long is removed by the next one."""
 
 
+SEEN_SECONDS = 60.0
+"""A coordinator is alive if it was seen within so many."""
+
+
 def new_run(attempt_of: str) -> str:
     """A name for a new attempt at the job that ``attempt_of`` stands for (the same text for all of its attempts)."""
     return f"{attempt_of}-{secrets.token_hex(4)}"
@@ -193,6 +197,12 @@ def _decoded(name: bytes) -> str:
 
 def _keys(client: Redis, run: str) -> list[bytes]:
     return list(client.scan_iter(match=f"{prefix(run)}*", count=10_000))
+
+
+def others(nodes: RedisNodes, attempt_of: str) -> bool:
+    """Whether there are runs of other jobs, whose coordinators were seen of late. Raises what redis-py does."""
+    known: Any = nodes.main.zrangebyscore(RUNS, nodes.now() - SEEN_SECONDS, "+inf")
+    return any(name.decode().rpartition("-")[0] != attempt_of for name in known)
 
 
 def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:

@@ -148,7 +148,7 @@ class ScatterRun(RunLayers[RunViews], ScatterStore):
         self._older.settle()
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
-            self.touch()
+            self.touch_if_room()
             for known in range(depth + 1):
                 record = self._complete(known).get(shard)
                 for _, run in self._found(known, {} if record is None else {shard: record}):

@@ -1,15 +1,22 @@
-"""``farthest worker``: the process that receives steps and the processes that run them."""
+"""``farthest worker``: the main process, which starts those that run steps, and starts others where they end.
+
+It has one thread, so that it can fork at any time, and no more to do with Redis than to tell that the worker is there:
+nothing that becomes of Redis or of a step ends it. Only signals do.
+"""
 
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import signal
-import warnings
-from contextlib import suppress
-from dataclasses import dataclass
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
+from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
+from time import monotonic
 
 from farthest import __version__
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
@@ -18,23 +25,19 @@ from farthest.logs import say
 from farthest.models.leases import host_name
 from farthest.patience import patiently
 from farthest.puzzles.allowed import allowed_modules
-from farthest.worker.app import QUEUE, SUBTREE_TASK, TASK, celery_app
+from farthest.worker import consumer
 from farthest.worker.connections import RedisNodes
+from farthest.worker.consumer import DRAINS
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.runs import PROTOCOL
 
 log = logging.getLogger(__name__)
 
-QUESTIONS = frozenset(
-    (
-        *("active", "active_queues", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
-        *("scheduled", "stats", "enable_events", "disable_events"),
-    )
-)
-"""Of Celery's remote control: what Flower asks. The others, which messages in Redis could send too, end a worker,
-change its processes, tasks and queues, or write files; a worker is steered by signals alone."""
-
-DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+FIRST_PAUSE = 0.5
+LONGEST_PAUSE = 5.0
+"""Pauses before a process that has ended is replaced: none at first, then they double from FIRST_PAUSE to this."""
+LASTING_SECONDS = 30.0
+"""A process that ran for so long is replaced without a pause."""
 
 
 def worker_name(name: str | None) -> str:
@@ -60,109 +63,143 @@ def run_worker(concurrency: int, name: str) -> int:
         log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     patiently(nodes.check, told=log.warning)
-    worker = _make_worker(concurrency, name, nodes)
-    worker.start()
-    return int(worker.exitcode or 0)
+    nodes.close()
+    consumer.load()
+    _Main(concurrency, name, nodes).run()
+    return 0
 
 
-def _make_worker(concurrency: int, name: str, nodes: RedisNodes) -> Any:
-    from celery import signals
-    from celery.apps.worker import Worker
-    from celery.exceptions import CPendingDeprecationWarning
-    from celery.platforms import SecurityWarning
-
-    warnings.simplefilter("ignore", SecurityWarning)  # of root: the messages are JSON, which runs nothing
-    warnings.simplefilter("ignore", CPendingDeprecationWarning)
-
-    app = celery_app(nodes.urls[0])
-    _restrict(app)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
-
-    class StepWorker(Worker):  # type: ignore[misc]
-        """Celery's worker without its banner and its signal handlers."""
-
-        heartbeat: Heartbeat | None = None
-
-        def setup_logging(self, colorize: bool | None = None) -> bool:
-            return True
-
-        def install_platform_tweaks(self, worker: Any) -> None:
-            stop = _Stop(self)
-            for number in DRAINS:
-                signal.signal(number, stop)
-
-        def on_consumer_ready(self, consumer: Any) -> None:
-            if self.heartbeat is None:
-                self.heartbeat = Heartbeat(nodes, record, self.processes)
-                self.heartbeat.start()
-            steps = "1 process" if concurrency == 1 else f"{concurrency} processes"
-            log.info("%s is ready: %s, %s", name, steps, nodes.places[0])
-
-        def processes(self) -> list[int]:
-            return [process.pid for process in list(self.pool._pool._pool)]
-
-        def stop(self, *args: Any, **options: Any) -> None:
-            super().stop(*args, **options)
-            if self.heartbeat is not None:
-                self.heartbeat.stop()
-                self.heartbeat = None
-
-    signals.setup_logging.connect(_leave_logging, weak=False)
-    signals.worker_process_init.connect(_follow_main, weak=False)
-    return app.subclass_with_self(StepWorker)(
-        hostname=name,
-        concurrency=concurrency,
-        pool_cls="prefork",
-        queues=[QUEUE],
-        quiet=True,
-        without_gossip=True,
-        without_mingle=True,
-        statedb=None,
-    )
+class _Stopping(BaseException):
+    """Raised by the first signal where the main process waits for Redis."""
 
 
-def _restrict(app: Any) -> None:
-    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both."""
-    from celery.worker.control import Panel
+class _Slot:
+    """One of the processes that a worker has, the one that runs now or the one to come. ``number``: from 1."""
 
-    for name in set(app.tasks) - {TASK, SUBTREE_TASK}:
-        app.tasks.unregister(name)
-    for name in set(Panel.data) - QUESTIONS:
-        del Panel.data[name]
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.process: ForkProcess | None = None
+        self.due = 0.0  # when the next one begins, by the monotonic clock
+        self._begun = 0.0
+        self._pause = 0.0
 
+    def start(self, process: ForkProcess) -> None:
+        process.start()
+        self.process, self._begun = process, monotonic()
 
-def _leave_logging(**options: Any) -> None:
-    """Where this is connected, Celery does not set up logging of its own."""
-
-
-def _follow_main(**options: Any) -> None:
-    """In a process that steps: what ends a worker may be sent to all of its processes (Ctrl-C, systemd), and only its
-    main process knows how to end without losing the steps under way. With that one gone, it ends at once."""
-    from billiard.util import set_pdeathsig
-
-    for number in DRAINS:
-        signal.signal(number, signal.SIG_IGN)
-    with suppress(OSError):  # known on Linux only
-        set_pdeathsig(signal.SIGKILL)
+    def ended(self) -> float:
+        """Notes that its process has ended; the pause until the next one."""
+        now = monotonic()
+        pause = 0.0 if now - self._begun >= LASTING_SECONDS else self._pause
+        self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * pause))
+        self.process, self.due = None, now + pause
+        return pause
 
 
-@dataclass
-class _Stop:
-    """The handler of signals that end the worker."""
+class _Main:
+    def __init__(self, concurrency: int, name: str, nodes: RedisNodes) -> None:
+        self._name = name
+        self._nodes = nodes
+        self._slots = [_Slot(number + 1) for number in range(concurrency)]
+        started = datetime.now(UTC).isoformat(timespec="seconds")
+        record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
+        self._heartbeat = Heartbeat(nodes, record, self._pids)
+        self._stopping = False
+        self._beating = False
 
-    worker: Any
-    wanted: bool = False
+    def run(self) -> None:
+        for number in DRAINS:
+            signal.signal(number, self._on_signal)
+        self._start_missing()
+        steps = "1 process" if len(self._slots) == 1 else f"{len(self._slots)} processes"
+        log.info("%s is ready: %s, %s", self._name, steps, self._nodes.places[0])
+        while not self._stopping:
+            try:
+                with self._interruptible():
+                    self._heartbeat.beat_if_due()
+            except _Stopping:
+                break
+            wait(self._sentinels(), timeout=max(0.0, self._next_deadline() - monotonic()))
+            self._start_missing()
+        while sentinels := self._sentinels():
+            wait(sentinels)
+            self._bury()
+        self._heartbeat.end()
 
-    def __call__(self, number: int, frame: Any) -> None:
-        from celery.worker import state
+    def _start_missing(self) -> None:
+        self._bury()
+        with _undisturbed():  # a signal is for the processes that are there, this one among them
+            for slot in self._slots:
+                if slot.process is None and slot.due <= monotonic() and not self._stopping:
+                    try:
+                        slot.start(_fork(self._nodes, self._name, slot.number))
+                    except OSError as error:  # no memory, or no more processes
+                        log.error("process %d does not start: %s", slot.number, error.strerror)
+                        slot.ended()
 
+    def _bury(self) -> None:
+        """Takes note of processes that have ended."""
+        for slot in self._slots:
+            process = slot.process
+            if process is None or process.exitcode is None:
+                continue
+            status = process.exitcode
+            process.close()
+            pause = slot.ended()
+            if not self._stopping:
+                when = f"in {pause:g} s" if pause else "now"
+                log.warning(
+                    "process %d ended with status %d; another one begins %s", slot.number, status, when
+                )
+
+    def _pids(self) -> list[int]:
+        running = (slot.process for slot in self._slots)
+        return [process.pid for process in running if process is not None and process.pid is not None]
+
+    def _sentinels(self) -> list[int]:
+        return [slot.process.sentinel for slot in self._slots if slot.process is not None]
+
+    def _next_deadline(self) -> float:
+        return min([self._heartbeat.due, *(slot.due for slot in self._slots if slot.process is None)])
+
+    @contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """The first signal ends what is done meanwhile: Redis may let wait for long."""
+        self._beating = True
+        try:
+            yield
+        finally:
+            self._beating = False
+
+    def _on_signal(self, number: int, frame: object) -> None:
         name = signal.Signals(number).name
-        if self.wanted:
+        if self._stopping:
             say(f"{name} again: ending at once; what was under way is sent to others")
-            for pid in self.worker.processes():
+            for pid in self._pids():
                 os.kill(pid, signal.SIGKILL)
             os._exit(128 + number)
-        self.wanted = True
+        self._stopping = True
         say(f"{name}: letting the steps under way end; the same again ends them at once")
-        state.should_stop = 0
+        for pid in self._pids():
+            os.kill(pid, signal.SIGTERM)
+        if self._beating:
+            raise _Stopping
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Signals that end a worker wait meanwhile."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, DRAINS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, DRAINS)
+
+
+def _fork(nodes: RedisNodes, name: str, number: int) -> ForkProcess:
+    arguments = (nodes.urls[0], nodes.places[0], name, number)
+    return multiprocessing.get_context("fork").Process(target=_in_process, args=arguments)
+
+
+def _in_process(url: str, place: str, name: str, number: int) -> None:
+    sys.exit(consumer.consume(url, place, name, number))

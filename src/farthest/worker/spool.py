@@ -6,15 +6,19 @@ no name and goes with its process: the database alone is the truth.
 
 from __future__ import annotations
 
+import errno
 import tempfile
 import threading
 from collections.abc import Iterable
 
 from farthest.environment import SPOOL
-from farthest.errors import LostStateError, StorageError
+from farthest.errors import LostStateError, NoRoomError, StorageError
 
 Place = tuple[int, int]
 """Depth and block."""
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The disk, a user's share of it, or what a process may write is used up."""
 
 
 class Spool:
@@ -34,7 +38,7 @@ class Spool:
             raise self._error(error) from error
 
     def put(self, entries: Iterable[tuple[Place, bytes]]) -> None:
-        """Stores blobs. Raises StorageError when there is no room."""
+        """Stores blobs. Raises NoRoomError when there is no room."""
         try:
             with self._lock:
                 end = self._file.seek(0, 2)
@@ -77,7 +81,8 @@ class Spool:
         self._file.close()
 
     def _error(self, error: OSError) -> StorageError:
-        return StorageError(
+        kind = NoRoomError if error.errno in _FULL else StorageError
+        return kind(
             f"{self._place or 'temporary files'}: the layers since the last checkpoint cannot be kept there "
             f"({error.strerror}); make room, or name another folder with {SPOOL.name}"
         )

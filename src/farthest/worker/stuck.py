@@ -1,7 +1,7 @@
 """What ends a process that is stuck: one whose work neither ends nor uses the processor.
 
-Its lease is renewed by a thread of its own, so nobody else would ever take the work over. Its pool starts another
-process, and the coordinator sends the work again; what is stuck again and again ends the job
+Its lease is renewed by a thread of its own, so nobody else would ever take the work over. The main process starts
+another process, and the coordinator sends the work again; what is stuck again and again ends the job
 (coordinator/outstanding.py).
 """
 

@@ -11,7 +11,13 @@ import os
 from abc import ABC, abstractmethod
 
 from farthest.environment import LEASE_SECONDS
-from farthest.errors import FarthestError, LateStepError, LostStateError, UnavailableError
+from farthest.errors import (
+    FarthestError,
+    LateStepError,
+    LostStateError,
+    RedisFullError,
+    UnavailableError,
+)
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import holder_name
 from farthest.worker.reports import Error, Report
@@ -70,8 +76,7 @@ class TaskProcess(ABC):
             log.warning("%s dropped: %s", name, error)
         except FarthestError as error:
             log.error("%s: %s", name, error)
-            kind: Error = "lost" if isinstance(error, LostStateError) else "failed"
-            self._tell(run, Report(depth, item, self.holder, kind, str(error)))
+            self._tell(run, Report(depth, item, self.holder, _kind(error), str(error)))
         except Exception as error:
             log.exception("%s failed", name)
             message = f"{type(error).__name__}: {error}"
@@ -83,3 +88,9 @@ class TaskProcess(ABC):
             self.nodes.call(lambda: self._report([of.meta_key, of.done_key], [report.text()]))
         except FarthestError as error:  # it will be sent again, and fail again
             log.warning("%s", error)
+
+
+def _kind(error: FarthestError) -> Error:
+    if isinstance(error, LostStateError):
+        return "lost"
+    return "full" if isinstance(error, RedisFullError) else "failed"

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
-from farthest.errors import StorageError
+from farthest.errors import NoRoomError, StorageError
 from farthest.models import sqlite
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
@@ -177,11 +177,11 @@ def fills_up(database: Database, job_id: int) -> None:
     """A full disk during a checkpoint, alone and inside a larger transaction, leaves the older one usable."""
     jobs, maps = Jobs(database), Maps(database)
     maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [], None)
-    with pytest.raises(StorageError, match="no room left for the database; nothing of this step was stored"):
+    with pytest.raises(NoRoomError, match="no room left for the database; nothing of this step was stored"):
         maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]
-    with pytest.raises(StorageError, match="no room left"), database.write():
+    with pytest.raises(NoRoomError, match="no room left"), database.write():
         maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]
-    with pytest.raises(StorageError, match="no room left"):
+    with pytest.raises(NoRoomError, match="no room left"):
         maps.add_states(job_id, ((key, 0, "x" * 1000) for key in range(10_000)))
     assert maps.depth(job_id) == 1
     assert [chunk.distances for chunk in maps.chunks(job_id)] == [b"abc"]
@@ -221,7 +221,7 @@ def test_a_full_disk(small_disk: Path) -> None:
 def test_a_disk_with_no_room_for_a_fresh_database(small_disk: Path) -> None:
     with contextlib.suppress(OSError):
         (small_disk / "filler").write_bytes(bytes(3 << 20))
-    with pytest.raises(StorageError, match="no room left for the database"):
+    with pytest.raises(NoRoomError, match="no room left for the database"):
         open_database(str(small_disk / "x.db"), create=True)
 
 

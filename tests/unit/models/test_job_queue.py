@@ -7,10 +7,11 @@ import pytest
 
 from farthest.errors import JobError
 from farthest.models.database import Database
+from farthest.models.job_queue import FIRST_SETBACK
 from farthest.models.jobs import Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.maps import Maps
-from farthest.models.records import LayerRecord
+from farthest.models.records import JobRecord, LayerRecord, Setbacks, now
 
 HERE = owner_token()
 ELSEWHERE = "elsewhere/1/0"
@@ -135,6 +136,55 @@ def test_a_lease_that_nobody_renews_is_not_believed_where_clocks_differ(
     taken = jobs.claim_next(HERE, 60, silence)
     assert taken is not None
     assert taken.owner == HERE
+
+
+def test_a_job_that_there_was_no_room_for_waits(jobs: Jobs, maps: Maps) -> None:
+    job_id, other = submit(jobs), submit(jobs)
+    assert claim(jobs).id == job_id
+    assert jobs.set_back(job_id, ELSEWHERE, "full") is None
+    until = jobs.set_back(job_id, HERE, "Redis is full")
+    queued = jobs.get(job_id)
+    assert (queued.status, queued.state_now, queued.owner) == ("queued", "queued", None)
+    assert (queued.error, queued.not_before) == ("Redis is full", until)
+    assert until is not None
+    assert 4 < (until - now()).total_seconds() <= FIRST_SETBACK
+    assert claim(jobs).id == other, "the one behind it need not wait"
+    assert jobs.claim_next(HERE, 60) is None
+    pauses = [again(jobs, job_id) for _ in range(9)]
+    assert pauses == [10, 20, 40, 80, 160, 320, 600, 600, 600]
+    assert jobs.claim(job_id, HERE)
+    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [LayerRecord(0, 1)], 1.0, owner=HERE)
+    assert jobs.set_back(job_id, HERE, "full") is not None
+    assert Setbacks.of(jobs.get(job_id).progress) == Setbacks(1, 1), "it has come further"
+    assert again(jobs, job_id) == 10
+    assert jobs.cancel(job_id).not_before is None
+    assert jobs.requeue(job_id).error is None
+    assert claim(jobs).progress is None
+
+
+def claim(jobs: Jobs) -> JobRecord:
+    record = jobs.claim_next(HERE, 60)
+    assert record is not None
+    return record
+
+
+def again(jobs: Jobs, job_id: int) -> int:
+    """The job is taken when it is due, and set back; the pause, in seconds."""
+    assert jobs.claim(job_id, HERE)
+    record = jobs.get(job_id)
+    assert (record.error, record.not_before) == (None, None)
+    jobs.renew(job_id, HERE, 60, {**(record.progress or {}), "depth": 3})
+    until = jobs.set_back(job_id, HERE, "full")
+    assert until is not None
+    return round((until - now()).total_seconds())
+
+
+def test_a_job_is_handed_back_with_a_reason(jobs: Jobs) -> None:
+    job_id = submit(jobs)
+    claim(jobs)
+    assert jobs.release(job_id, HERE, "Redis is away")
+    assert (jobs.get(job_id).error, jobs.get(job_id).not_before) == ("Redis is away", None)
+    assert (claim(jobs).id, jobs.get(job_id).error) == (job_id, None)
 
 
 def test_a_cancelled_job_is_nobodys_and_keeps_its_checkpoint(jobs: Jobs, maps: Maps) -> None:

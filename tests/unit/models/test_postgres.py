@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 
-from farthest.errors import StorageError, UnavailableError
+from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models import postgres
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
@@ -146,7 +146,8 @@ class ServerError(Exception):
 @pytest.mark.parametrize(
     ("sqlstate", "kind", "told"),
     [
-        ("53100", StorageError, "no room left on the disk of the database's server; nothing of this step"),
+        ("53200", NoRoomError, "the database's server has no memory left (the server's words)"),
+        ("53100", NoRoomError, "no room left on the disk of the database's server; nothing of this step"),
         ("53300", UnavailableError, "cannot be reached"),
         ("57P01", UnavailableError, "the connection to the database broke off (the server's words)"),
         ("57P03", UnavailableError, "broke off"),

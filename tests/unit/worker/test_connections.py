@@ -11,7 +11,13 @@ import pytest
 import redis
 from redis import exceptions
 
-from farthest.errors import SettingError, StorageError, UnavailableError
+from farthest.errors import (
+    AccessError,
+    RedisFullError,
+    SettingError,
+    StorageError,
+    UnavailableError,
+)
 from farthest.worker import connections
 from farthest.worker.connections import RedisNodes, translate
 from farthest.worker.run_store import RunStore
@@ -85,6 +91,8 @@ def test_a_wrong_password_is_told_and_not_shown(tmp_path: Path) -> None:
             ) as error:
                 RedisNodes([server.url, url]).check()
             assert not isinstance(error.value, UnavailableError)
+            with pytest.raises(UnavailableError, match="refuses the user or the password"):
+                RedisNodes([server.url, url]).ask()
             for secret in ("wrong-one", "s3cr3t"):
                 assert secret not in str(error.value)
     finally:
@@ -98,12 +106,12 @@ def test_a_redis_without_memory_is_told(nodes: Nodes) -> None:
     nodes.main.config_set("maxmemory", "1")
     try:
         told = (
-            r"Redis has no memory left .*raise its maxmemory, .* FARTHEST_REDIS_NODES; .* REDIS_MAXMEMORY and"
+            r"Redis has no memory left .*raise its maxmemory .* REDIS_MAXMEMORY and REDIS_LIMIT .*"
+            "add servers with FARTHEST_REDIS_NODES"
         )
-        with pytest.raises(StorageError, match=told) as error:
+        with pytest.raises(RedisFullError, match=told):
             advance(run, 3, 3)
-        assert not isinstance(error.value, UnavailableError)
-        with pytest.raises(StorageError, match=told):
+        with pytest.raises(RedisFullError, match=told):
             begin_run(of, nodes)
         run.drop()
     finally:
@@ -125,7 +133,19 @@ def test_a_server_that_is_too_old_is_refused(redis_url: str, monkeypatch: pytest
         (exceptions.BusyLoadingError("Redis is loading the dataset in memory"), UnavailableError),
         (exceptions.ReadOnlyError("You can't write against a read only replica."), UnavailableError),
         (ConnectionResetError("reset"), UnavailableError),
-        (exceptions.ResponseError("MISCONF Redis is configured to save RDB snapshots"), StorageError),
+        (exceptions.ResponseError("MISCONF Redis is configured to save RDB snapshots"), UnavailableError),
+        (exceptions.ResponseError("BUSY Redis is busy running a script."), UnavailableError),
+        (exceptions.ResponseError("UNBLOCKED force unblock from blocking operation"), UnavailableError),
+        (exceptions.ResponseError("WRONGTYPE Operation against a key of the wrong kind"), StorageError),
+        (exceptions.AuthenticationError("WRONGPASS invalid password"), AccessError),
+        (exceptions.OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), RedisFullError),
+        (
+            exceptions.ResponseError(
+                "Error running script (call to f_1): @user_script:1: @user_script: 1: "
+                "-OOM command not allowed when used memory > 'maxmemory'."
+            ),
+            RedisFullError,
+        ),
         (exceptions.ResponseError(""), StorageError),
         (exceptions.NoPermissionError("this user has no permissions"), StorageError),
     ],

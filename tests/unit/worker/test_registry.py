@@ -4,7 +4,6 @@ import time
 
 import pytest
 
-from cluster import until
 from farthest.errors import UnavailableError
 from farthest.worker.connections import RedisNodes
 from farthest.worker.leases import StepLeases
@@ -60,27 +59,31 @@ def test_a_record_vanishes_with_its_worker(nodes: RedisNodes) -> None:
     assert list_workers(nodes) == []
 
 
-def test_a_heartbeat_writes_again_what_redis_has_lost(nodes: RedisNodes) -> None:
-    heartbeat = Heartbeat(nodes, ALPHA, lambda: [11], seconds=0.05)
-    heartbeat.start()
-    until(lambda: list_workers(nodes) or None, 10, "the worker is there")
+def test_a_heartbeat_writes_when_it_is_due(nodes: RedisNodes) -> None:
+    heartbeat = Heartbeat(nodes, ALPHA, lambda: [11], seconds=0.1)
+    heartbeat.beat_if_due()
     nodes.main.flushall()
-    until(lambda: list_workers(nodes) or None, 10, "the worker is there again")
-    heartbeat.stop()
+    heartbeat.beat_if_due()
+    assert list_workers(nodes) == []
+    time.sleep(0.1)
+    heartbeat.beat_if_due()
+    assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
+    heartbeat.end()
     assert list_workers(nodes) == []
 
 
 def test_a_heartbeat_survives_a_restart_of_redis(nodes: RedisNodes, redis_server: RedisServer) -> None:
     heartbeat = Heartbeat(nodes, ALPHA, lambda: [11], seconds=0.05)
-    heartbeat.start()
-    until(lambda: list_workers(nodes) or None, 10, "the worker is there")
     redis_server.stop()
-    time.sleep(0.2)
+    heartbeat.beat_if_due()
+    with pytest.raises(UnavailableError):
+        heartbeat.beat()
     with pytest.raises(UnavailableError):
         list_workers(nodes)
     redis_server.restart(keep_data=False)
-    until(lambda: list_workers(nodes) or None, 10, "the worker is there again")
-    heartbeat.stop()
+    time.sleep(0.05)
+    heartbeat.beat_if_due()
+    assert [worker.name for worker in list_workers(nodes)] == [ALPHA.name]
 
 
 def test_memory_is_told_for_each_server(redis_url: str) -> None:

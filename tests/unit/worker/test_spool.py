@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.errors import LostStateError, StorageError
+from farthest.errors import LostStateError, NoRoomError, StorageError
 from farthest.worker.run_store import RunStore
 from farthest.worker.spool import Spool
 from run_cases import advance
@@ -70,9 +70,7 @@ def test_a_disk_without_room_is_told_at_once() -> None:
     """Not when the file is closed: then nobody could do anything about it."""
     spool = Spool()
     fill(spool)
-    with pytest.raises(
-        StorageError, match=r"cannot be kept there \(No space left on device\); make room, or"
-    ):
+    with pytest.raises(NoRoomError, match=r"cannot be kept there \(No space left on device\); make room, or"):
         spool.put([((1, 1), b"small")])
     assert (1, 1) not in spool
     spool.close()
@@ -103,10 +101,10 @@ def test_a_run_whose_layers_cannot_be_moved_says_so(begin: Callable[..., RunStor
     assert run._older._spool is not None
     fill(run._older._spool)
     advance(run, 3, 3)
-    with pytest.raises(StorageError, match="make room"):
+    with pytest.raises(NoRoomError, match="make room"):
         run.keys(3, 1)
     run.begin(4, range(run.kernel.shards))
-    with pytest.raises(StorageError, match="make room"):
+    with pytest.raises(NoRoomError, match="make room"):
         list(run.chunks(3, 100))
 
 

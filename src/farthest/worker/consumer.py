@@ -1,0 +1,145 @@
+"""One process of a worker: Celery's consumer, which runs each message itself, one after another.
+
+It is forked by the worker's main process (worker/service.py), which starts another one when it ends. So whatever
+Celery or kombu cannot go on after, a Redis without memory, a message that is no message, ends a process that is between
+two steps, and the next one begins with a connection of its own. No pool of Celery's is used: it shares an event loop
+with the connection, and would lose its steps with it.
+"""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import signal
+import warnings
+from contextlib import suppress
+from typing import Any
+
+from farthest.errors import StorageError
+from farthest.worker.app import QUEUE, SUBTREE_TASK, TASK, celery_app, node_name
+from farthest.worker.connections import translate_any
+
+log = logging.getLogger(__name__)
+
+QUESTIONS = frozenset(
+    (
+        *("active", "active_queues", "heartbeat", "ping", "query_task", "registered", "reserved", "revoked"),
+        *("scheduled", "stats", "enable_events", "disable_events"),
+    )
+)
+"""Of Celery's remote control: what Flower asks. The others, which messages in Redis could send too, end a worker,
+change its processes, tasks and queues, or write files; a worker is steered by signals alone."""
+
+DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+"""What tells a worker to end."""
+
+FAILED = 1
+"""Exit status of a process that could not go on."""
+
+_CONNECTION_LOGS = ("celery.worker.consumer.connection", "celery.worker.consumer.consumer")
+
+
+def load() -> None:
+    """Imports what a process needs, so that forked ones share it."""
+    from celery.apps import worker
+    from celery.concurrency import solo
+    from celery.exceptions import CPendingDeprecationWarning
+    from celery.platforms import SecurityWarning
+
+    assert worker, solo
+    warnings.simplefilter("ignore", SecurityWarning)  # of root: the messages are JSON, which runs nothing
+    warnings.simplefilter("ignore", CPendingDeprecationWarning)
+
+
+def consume(url: str, place: str, name: str, number: int) -> int:
+    """Runs messages until SIGTERM, then ends what is under way; the exit status. ``number``: of the process among those
+    of the worker ``name``, from 1."""
+    _follow_main()
+    if number > 1:  # the first one tells for all what becomes of the connection
+        for logger in _CONNECTION_LOGS:
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
+    try:
+        _make_worker(url, node_name(name, number)).start()
+    except StorageError as error:
+        log.error("%s, process %d: %s", name, number, error)
+        return FAILED
+    except Exception as error:
+        known = translate_any(error, place)
+        if known is None:
+            log.exception("%s, process %d cannot go on", name, number)
+        else:
+            log.error("%s, process %d: %s", name, number, known)
+        return FAILED
+    return 0
+
+
+def _follow_main() -> None:
+    """What ends a worker may be sent to all of its processes (Ctrl-C, systemd), and the main process tells this one
+    what to do: SIGTERM, once or more, lets it end after its step. With the main process gone, it ends at once."""
+    from billiard.util import set_pdeathsig
+
+    for number in DRAINS:
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _drain)
+    with suppress(OSError):  # known on Linux only
+        set_pdeathsig(signal.SIGKILL)
+    main = multiprocessing.parent_process()
+    if main is not None and os.getppid() != main.pid:  # it has ended before that
+        os._exit(FAILED)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, DRAINS)
+
+
+def _drain(number: int, frame: Any) -> None:
+    from celery.worker import state
+
+    state.should_stop = 0
+
+
+def _make_worker(url: str, node: str) -> Any:
+    from celery import signals
+    from celery.apps.worker import Worker
+
+    class Consumer(Worker):  # type: ignore[misc]
+        """Celery's worker without its banner, its signal handlers, and its ways with errors."""
+
+        def setup_logging(self, colorize: bool | None = None) -> bool:
+            return True
+
+        def install_platform_tweaks(self, worker: Any) -> None:
+            """Nothing: signals are the matter of ``_follow_main``."""
+
+        def start(self) -> None:
+            try:
+                self.blueprint.start(self)
+            except SystemExit as told:  # to stop
+                self.stop(exitcode=told.code)
+
+    app = celery_app(url)
+    _restrict(app)
+    signals.setup_logging.connect(_leave_logging, weak=False)
+    return app.subclass_with_self(Consumer)(
+        hostname=node,
+        concurrency=1,
+        pool_cls="solo",
+        use_eventloop=False,
+        queues=[QUEUE],
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        statedb=None,
+    )
+
+
+def _restrict(app: Any) -> None:
+    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both."""
+    from celery.worker.control import Panel
+
+    for name in set(app.tasks) - {TASK, SUBTREE_TASK}:
+        app.tasks.unregister(name)
+    for name in set(Panel.data) - QUESTIONS:
+        del Panel.data[name]
+
+
+def _leave_logging(**options: Any) -> None:
+    """Where this is connected, Celery does not set up logging of its own."""
