@@ -133,9 +133,9 @@ def _row(record: JobRecord) -> tuple[str, ...]:
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
     from farthest.cli.printing import print_table, seconds_text
-    from farthest.puzzles.definition import Puzzle
+    from farthest.models.stored_job import puzzle_of
 
-    puzzle = Puzzle.from_json(record.puzzle_json)
+    puzzle = puzzle_of(record)
     facts = [
         ("job", f"{record.id} in {database.place}"),
         ("puzzle", f"{record.name}: {puzzle.title}"),

@@ -86,7 +86,7 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
     from farthest.models.jobs import Jobs
     from farthest.models.naming import no_map
     from farthest.models.records import SEARCH
-    from farthest.puzzles.definition import Puzzle
+    from farthest.models.stored_job import puzzle_of
     from farthest.queries.plot import plot_layers
 
     with open_database(database, create=False) as opened:
@@ -97,7 +97,7 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
         layers = [layer.states for layer in repository.layers(record.id)]
     if not layers:
         raise JobError(f"job {record.id} ({record.name}) has no layers yet; it is {record.status}")
-    plot_layers(layers, file, title=Puzzle.from_json(record.puzzle_json).title, log=log, force=force)
+    plot_layers(layers, file, title=puzzle_of(record).title, log=log, force=force)
     if as_json:
         print_json({"job": record.id, "puzzle": record.name, "file": file, "layers": layers})
     else:

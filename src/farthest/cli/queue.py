@@ -204,10 +204,9 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
 def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_json: bool) -> None:
     from farthest.cli.outcome import goals_met, outcome_document, show_outcome, warn_of_difference
     from farthest.cli.printing import print_json
-    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.models.stored_job import origin_of, puzzle_of
 
-    puzzle = Puzzle.from_json(record.puzzle_json)
-    origin = Origin(record.parameters["direction"], record.parameters["where"])
+    puzzle, origin = puzzle_of(record), origin_of(record)
     warn_of_difference(puzzle, outcome, origin)
     met = goals_met(puzzle, outcome, database, origin, has_map=record.has_map)
     if as_json:
@@ -218,15 +217,14 @@ def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_jso
 
 def _watching(record: JobRecord) -> QuietReporter:
     from farthest.cli.progress import LineReporter, LiveReporter
-    from farthest.puzzles.definition import Puzzle
-    from farthest.spaces import compile_space
+    from farthest.models.stored_job import puzzle_of, space_of
 
     if sys.stderr is None or not sys.stderr.isatty():
         return LineReporter()
-    puzzle = Puzzle.from_json(record.puzzle_json)
+    puzzle = puzzle_of(record)
     if not puzzle.body.ready:
         return LiveReporter()
-    keys = compile_space(puzzle, layout=record.layout).keys
+    keys = space_of(record, puzzle).keys
     return LiveReporter(puzzle.body.arrangements() if keys is None else keys)
 
 

@@ -34,13 +34,13 @@ def show_search_job(record: JobRecord, database: Database) -> None:
     from farthest.cli.jobs import minute
     from farthest.cli.printing import print_table, seconds_text
     from farthest.models.searches import Searches
-    from farthest.puzzles.definition import Puzzle
+    from farthest.models.stored_job import puzzle_of
 
     searches, asked = Searches(database), record.parameters
     wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
     facts = [
         ("job", f"{record.id} in {database.place}"),
-        ("puzzle", f"{record.name}: {Puzzle.from_json(record.puzzle_json).title}"),
+        ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
         ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
         ("board", f"{asked['board']} to {asked['target']}"),
         ("status", record.state_now + (f": {record.error}" if record.error else "")),

@@ -19,8 +19,9 @@ from farthest.coordinator.settings import Outcome, Settings
 from farthest.coordinator.sites import site_for
 from farthest.errors import LostStateError, NoRoomError, PuzzleError, ResourceError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
+from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.allowed import named_in
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Puzzle
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -66,11 +67,10 @@ def continue_job(
     """
     from farthest.coordinator.record import JobRecorder
 
-    puzzle = Puzzle.from_json(record.puzzle_json)
-    asked = record.parameters
+    puzzle, asked = puzzle_of(record), record.parameters
     settings = replace(
         settings,
-        origin=Origin(asked["direction"], asked["where"]),
+        origin=origin_of(record),
         max_depth=asked["max_depth"],
         histogram_only=asked["histogram_only"],
     )
@@ -128,8 +128,8 @@ class _Run:
             with recorder.running():
                 try:
                     # A map that was begun keeps its layout, whatever would be chosen today.
-                    if recorder.layout != space.layout_fields():
-                        space = compile_space(self._puzzle, self._settings.origin, recorder.layout)
+                    if recorder.record.layout != space.layout_fields():
+                        space = space_of(recorder.record, self._puzzle)
                     return self._attempts(space, stop)
                 except KeyboardInterrupt:
                     raise Interrupted(self._kept(recorder)) from None

@@ -29,7 +29,7 @@ LAST_BOARDS = 1000
 
 
 class JobRecorder(OwnedJob):
-    """The job of one enumeration. ``layout``: of its keys, as stored with it."""
+    """The job of one enumeration. ``record``: as it was when the run began."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class JobRecorder(OwnedJob):
         )
         self._settings = settings
         self._maps = Maps(database)
-        self.layout = record.layout
+        self.record = record
 
     @classmethod
     def begin(

@@ -95,7 +95,7 @@ class SearchRecorder(OwnedJob):
 
     def _read(self) -> tuple[list[IterationRecord], UnderWay | None]:
         self._ended, self._solutions, self._stale = [], [], []
-        self._numbered = self._searches.listed(self.job)
+        self._numbered = len(self._searches.solutions(self.job))  # read, so that they are checked
         found = self._searches.iterations(self.job)
         pieces = self._searches.pieces(self.job)
         complete = [one for one in found if one.complete]

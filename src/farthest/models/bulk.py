@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Compiled, Connection, Dialect, Select, insert
 
+from farthest.models.record_digest import StatesDigest
 from farthest.models.tables import state
 
 if TYPE_CHECKING:
@@ -60,27 +61,36 @@ def _compiled(statement: Select[Any], dialect: Dialect) -> Compiled:
     return statement.compile(dialect=dialect)
 
 
-def insert_states(connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
-    """Stores readable rows (key, distance, board) of a job, taken from an iterator."""
+def insert_states(connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]]) -> StatesDigest:
+    """Stores readable rows (key, distance, board) of a job, taken from an iterator; their digest."""
+    digest = StatesDigest()
     if connection.dialect.name == "sqlite":
-        _insert_in_sqlite(connection, job_id, rows)
+        _insert_in_sqlite(connection, job_id, rows, digest)
     elif connection.dialect.name == "postgresql":
-        _copy_to_postgres(connection, job_id, rows)
+        _copy_to_postgres(connection, job_id, rows, digest)
     else:
         for batch in _batches(rows):
             values = [{"job_id": job_id, "key": k, "distance": d, "board": b} for k, d, b in batch]
             connection.execute(insert(state), values)
+            digest.add(*zip(*batch, strict=True))
+    return digest
 
 
-def _insert_in_sqlite(connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
+def _insert_in_sqlite(
+    connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]], digest: StatesDigest
+) -> None:
     # Many rows a statement: 0.06 s for 90,720 rows against 0.14 s with a row a statement.
     driver = cast("sqlite3.Connection", connection.connection.driver_connection)
     for batch in _batches(rows):
         places = ",".join([f"({int(job_id)},?,?,?)"] * len(batch))
-        driver.execute(f"INSERT INTO state VALUES {places}", list(chain.from_iterable(batch)))
+        values: list[Any] = list(chain.from_iterable(batch))
+        driver.execute(f"INSERT INTO state VALUES {places}", values)
+        digest.add(values[::3], values[1::3], values[2::3])
 
 
-def _copy_to_postgres(connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
+def _copy_to_postgres(
+    connection: Connection, job_id: int, rows: Iterable[tuple[int, int, str]], digest: StatesDigest
+) -> None:
     # Not in one go: the rows may be made from what is read over the same connection, which a COPY keeps busy.
     for batch in _batches(rows, _COPIED_ROWS):
         with (
@@ -90,6 +100,7 @@ def _copy_to_postgres(connection: Connection, job_id: int, rows: Iterable[tuple[
             copy.set_types(["int4", "int8", "int4", "text"])
             for key, distance, board in batch:
                 copy.write_row((job_id, key, distance, board))
+        digest.add(*zip(*batch, strict=True))
 
 
 def _batches(rows: Iterable[tuple[int, int, str]], size: int = _ROWS) -> Iterator[list[tuple[int, int, str]]]:

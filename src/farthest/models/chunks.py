@@ -69,6 +69,7 @@ class ChunkRecord:
     payload: bytes
     checksum: str
     lead: bytes | None = None
+    record_digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
+from farthest.errors import StorageError, UnavailableError
 from farthest.models import naming
 from farthest.models.job_reader import JobReader
 from farthest.models.leases import LEASE_SECONDS, Lease, Silence
@@ -22,12 +23,14 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
     Setbacks,
-    canonical,
     may_be_taken,
     now,
 )
-from farthest.models.rows import NOBODYS, puzzle_row
+from farthest.models.rows import NOBODYS, change_job, puzzle_row
+from farthest.models.sealing import seal
+from farthest.models.stored_values import canonical
 from farthest.models.tables import job
+from farthest.untrusted_json import read_json_object
 
 FIRST_SETBACK = 5.0
 LONGEST_SETBACK = 600.0
@@ -75,6 +78,7 @@ class JobQueue(JobReader):
             }
             key = connection.execute(insert(job).values(row)).inserted_primary_key
             assert key is not None
+            seal(connection, int(key[0]), {})
             return int(key[0])
 
     def claim(
@@ -154,8 +158,17 @@ class JobQueue(JobReader):
                 free = silent is not None or may_be_taken(*lease, now())
             among = (QUEUED, RUNNING)
             if free and self.claim(row.id, owner, lease_seconds, among=among, at_once=True, silent=silent):
-                return self.get(row.id)
+                try:
+                    return self.get(row.id)
+                except UnavailableError:
+                    raise
+                except StorageError as damage:  # it would come again and again
+                    self._set_aside(row.id, owner, str(damage))
         return None
+
+    def _set_aside(self, job_id: int, owner: str, error: str) -> None:
+        with self._database.write() as connection:
+            change_job(connection, job_id, owner, {**NOBODYS, "status": FAILED, "error": error})
 
     def renew(
         self,
@@ -189,7 +202,7 @@ class JobQueue(JobReader):
             if row is None:
                 return None
             setbacks = Setbacks.of(_parsed(row.progress)).one_more(-1 if row.depth is None else row.depth)
-            pause = min(LONGEST_SETBACK, FIRST_SETBACK * 2.0 ** (setbacks.times - 1))
+            pause = min(LONGEST_SETBACK, FIRST_SETBACK * 2.0 ** min(setbacks.times - 1, 20))
             until = now() + timedelta(seconds=pause)
             values = {"error": reason, "lease_until": until, "progress": json.dumps(setbacks.progress())}
             return until if _release(connection, job_id, owner, values) else None
@@ -251,8 +264,9 @@ def _release(connection: Connection, job_id: int, owner: str, values: Mapping[st
 
 
 def _may_be_tried(not_before: datetime | None) -> bool:
-    """Whether a queued job may be taken; what is further away than any pause was written by a clock that went wrong."""
-    wait = timedelta(0) if not_before is None else not_before - now()
+    """Whether a queued job may be taken; what is further away than any pause was written by a clock that went wrong, and
+    what is no time, as a damaged database has it, is none."""
+    wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
     return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
 
 
@@ -262,6 +276,10 @@ def _kept_progress(text: str | None) -> str | None:
     return json.dumps(kept) if kept else None
 
 
-def _parsed(text: str | None) -> dict[str, Any]:
-    known = {} if text is None else json.loads(text)
-    return known if isinstance(known, dict) else {}
+def _parsed(text: str | None) -> dict[str, int]:
+    """The whole numbers that a job's progress tells; none where it is damaged: pauses then begin anew."""
+    try:
+        known = {} if text is None else read_json_object(text)
+    except (ValueError, TypeError):
+        return {}
+    return {name: one for name, one in known.items() if isinstance(one, int)}

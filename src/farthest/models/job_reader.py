@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select
-
+from farthest.errors import StorageError
 from farthest.models import naming
 from farthest.models.database import Database
 from farthest.models.records import (
@@ -16,14 +15,16 @@ from farthest.models.records import (
     RUNNING,
     JobRecord,
     LayerRecord,
-    canonical,
     job_record,
     select_jobs,
 )
+from farthest.models.sealing import ROWS, check_rows
+from farthest.models.stored_values import canonical, check_values
 from farthest.models.tables import job, layer, puzzle
 
 Records = list[JobRecord]
 Layers = list[LayerRecord]
+Damages = list[StorageError]
 
 
 class JobReader:
@@ -33,7 +34,7 @@ class JobReader:
         self._database = database
 
     def get(self, job_id: int) -> JobRecord:
-        """The job with this id; JobError if there is none."""
+        """The job with this id; JobError if there is none, StorageError where it is not what was stored."""
         with self._database.read() as connection:
             row = connection.execute(select_jobs().where(job.c.id == job_id)).one_or_none()
         if row is None:
@@ -43,7 +44,8 @@ class JobReader:
     def find(self, text: str, *, has_map: bool = False) -> JobRecord:
         """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished enumeration.
 
-        With ``has_map``, one that keeps no finished map is not meant by a name, and is a JobError by its id.
+        With ``has_map``, one that keeps no finished map is not meant by a name, and is a JobError by its id. Raises
+        StorageError where that job, or one after it, which may be the one that is meant, is not what was stored.
         """
         wanted = text.strip()
         if wanted.isdecimal() and wanted.isascii():
@@ -53,17 +55,18 @@ class JobReader:
             if has_map and not (found.status == FINISHED and found.has_map):
                 raise naming.no_map(found)
             return found
-        same = (job.c.name == wanted, job.c.kind == ENUMERATION, job.c.status == FINISHED)
-        named = select_jobs().where(*same).order_by(job.c.id.desc())
+        without_map = None
         with self._database.read() as connection:
-            rows = connection.execute(named).all()
-        if not rows:
+            for row in connection.execute(select_jobs().order_by(job.c.id.desc())):
+                record = job_record(row)
+                if (record.name, record.kind, record.status) != (wanted, ENUMERATION, FINISHED):
+                    continue
+                if record.has_map or not has_map:
+                    return record
+                without_map = without_map or record
+        if without_map is None:
             raise naming.no_such_name(self._database.place, wanted, self.list())
-        records = [job_record(row) for row in rows]
-        for record in records:
-            if record.has_map or not has_map:
-                return record
-        raise naming.no_map(records[0])
+        raise naming.no_map(without_map)
 
     def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
         """The newest unfinished job of the same puzzle and parameters that no live process runs.
@@ -91,13 +94,25 @@ class JobReader:
             return [job_record(row) for row in connection.execute(wanted)]
 
     def layers(self, job_id: int) -> Layers:
-        """The layers known of a job, by depth."""
-        columns = select(layer.c.depth, layer.c.states, layer.c.seconds)
+        """The layers known of a job, by depth. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
-            rows = connection.execute(columns.where(layer.c.job_id == job_id).order_by(layer.c.depth)).all()
-        return [LayerRecord(row.depth, row.states, row.seconds) for row in rows]
+            rows = connection.execute(ROWS["layer"].where(layer.c.job_id == job_id)).all()
+            check_rows(connection, job_id, "layer", rows)
+        for row in rows:
+            check_values(layer, LayerRecord.__match_args__, row, f"of job {job_id}", job_id)
+        return [LayerRecord(*row) for row in rows]
 
     def list(self) -> Records:
-        """All jobs, oldest first."""
+        """All jobs, oldest first, but for those that are not what was stored."""
+        return self.survey()[0]
+
+    def survey(self) -> tuple[Records, Damages]:
+        """All jobs, oldest first, and what is wrong with those that are not what was stored."""
+        records, damages = [], []
         with self._database.read() as connection:
-            return [job_record(row) for row in connection.execute(select_jobs().order_by(job.c.id))]
+            for row in connection.execute(select_jobs().order_by(job.c.id)):
+                try:
+                    records.append(job_record(row))
+                except StorageError as damage:
+                    damages.append(damage)
+        return records, damages

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import delete, func, select
 
 from farthest.errors import JobError
+from farthest.models import naming
 from farthest.models.job_queue import JobQueue
 from farthest.models.leases import LEASE_SECONDS
 from farthest.models.records import (
@@ -20,9 +21,11 @@ from farthest.models.records import (
     RUNNING,
     JobRecord,
     LayerRecord,
+    may_be_taken,
     now,
 )
 from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
+from farthest.models.sealing import rows_digest, seal
 from farthest.models.tables import job, layer, puzzle, state
 
 __all__ = ["JobRecord", "Jobs", "LayerRecord"]
@@ -68,8 +71,13 @@ class Jobs(JobQueue):
         ``force``.
         """
         with self._database.write() as connection:
-            record = self.get(job_id)
-            if record.status == RUNNING and not record.abandoned and not force:
+            # Nothing else is read of it: what is damaged must be removable.
+            asked = select(job.c.puzzle_id, job.c.status, job.c.owner, job.c.lease_until)
+            record = connection.execute(asked.where(job.c.id == job_id)).one_or_none()
+            if record is None:
+                raise naming.no_such_id(self._database.place, job_id, self.list())
+            runs = record.status == RUNNING and not may_be_taken(record.owner, record.lease_until, now())
+            if runs and not force:
                 raise JobError(
                     f"job {job_id} is being run by {record.owner}; stop that process, then delete the job"
                 )
@@ -89,6 +97,7 @@ class Jobs(JobQueue):
             if layers:
                 deepest = select(func.max(layer.c.depth)).where(layer.c.job_id == job_id).scalar_subquery()
                 change_job(connection, job_id, owner, {"depth": deepest})
+                seal(connection, job_id, {"layer": rows_digest(connection, job_id, "layer")})
 
     def finish(
         self,
@@ -124,6 +133,7 @@ class Jobs(JobQueue):
             values["unit"] = unit
         with self._database.write() as connection:
             change_job(connection, job_id, owner, values)
+            seal(connection, job_id, {})
 
     def interrupt(self, job_id: int, error: str | None = None, *, owner: str | None = None) -> None:
         """Marks a job as stopped where it may be resumed (Ctrl-C, a full disk); nobody owns it any more."""

@@ -23,8 +23,11 @@ from farthest.models.chunks import (
 from farthest.models.database import Database
 from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
+from farthest.models.record_digest import chain, record_digest
 from farthest.models.records import LayerRecord
 from farthest.models.rows import change_job, put_layers
+from farthest.models.sealing import CHUNK_COLUMNS, check_states, compare, rows_digest, seal, states_digest
+from farthest.models.stored_values import check_values, damaged
 from farthest.models.tables import chunk, job, layer, state
 
 if TYPE_CHECKING:
@@ -82,26 +85,37 @@ class Maps:
                 connection.execute(delete(table).where(table.c.job_id == job_id))
             put_layers(connection, job_id, layers)
             keys, unit_of_all = 0, None
+            digests: list[tuple[str]] = []
+            leads: list[tuple[int, bytes]] = []
             for one in in_order(encode, checked(chunks)):
                 connection.execute(_CHUNK_DELETION, {"job": job_id, "first": one.first, "last": one.last})
-                connection.execute(
-                    insert(chunk),
-                    {
-                        "job_id": job_id,
-                        "first_key": one.first,
-                        "last_key": one.last,
-                        "depth": depth,
-                        "codec": one.payload.codec,
-                        "payload": one.payload.payload,
-                        "checksum": one.payload.checksum,
-                        "lead": one.payload.lead,
-                    },
-                )
+                head = {
+                    "job_id": job_id,
+                    "first_key": one.first,
+                    "last_key": one.last,
+                    "depth": depth,
+                    "codec": one.payload.codec,
+                    "checksum": one.payload.checksum,
+                    "lead": one.payload.lead,
+                }
+                digest = record_digest("chunk", head)
+                row = {**head, "payload": one.payload.payload, "record_digest": digest}
+                connection.execute(insert(chunk), row)
+                digests.append((digest,))
+                if one.payload.lead is not None:
+                    leads.append((one.first, one.payload.lead))
                 keys, unit_of_all = one.last + 1, one.unit
             if not keys:
                 raise ValueError("a checkpoint needs at least one chunk")
             connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key >= keys))
             change_job(connection, job_id, owner, {"keys": keys, "unit": unit_of_all})
+            parts = {
+                "layer": rows_digest(connection, job_id, "layer"),
+                "chunk": chain("chunk", digests),
+                "lead": chain("lead", leads) if leads else None,
+                "state": None,
+            }
+            seal(connection, job_id, parts)
 
     def depth(self, job_id: int) -> int | None:
         """The depth that a job's stored map includes; None if it has none.
@@ -141,25 +155,36 @@ class Maps:
         """What ``function`` gives for each chunk, in two threads, in key order."""
         with self._database.read() as connection:
             end = self._keys(connection, job_id) - 1
+            whole = first == 0 and last is None
             wanted = (
                 chunk.c.last_key >= first,
                 chunk.c.first_key <= (end if last is None else min(last, end)),
             )
-            rows = payload_rows(connection, _chunk_rows(job_id).where(*wanted))
-            records = (ChunkRecord(*row) for row in rows)
+            selected = _chunk_rows(job_id)
+            rows = payload_rows(connection, selected if whole else selected.where(*wanted))
+            digests: list[tuple[str | None]] = []
+
+            def records() -> Iterator[ChunkRecord]:
+                for row in rows:
+                    one = _record(job_id, row)
+                    digests.append((one.record_digest,))
+                    yield one
+
             try:
                 yield from in_order(
-                    function, self._joined(job_id, records, first, end if last is None else min(last, end))
+                    function, self._joined(job_id, records(), first, end if last is None else min(last, end))
                 )
             finally:
                 rows.close()  # before the transaction's end, also where the stream is left early
+            if whole:
+                compare(connection, job_id, "chunk", chain("chunk", digests))
 
     def chunk_at(self, job_id: int, key: int, *, apart: bool = False) -> Chunk:
         """The decoded chunk that holds a key; raises as ``chunks`` does. ``apart``: see ``Database.read``."""
         with self._database.read(apart=apart) as connection:
             found = payload_row(connection, _NEAREST, {"job": job_id, "key": key})
-            row = None if found is None else ChunkRecord(*found)
-            if row is None or row.last_key < key:
+            row = None if found is None else _record(job_id, found)
+            if row is None or not row.first_key <= key <= row.last_key:
                 keys = self._keys(connection, job_id)
                 if not 0 <= key < keys:
                     raise ValueError(f"key {key} is outside the map of job {job_id}, which has {keys} keys")
@@ -167,12 +192,19 @@ class Maps:
         return open_chunk(row)
 
     def leads(self, job_id: int) -> list[tuple[int, bytes]]:
-        """The first number of each chunk of a sparse map, and the written form of its code, in order."""
+        """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises
+        StorageError where they are not what was stored."""
         rows = select(chunk.c.first_key, chunk.c.lead).where(
             chunk.c.job_id == job_id, chunk.c.lead.is_not(None)
         )
         with self._database.read() as connection:
-            return [(row[0], bytes(row[1])) for row in connection.execute(rows.order_by(chunk.c.lead))]
+            found = connection.execute(rows.order_by(chunk.c.lead)).all()
+            for row in found:
+                check_values(chunk, ("first_key", "lead"), row, f"of job {job_id}", job_id)
+            leads = [(row[0], bytes(row[1])) for row in found]
+            if leads:
+                compare(connection, job_id, "lead", chain("lead", leads))
+            return leads
 
     def add_states(self, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
         """Stores readable rows (key, distance, board), taken from an iterator; fastest in key order.
@@ -184,14 +216,22 @@ class Maps:
             wanted = select(job.c.id).where(job.c.id == job_id).with_for_update(read=True, key_share=True)
             if connection.execute(wanted).one_or_none() is None:
                 raise self._no_job(job_id)
-            insert_states(connection, job_id, rows)
+            first = not connection.execute(select(state.c.key).where(state.c.job_id == job_id).limit(1)).all()
+            digest = insert_states(connection, job_id, rows)
+            known = digest.hexdigest() if first and digest.ascending else states_digest(connection, job_id)
+            seal(connection, job_id, {"state": known})
 
-    def states(self, job_id: int, distance: int | None = None) -> Iterator[StateRecord]:
-        """Streams a job's readable rows, all or those at one distance, in key order."""
+    def states(
+        self, job_id: int, distance: int | None = None, *, checked: bool = True
+    ) -> Iterator[StateRecord]:
+        """Streams a job's readable rows, all or those at one distance, in key order. Raises StorageError, first of all,
+        where they are not what was stored, unless ``checked`` is False: the reader compares them with the map."""
         rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
         if distance is not None:
             rows = rows.where(state.c.distance == distance)
         with self._database.read() as connection:
+            if checked:
+                check_states(connection, job_id)
             ordered = rows.order_by(state.c.key)
             with connection.execute(ordered, execution_options={"yield_per": _STATES}) as result:
                 for row in result:
@@ -251,6 +291,22 @@ _NEAREST = (
     .limit(1)
 )
 """The chunk that holds a key, made once: one distance is asked for more often than anything else."""
+
+
+def _record(job_id: int, row: Sequence[Any]) -> ChunkRecord:
+    """A row of ``_COLUMNS``. Raises StorageError where it is another job's, as a damaged index may lead to, or where
+    its digest differs."""
+    names = ChunkRecord.__match_args__
+    where = f"of keys {row[1]!r} to {row[2]!r} of job {job_id}"
+    check_values(chunk, names, row, where, job_id)
+    one = ChunkRecord(*row)
+    if one.job_id != job_id:
+        raise damaged("chunk", where, f"column job_id: {one.job_id}", job_id)
+    if one.record_digest is not None:
+        digest = record_digest("chunk", {name: getattr(one, name) for name in CHUNK_COLUMNS})
+        if digest != one.record_digest:
+            raise damaged("chunk", where, "it is not what was stored: its digest differs", job_id)
+    return one
 
 
 def _chunk_rows(job_id: int) -> Select[Any]:

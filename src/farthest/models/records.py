@@ -1,8 +1,7 @@
-"""Jobs and layers as they come out of the database, and how their JSON goes in."""
+"""Jobs and layers as they come out of the database."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,11 +10,17 @@ from typing import Any
 from sqlalchemy import Row, Select, select
 
 from farthest.models.leases import owner_is_dead
+from farthest.models.record_digest import record_digest
+from farthest.models.sealing import PUZZLE_COLUMNS, covered
+from farthest.models.stored_values import check_values, damaged, json_object
 from farthest.models.tables import job, puzzle
+from farthest.puzzles.wording import shown
 
 ENUMERATION, SEARCH = "enumeration", "search"
 QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"
 FINISHED, FAILED = "finished", "failed"
+KINDS = (ENUMERATION, SEARCH)
+STATUSES = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FINISHED, FAILED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,8 @@ class JobRecord:
     what the owner of a running job said of it last. A queued job has an ``error`` where it was handed back for a
     reason, and ``lease_until`` where no coordinator is to take it before. ``kind``: ENUMERATION or SEARCH. A search has
     no states and no map; its ``depth`` is the bound of the last iteration known, in the end the length of its
-    solutions, and ``result`` is what came out.
+    solutions, and ``result`` is what came out. ``sealed``: digests cover what is stored of it; False where an older
+    version stored it.
     """
 
     id: int
@@ -68,6 +74,7 @@ class JobRecord:
     result: dict[str, Any] | None
     puzzle_digest: str
     puzzle_json: str
+    sealed: bool
 
     @property
     def abandoned(self) -> bool:
@@ -93,8 +100,11 @@ def now() -> datetime:
 
 
 def may_be_taken(owner: str | None, lease_until: datetime | None, moment: datetime) -> bool:
-    """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner."""
-    return owner is None or lease_until is None or lease_until <= moment or owner_is_dead(owner)
+    """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner. What is no text
+    and no time there, as a damaged database has it, is none."""
+    if not isinstance(owner, str) or not isinstance(lease_until, datetime):
+        return True
+    return lease_until <= moment or owner_is_dead(owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +130,52 @@ class Setbacks:
         return {"set_back": self.times, "set_back_depth": self.depth} if self.times else {}
 
 
-def canonical(value: Mapping[str, Any]) -> str:
-    """JSON text that is equal for equal values, as stored."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-
-
 def select_jobs() -> Select[Any]:
-    """Jobs joined with their puzzles, in the order of JobRecord's fields."""
-    return select(job, puzzle.c.digest, puzzle.c.definition).join_from(job, puzzle)
+    """Jobs joined with their puzzles, as ``job_record`` has them."""
+    return select(job, *(puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)).join_from(
+        job, puzzle
+    )
 
 
 def job_record(row: Row[Any]) -> JobRecord:
-    """A row of ``select_jobs`` as a record."""
-    values = list(row)
-    names = JobRecord.__match_args__
-    for field in ("parameters", "layout", "progress", "result"):
-        place = names.index(field)
-        values[place] = None if values[place] is None else json.loads(values[place])
-    return JobRecord(*values)
+    """A row of ``select_jobs`` as a record. Raises StorageError where it is not what was stored."""
+    values = row._asdict()
+    number = values["id"]
+    of_puzzle = {name: values.pop(f"puzzle_{name}") for name in _OF_PUZZLE}
+    check_values(job, tuple(values), tuple(values.values()), number, number)
+    check_values(puzzle, _OF_PUZZLE, tuple(of_puzzle.values()), values["puzzle_id"], number)
+    _check_digests(values, of_puzzle)
+    if values["kind"] not in KINDS or values["status"] not in STATUSES:
+        raise damaged("job", number, f"of kind {shown(values['kind'])}, {shown(values['status'])}", number)
+    ended = values["finished"] is not None
+    if values["record_digest"] is not None and (values["status"] == FINISHED) != ended:
+        raise damaged("job", number, f"{values['status']}, but with an end of another status", number)
+    for name in ("parameters", "layout", "progress", "result"):
+        if values[name] is not None:
+            values[name] = json_object(values[name], "job", number, name, number)
+    if not all(isinstance(one, int | float) for one in (values["progress"] or {}).values()):
+        raise damaged("job", number, "column progress: expected numbers", number)
+    del values["parts"]
+    sealed = values.pop("record_digest") is not None
+    return JobRecord(
+        **values, puzzle_digest=of_puzzle["digest"], puzzle_json=of_puzzle["definition"], sealed=sealed
+    )
+
+
+def _check_digests(values: Mapping[str, Any], of_puzzle: Mapping[str, Any]) -> None:
+    """Rows that an older version of the program has stored have none."""
+    number = values["id"]
+    if of_puzzle["record_digest"] is not None:
+        held = {name: of_puzzle[name] for name in PUZZLE_COLUMNS}
+        if record_digest("puzzle", held) != of_puzzle["record_digest"]:
+            raise damaged("puzzle", values["puzzle_id"], _DIFFERS, number)
+    if (values["record_digest"] is None) != (values["parts"] is None):
+        raise damaged("job", number, "it has one of its two digests", number)
+    if values["record_digest"] is not None:
+        held = covered({**values, "puzzle_digest": of_puzzle["digest"]})
+        if record_digest("job", held) != values["record_digest"]:
+            raise damaged("job", number, _DIFFERS, number)
+
+
+_OF_PUZZLE = (*PUZZLE_COLUMNS, "record_digest")
+_DIFFERS = "it is not what was stored: its digest differs"

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError
+from farthest.models.record_digest import record_digest
 from farthest.models.records import CANCELLED, LayerRecord
 from farthest.models.tables import chunk, job, layer, puzzle, solution, state
 
@@ -50,11 +51,12 @@ def puzzle_row(connection: Connection, definition: str, digest: str, name: str, 
     # Locked, so that nobody deletes it with its last job before this one is stored (PostgreSQL; SQLite has one
     # writer at a time).
     same = (
-        select(puzzle.c.id, puzzle.c.name, puzzle.c.definition)
+        select(puzzle.c.id, puzzle.c.created, puzzle.c.record_digest)
         .where(puzzle.c.digest == digest)
         .with_for_update(read=True, key_share=True)
     )
     values = {"digest": digest, "name": name, "definition": definition, "created": moment}
+    values["record_digest"] = record_digest("puzzle", values)
     while (row := connection.execute(same).one_or_none()) is None:
         try:
             with connection.begin_nested():
@@ -63,10 +65,10 @@ def puzzle_row(connection: Connection, definition: str, digest: str, name: str, 
                 return int(key[0])
         except IntegrityError:  # another process was first
             continue
-    if (row.name, row.definition) != (name, definition):
-        connection.execute(
-            update(puzzle).where(puzzle.c.id == row.id).values(name=name, definition=definition)
-        )
+    held = {"digest": digest, "name": name, "definition": definition, "created": row.created}
+    if (now := record_digest("puzzle", held)) != row.record_digest:
+        changed = update(puzzle).where(puzzle.c.id == row.id)
+        connection.execute(changed.values(name=name, definition=definition, record_digest=now))
     return int(row.id)
 
 

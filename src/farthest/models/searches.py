@@ -6,14 +6,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from farthest.errors import StorageError
 from farthest.models.database import Database
-from farthest.models.records import FINISHED, canonical, now
+from farthest.models.record_digest import chain
+from farthest.models.records import FINISHED, now
 from farthest.models.rows import NOBODYS, change_job
+from farthest.models.sealing import ROWS, check_rows, rows_digest, seal, stored_parts
+from farthest.models.stored_values import canonical, check_values, damaged
 from farthest.models.tables import iteration, solution, subtree
-from farthest.puzzles.json_fields import items
 from farthest.untrusted_json import read_json
 
 
@@ -73,15 +74,34 @@ class Searches:
             connection.execute(
                 delete(iteration).where(iteration.c.job_id == job_id, iteration.c.bound.in_(bounds))
             )
+            listed = list(solutions)
             places = [{"job": job_id, "at": place} for place in {*gone, *(one.place for one in pieces)}]
             for statement, rows in (
                 (_PIECE_DELETION, places),
                 (insert(iteration), [{"job_id": job_id, **asdict(one)} for one in iterations]),
                 (insert(subtree), [{"job_id": job_id, **asdict(one)} for one in pieces]),
-                (insert(solution), [{"job_id": job_id, "number": n, "moves": m} for n, m in solutions]),
+                (insert(solution), [{"job_id": job_id, "number": n, "moves": m} for n, m in listed]),
             ):
                 if rows:
                     connection.execute(statement, rows)
+            seal(
+                connection,
+                job_id,
+                {
+                    "iteration": rows_digest(connection, job_id, "iteration"),
+                    "solution": self._solutions_digest(connection, job_id, listed),
+                },
+            )
+
+    @staticmethod
+    def _solutions_digest(
+        connection: Connection, job_id: int, added: Sequence[tuple[int, str]]
+    ) -> str | None:
+        """That of the solutions that were listed before, with those that were added now: there may be a million."""
+        before = (stored_parts(connection, job_id) or {}).get("solution")
+        if before is None:
+            return rows_digest(connection, job_id, "solution")
+        return chain("solution", added, before)
 
     def finish(
         self,
@@ -106,47 +126,60 @@ class Searches:
             "digest": digest,
             "result": canonical(result),
         }
-        listed = [{"job_id": job_id, "number": n, "moves": m} for n, m in solutions]
+        listed = list(solutions)
         with self._database.write() as connection:
             connection.execute(delete(subtree).where(subtree.c.job_id == job_id))
             if listed:
-                connection.execute(insert(solution), listed)
+                rows = [{"job_id": job_id, "number": n, "moves": m} for n, m in listed]
+                connection.execute(insert(solution), rows)
             change_job(connection, job_id, owner, values)
+            seal(connection, job_id, {"solution": self._solutions_digest(connection, job_id, listed)})
 
     def iterations(self, job_id: int) -> list[IterationRecord]:
-        """The iterations of a search, by bound."""
-        columns = select(*(iteration.c[name] for name in IterationRecord.__match_args__))
-        rows = columns.where(iteration.c.job_id == job_id).order_by(iteration.c.bound)
+        """The iterations of a search, by bound. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
-            return [IterationRecord(*row) for row in connection.execute(rows)]
+            rows = connection.execute(ROWS["iteration"].where(iteration.c.job_id == job_id)).all()
+            check_rows(connection, job_id, "iteration", rows)
+        for row in rows:
+            check_values(iteration, IterationRecord.__match_args__, row, f"of job {job_id}", job_id)
+        return [IterationRecord(*row) for row in rows]
 
     def pieces(self, job_id: int) -> list[SubtreeRecord]:
-        """What the totals of the iteration under way do not have, in no particular order."""
+        """What the totals of the iteration under way do not have, in no particular order.
+
+        Their texts have checksums, and the iteration says how many they are: no digest covers them besides."""
         columns = select(*(subtree.c[name] for name in SubtreeRecord.__match_args__))
         with self._database.read() as connection:
-            return [
-                SubtreeRecord(*row) for row in connection.execute(columns.where(subtree.c.job_id == job_id))
-            ]
+            rows = connection.execute(columns.where(subtree.c.job_id == job_id)).all()
+        for row in rows:
+            check_values(subtree, SubtreeRecord.__match_args__, row, f"of job {job_id}", job_id)
+        return [SubtreeRecord(*row) for row in rows]
 
     def solutions(self, job_id: int, limit: int | None = None) -> list[list[Any]]:
         """The moves of the listed solutions of a search, in order, as they come through JSON. Raises StorageError where
-        one is damaged."""
-        rows = select(solution.c.moves).where(solution.c.job_id == job_id).order_by(solution.c.number)
+        they are not what was stored."""
         with self._database.read() as connection:
-            texts = [row.moves for row in connection.execute(rows.limit(limit))]
-        try:
-            return [items(read_json(text)) for text in texts]
-        except (ValueError, TypeError) as error:
-            raise StorageError(
-                f"{self._database.place}: a solution of job {job_id} is damaged ({error}); restore the database from a "
-                f"copy, or remove the job with `farthest delete {job_id}` and search again"
-            ) from error
+            rows = connection.execute(ROWS["solution"].where(solution.c.job_id == job_id)).all()
+            check_rows(connection, job_id, "solution", rows)
+        for row in rows:
+            check_values(solution, ("number", "moves"), row, f"of job {job_id}", job_id)
+        return [_moves(job_id, row.number, row.moves) for row in rows[:limit]]
 
     def listed(self, job_id: int) -> int:
         """How many solutions are listed."""
         count = select(func.count()).select_from(solution).where(solution.c.job_id == job_id)
         with self._database.read() as connection:
             return int(connection.execute(count).scalar_one())
+
+
+def _moves(job_id: int, number: int, text: str) -> list[Any]:
+    try:
+        found = read_json(text)
+        if not isinstance(found, list):
+            raise ValueError("it is not a JSON array")
+    except ValueError as error:
+        raise damaged("solution", f"{number} of job {job_id}", f"column moves: {error}", job_id) from None
+    return found
 
 
 _PIECE_DELETION = delete(subtree).where(

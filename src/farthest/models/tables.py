@@ -8,6 +8,7 @@ reads it alike. A change here needs a new revision in ``migrations/versions`` an
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -34,13 +35,17 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0005"
+SCHEMA_VERSION = "0006"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
+_MOST_DIGITS = 4000
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware datetimes in Python, the same instant without a zone, in UTC, in the database."""
+    """Aware datetimes in Python, the same instant without a zone, in UTC, in the database.
+
+    What is no time there is given as it is: ``records`` tells it with its row.
+    """
 
     impl = DateTime
     cache_ok = True
@@ -48,12 +53,24 @@ class UtcDateTime(TypeDecorator[datetime]):
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
         return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else value.replace(tzinfo=UTC)
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        parsed = self.impl_instance.result_processor(dialect, coltype)
+
+        def process(value: Any) -> Any:
+            try:
+                moment = parsed(value) if parsed else value
+            except (ValueError, TypeError):
+                return value
+            return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
+
+        return process
 
 
 class Digits(TypeDecorator[int]):
-    """Whole numbers of any size: ways through a graph may be more than 64 bits count."""
+    """Whole numbers of any size: ways through a graph may be more than 64 bits count.
+
+    What is no number in the database is given as it is: ``records`` tells it with its row.
+    """
 
     impl = Text
     cache_ok = True
@@ -61,8 +78,11 @@ class Digits(TypeDecorator[int]):
     def process_bind_param(self, value: int | None, dialect: Dialect) -> str | None:
         return None if value is None else str(value)
 
-    def process_result_value(self, value: str | None, dialect: Dialect) -> int | None:
-        return None if value is None else int(value)
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        number = (
+            isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < _MOST_DIGITS
+        )
+        return int(value) if number else value
 
 
 metadata = MetaData(
@@ -82,6 +102,7 @@ puzzle = Table(
     Column("name", Text, nullable=False),
     Column("definition", Text, nullable=False),
     Column("created", UtcDateTime, nullable=False),
+    Column("record_digest", String(64)),  # null where an older version of the program stored the row
 )
 
 job = Table(
@@ -112,6 +133,9 @@ job = Table(
     Column("submitted", Boolean, nullable=False, server_default=false()),
     Column("progress", Text),
     Column("result", Text),  # of a search, as JSON
+    # JSON: table to digest of the job's rows in it. Both are null where an older version stored the job.
+    Column("parts", Text),
+    Column("record_digest", String(64)),
     sqlite_autoincrement=True,  # the id of a deleted job is never given to another
 )
 
@@ -137,6 +161,7 @@ chunk = Table(
     Column("payload", LargeBinary, nullable=False),
     Column("checksum", String(64), nullable=False),
     Column("lead", LargeBinary),  # of a sparse map: the first code; null in a dense one
+    Column("record_digest", String(64)),  # null where an older version stored it
     PrimaryKeyConstraint("job_id", "first_key"),
     # All that finding a code's chunk needs: SQLite would pass through the payload before a column behind it.
     Index("ix_chunk_lead", "job_id", "lead", "first_key"),

@@ -11,15 +11,14 @@ import numpy
 from farthest.errors import JobError, UnreachableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.allowed import named_in
-from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.python import Python
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
 from farthest.queries.steps import nearer_steps
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
 
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.puzzles.definition import Origin, Puzzle
     from farthest.queries.chunk_cache import Chunk
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import Way
@@ -81,18 +81,18 @@ class DistanceMap:
     @cached_property
     def puzzle(self) -> Puzzle:
         """The definition, as it was when it was enumerated."""
-        return Puzzle.from_json(self.record.puzzle_json)
+        return puzzle_of(self.record)
 
     @cached_property
     def space(self) -> Space:
         """The puzzle compiled: boards to keys and back, moves. Raises ForbiddenCodeError where a class may not run."""
         with self._named:
-            return compile_space(self.puzzle, self.origin, layout=self.record.layout)
+            return space_of(self.record, self.puzzle)
 
     @cached_property
     def origin(self) -> Origin:
         """The states at distance 0, and whether distances are to them or from them."""
-        return Origin(self.record.parameters["direction"], self.record.parameters["where"])
+        return origin_of(self.record)
 
     @property
     def states(self) -> int:

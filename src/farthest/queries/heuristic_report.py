@@ -10,6 +10,8 @@ import numpy
 from farthest.errors import JobError, PuzzleError
 from farthest.models.jobs import Jobs
 from farthest.models.records import FINISHED
+from farthest.models.stored_job import origin_of
+from farthest.puzzles.definition import Origin
 from farthest.puzzles.patterns import MARK, pattern_of
 from farthest.puzzles.permutation import Permutation
 from farthest.puzzles.sliding import Sliding
@@ -171,7 +173,7 @@ def _stored_patterns(distance_map: DistanceMap) -> list[str]:
         name, mark, tokens = record.name.rpartition(MARK)
         if name != puzzle.name or record.status != FINISHED or not (record.has_map and record.complete):
             continue
-        if (record.parameters["direction"], record.parameters["where"]) != ("to", "goal"):
+        if origin_of(record) != Origin():
             continue
         try:
             same = record.puzzle_digest == pattern_of(puzzle, tokens).puzzle.digest

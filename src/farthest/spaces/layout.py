@@ -39,8 +39,9 @@ class Layout:
         return {"version": VERSION, **fields, "parity": parity}
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Layout:
-        """Inverse of ``to_dict``. Raises StorageError when the fields are of another version or damaged."""
+    def from_dict(cls, fields: dict[str, Any], label_counts: Sequence[int]) -> Layout:
+        """Inverse of ``to_dict``. ``label_counts``: of the puzzle, by label. Raises StorageError when the fields are of
+        another version, damaged or of another puzzle."""
         try:
             if fields["version"] != VERSION:
                 raise StorageError(
@@ -48,16 +49,31 @@ class Layout:
                     "the map was written by another version of farthest, use that one"
                 )
             parity = fields["parity"]
-            return cls(
+            layout = cls(
                 tuple(fields["slots"]),
                 tuple(fields["classes"]),
                 tuple(fields["counts"]),
                 None if parity is None else tuple(parity),
             )
-        except (KeyError, TypeError) as error:
+            if not layout._fits(label_counts):
+                raise ValueError("it is not one of this puzzle")
+        except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
             ) from None
+        return layout
+
+    def _fits(self, label_counts: Sequence[int]) -> bool:
+        """Whether cells and labels are the puzzle's, with the blank first, and parities are parities."""
+        cells = sum(label_counts)
+        return (
+            sorted(self.slots) == list(range(cells))
+            and sorted(self.classes) == list(range(len(label_counts)))
+            and self.classes[0] == 0
+            and self.counts == tuple(label_counts[label] for label in self.classes)
+            and (self.parity is None or (len(self.parity) == cells and set(self.parity) <= {0, 1}))
+            and (self.parity is None or set(self.counts) == {1})
+        )
 
 
 def choose_layout(

@@ -34,7 +34,7 @@ def compile(  # noqa: A001 - what families call it
     if layout is None:
         chosen = _layout_of(puzzle, origins)
     else:
-        chosen = Layout.from_dict(layout) if kind_of(layout) == LINES else None
+        chosen = Layout.from_dict(layout, puzzle.body.cells) if kind_of(layout) == LINES else None
     if chosen is None:
         return PegScatterSpace(puzzle, origin, origins)
     return PegSpace(puzzle, origin, origins, chosen)

@@ -46,17 +46,24 @@ class Layout:
         return {"version": VERSION, "kind": LINES, "holes": list(self.holes), "dropped": dropped}
 
     @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> Layout:
-        """Inverse of ``to_dict``. Raises StorageError when the fields are damaged."""
+    def from_dict(cls, fields: dict[str, Any], holes: int) -> Layout:
+        """Inverse of ``to_dict``. ``holes``: of the board. Raises StorageError when the fields are damaged or of
+        another board."""
         try:
             dropped = tuple(
                 Dropped(int(hole), int(parity), bool(flipped)) for hole, parity, flipped in fields["dropped"]
             )
-            return cls(tuple(int(hole) for hole in fields["holes"]), dropped)
+            layout = cls(tuple(int(hole) for hole in fields["holes"]), dropped)
+            bits = len(layout.holes)
+            if sorted((*layout.holes, *(one.hole for one in dropped))) != list(range(holes)) or any(
+                not 0 <= one.parity < 1 << bits for one in dropped
+            ):
+                raise ValueError("it is not one of this board")
         except (KeyError, TypeError, ValueError) as error:
             raise StorageError(
                 f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
             ) from None
+        return layout
 
 
 def kind_of(fields: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ def compile(  # noqa: A001 - what families call it
     chosen = (
         choose_layout(body.rows, body.edges + body.arcs, body.counts, forward, origins)
         if layout is None
-        else Layout.from_dict(layout)
+        else Layout.from_dict(layout, body.counts)
     )
     return ArrangementSpace(puzzle, origin, origins, chosen, moves_toward=toward, moves_away=away)
 

@@ -16,10 +16,10 @@ from farthest import _kernel
 from farthest.errors import JobError, PuzzleError, ResourceError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import known
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import MARK
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -68,13 +68,13 @@ class PatternMaps:
     def _newest(self, puzzle: Puzzle) -> JobRecord:
         records = self._jobs.finished_maps(puzzle.digest)
         for record in records:
-            if record.complete and _origin(record) == TO_GOAL:
+            if record.complete and origin_of(record) == TO_GOAL:
                 return record
         what = ""
         if records:
             newest = records[0]
             why = (
-                f"{_origin(newest).direction} {_origin(newest).where}"
+                f"{origin_of(newest).direction} {origin_of(newest).where}"
                 if newest.complete
                 else "cut off by --max-depth"
             )
@@ -84,7 +84,7 @@ class PatternMaps:
         )
 
     def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
-        space = compile_space(puzzle, TO_GOAL, layout=record.layout)
+        space = space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
@@ -115,10 +115,6 @@ def _enumeration(puzzle: Puzzle) -> str:
         return f"`farthest enumerate {puzzle.name}` first"
     parent, _, tokens = puzzle.name.partition(MARK)
     return f"`farthest enumerate FILE{MARK}{tokens}` first, where FILE is the file of {parent}"
-
-
-def _origin(record: JobRecord) -> Origin:
-    return Origin(record.parameters["direction"], record.parameters["where"])
 
 
 _lock = threading.Lock()

@@ -26,7 +26,7 @@ def test_chosen_layouts_give_every_reachable_board_a_key(puzzle: Any) -> None:
     assert layout["classes"][0] == 0
     assert sorted(layout["classes"]) == list(range(len(puzzle.body.counts)))
     assert list(layout["counts"]) == [puzzle.body.counts[label] for label in layout["classes"]]
-    assert Layout.from_dict(layout) == space.layout
+    assert Layout.from_dict(layout, puzzle.body.counts) == space.layout
     reached = np.array(list(naive.distances(puzzle)), dtype=np.uint8)
     keys = space.encode(reached)
     assert keys.max() < space.keys

@@ -1,0 +1,134 @@
+"""A job's record is sealed by digests in each transaction that writes a part of it, and checked where it is read.
+
+``job.parts`` has a digest for each table of the job's rows in it, ``job.record_digest`` one of the job's row with
+``parts`` and the puzzle's digest. Who runs an unfinished job, and how far it is, changes without that: it is not in the
+digest until the job is finished. A finished job never changes again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select, update
+
+from farthest.models.record_digest import StatesDigest, chain, record_digest
+from farthest.models.stored_values import canonical, damaged, json_object
+from farthest.models.tables import iteration, job, layer, puzzle, solution, state
+
+RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
+"""Columns of ``job`` that say who runs an unfinished one."""
+
+PUZZLE_COLUMNS = ("digest", "name", "definition", "created")
+CHUNK_COLUMNS = ("job_id", "first_key", "last_key", "depth", "codec", "checksum", "lead")
+"""What the digests of rows of ``puzzle`` and ``chunk`` cover; a checksum covers the payload."""
+
+ROWS: dict[str, Select[Any]] = {
+    "layer": select(layer.c.depth, layer.c.states, layer.c.seconds).order_by(layer.c.depth),
+    "iteration": select(
+        *(
+            iteration.c[one]
+            for one in ("bound", "nodes", "solutions", "pieces", "seconds", "next_bound", "complete", "kept")
+        )
+    ).order_by(iteration.c.bound),
+    "solution": select(solution.c.number, solution.c.moves).order_by(solution.c.number),
+}
+"""The rows of a table that a digest in ``parts`` covers, in their order; of ``state``: see ``StatesDigest``."""
+
+STATES_AT_ONCE = 5000
+
+
+def seal(connection: Connection, job_id: int, parts: Mapping[str, str | None]) -> None:
+    """Stores the digests of the parts that were written (None: there are none now) and that of the job's row."""
+    row = connection.execute(_SEALED, {"job": job_id}).one()
+    values = row._asdict()
+    held = json_object(row.parts or "{}", "job", job_id, "parts", job_id)
+    values["parts"] = canonical({name: one for name, one in {**held, **parts}.items() if one is not None})
+    digest = record_digest("job", covered(values))
+    connection.execute(_SEAL, {"job": job_id, "new_parts": values["parts"], "new_digest": digest})
+
+
+def covered(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a job's row, with its puzzle's digest, what its digest covers."""
+    outside = ("record_digest",) if values["finished"] is not None else ("record_digest", *RUNNERS)
+    return {name: value for name, value in values.items() if name not in outside}
+
+
+def rows_digest(connection: Connection, job_id: int, table: str) -> str | None:
+    """The digest of a job's rows as they are stored now; None where there are none."""
+    rows = connection.execute(ROWS[table].where(_job_of(table) == job_id)).all()
+    return chain(table, rows) if rows else None
+
+
+def states_digest(connection: Connection, job_id: int) -> str | None:
+    """The digest of a job's readable rows as they are stored now; None where there are none. Raises StorageError where
+    a value cannot have been written."""
+    digest = StatesDigest()
+    try:
+        for block in _state_blocks(connection, job_id):
+            digest.add(*zip(*block, strict=True))
+    except (TypeError, ValueError, struct.error) as error:
+        raise damaged("state", f"of job {job_id}", str(error), job_id) from None
+    return digest.hexdigest()
+
+
+def check_rows(connection: Connection, job_id: int, table: str, rows: Sequence[Row[Any]]) -> None:
+    """Raises StorageError unless these are the job's rows of the table as they were stored."""
+    try:
+        found = chain(table, rows) if rows else None
+    except TypeError:  # of bytes, where a text was
+        found = ""
+    compare(connection, job_id, table, found)
+
+
+def check_states(connection: Connection, job_id: int) -> None:
+    """Raises StorageError unless the job's readable rows are as they were stored."""
+    if stored_parts(connection, job_id) is not None:
+        compare(connection, job_id, "state", states_digest(connection, job_id))
+
+
+def compare(connection: Connection, job_id: int, part: str, found: str | None) -> None:
+    """Raises StorageError where the digest of a part is another than the stored one, if an older version of the program
+    has not stored the job without."""
+    parts = stored_parts(connection, job_id)
+    if parts is not None and parts.get(part) != found:
+        table = "chunk" if part == "lead" else part
+        raise damaged(
+            table,
+            f"of job {job_id}",
+            "one was changed, or some are missing or too many: their digest differs",
+            job_id,
+        )
+
+
+def stored_parts(connection: Connection, job_id: int) -> dict[str, Any] | None:
+    """The digests of a job's parts; None where an older version of the program has stored it without."""
+    text = connection.execute(_PARTS, {"job": job_id}).scalar_one_or_none()
+    return None if text is None else json_object(text, "job", job_id, "parts", job_id)
+
+
+def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[Any, ...]]]:
+    rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
+    with connection.execute(
+        rows.order_by(state.c.key), execution_options={"yield_per": STATES_AT_ONCE}
+    ) as result:
+        for block in result.partitions(STATES_AT_ONCE):
+            yield list(map(tuple, block))
+
+
+def _job_of(table: str) -> Any:
+    return {"layer": layer, "iteration": iteration, "solution": solution}[table].c.job_id
+
+
+_SEALED = (
+    select(job, puzzle.c.digest.label("puzzle_digest"))
+    .join_from(job, puzzle)
+    .where(job.c.id == bindparam("job"))
+)
+_SEAL = (
+    update(job)
+    .where(job.c.id == bindparam("job"))
+    .values(parts=bindparam("new_parts"), record_digest=bindparam("new_digest"))
+)
+_PARTS = select(job.c.parts).where(job.c.id == bindparam("job"))

@@ -1,0 +1,53 @@
+"""What a job's row says, as it is used: its puzzle, its origin, its space. The one way from stored text to a kernel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from farthest.models.stored_values import damaged, json_object
+from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.wording import shown
+
+if TYPE_CHECKING:
+    from farthest.models.records import JobRecord
+    from farthest.spaces.contract import Space
+
+
+def puzzle_of(record: JobRecord) -> Puzzle:
+    """The definition, as it was when the job was stored. Raises StorageError where it is not the one of its digest,
+    PuzzleError where this version of the program, or its settings, do not take it."""
+    json_object(record.puzzle_json, "puzzle", record.puzzle_id, "definition", record.id)
+    puzzle = Puzzle.from_json(record.puzzle_json)
+    if puzzle.digest != record.puzzle_digest:
+        raise damaged("puzzle", record.puzzle_id, "column digest: not that of the definition", record.id)
+    return puzzle
+
+
+def origin_of(record: JobRecord) -> Origin:
+    """The origin of an enumeration. Raises StorageError where there is none."""
+    direction, where = (record.parameters.get(name) for name in ("direction", "where"))
+    if not isinstance(where, str) or direction not in ("to", "from"):
+        what = f"column parameters: direction {shown(direction)} and where {shown(where)}, expected an origin"
+        raise damaged("job", record.id, what, record.id)
+    return Origin(direction, where)
+
+
+def space_of(record: JobRecord, puzzle: Puzzle | None = None) -> Space:
+    """The space of an enumeration's map, with the stored layout. Raises StorageError where that is not one of the
+    puzzle's, or does not have the keys of the map, and as ``compile_space`` does."""
+    from farthest.spaces import compile_space
+
+    try:
+        space = compile_space(puzzle or puzzle_of(record), origin_of(record), record.layout)
+        keys = space.keys
+        same = space.layout_fields() == record.layout
+        if space.engine == "gather":
+            space.kernel  # type: ignore[attr-defined] # noqa: B018 - made now, so that it says what it does not take
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
+        what = f"column layout: not a layout of the puzzle ({error})"
+        raise damaged("job", record.id, what, record.id) from None
+    if not same:
+        raise damaged("job", record.id, "column layout: not a layout of the puzzle", record.id)
+    if keys is not None and record.has_map and record.keys != keys:
+        raise damaged("job", record.id, f"column keys: {record.keys}, where the layout has {keys}", record.id)
+    return space
