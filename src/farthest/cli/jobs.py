@@ -36,10 +36,10 @@ def jobs(database: str | None, as_json: bool) -> None:
     from farthest.models.records import QUEUED
 
     with open_database(database, create=False) as opened:
-        records = Jobs(opened).list()
+        records, damages = Jobs(opened).survey()
         if as_json:
             print_json({"database": opened.place, "jobs": [_summary(record) for record in records]})
-        elif not records:
+        elif not records and not damages:
             click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
         else:
             print_table(
@@ -50,6 +50,8 @@ def jobs(database: str | None, as_json: bool) -> None:
             for record in records:
                 if record.status == QUEUED and record.error:
                     click.echo(f"Job {record.id} {why_waiting(record)}.")
+        if damages:
+            raise damages[0]
 
 
 @click.command()

@@ -23,11 +23,13 @@ DISPROVED = 1
 def verify(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
     """Prove a stored map by a separate, simple program.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. Every state is looked at: distance
-    0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
+    JOB is a job's number, or a puzzle's name for its newest finished job with a map. Every state is looked at:
+    distance 0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
     reached state with an unreached successor; and checksums, layers, digest and known answers; and the job's
-    figures and the readable rows of states. Exit status 0: proved; 1: disproved; 2: not proved, as the puzzle
-    is a class that may not run.
+    figures and the readable rows of states. Besides, SQLite goes through the whole database file, and digests say
+    whether all that is stored of the job is what was stored. Of a search the solutions are played. Exit status 0:
+    proved; 1: disproved; 2: what is stored is damaged or cannot be read, or it was not proved, as the puzzle is a
+    class that may not run.
 
     \b
     Example:
@@ -37,12 +39,14 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
     from farthest.cli.printing import print_json
     from farthest.errors import ForbiddenCodeError
 
-    with open_job(job, database) as opened:
-        report = opened.verify()
-        if as_json:
-            print_json({"job": opened.job, **report.to_json()})
-        else:
-            _show(report, opened.job)
+    number, report = _without_map(job, database) or (0, None)
+    if report is None:
+        with open_job(job, database) as opened:
+            number, report = opened.job, opened.verify()
+    if as_json:
+        print_json({"job": number, **report.to_json()})
+    else:
+        _show(report, number)
     if report.failures:
         context.exit(DISPROVED)
     if report.unproved:
@@ -50,6 +54,22 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
             "the distances were not proved, only that the stored bytes are whole and agree with each other: "
             f"{report.unproved}"
         )
+
+
+def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
+    """The report of a finished job without a map that is named by its number; None for any other."""
+    if not job.isdecimal():
+        return None
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.records import FINISHED
+    from farthest.queries.proof import prove_without_map
+
+    with open_database(database, create=False) as opened:
+        record = Jobs(opened).find(job)
+        if record.status != FINISHED or record.has_map:
+            return None
+        return record.id, prove_without_map(opened, record)
 
 
 def _show(report: Report, job: int) -> None:
@@ -60,7 +80,7 @@ def _show(report: Report, job: int) -> None:
         [
             (
                 check.name,
-                "ok" if check.ok else "FAILED",
+                ("none" if check.note else "ok") if check.ok else "FAILED",
                 f"{check.checked:,}",
                 f"{check.failed:,}",
                 check.proves,
@@ -73,6 +93,10 @@ def _show(report: Report, job: int) -> None:
         click.echo(f"\n{check.name}: {check.detail or 'the first wrong state:'}")
         if check.first is not None:
             click.echo(f"  {check.first}")
-    verdict = "DISPROVED" if report.failures else "proved" if report.ok else "NOT PROVED"
+    for check in report.checks:
+        if check.note:
+            click.echo(f"\n{check.name}: {check.note}")
+    done = "proved" if report.keys else "nothing wrong found"
+    verdict = "DISPROVED" if report.failures else done if report.ok else "NOT PROVED"
     click.echo(f"\njob {job} ({report.puzzle}, {report.origin}): {verdict}; {report.total}")
     click.echo(f"in {seconds_text(report.seconds)}")

@@ -221,6 +221,11 @@ class Maps:
             known = digest.hexdigest() if first and digest.ascending else states_digest(connection, job_id)
             seal(connection, job_id, {"state": known})
 
+    def check_states(self, job_id: int) -> None:
+        """Raises StorageError unless the readable rows are those that were stored."""
+        with self._database.read() as connection:
+            check_states(connection, job_id)
+
     def states(
         self, job_id: int, distance: int | None = None, *, checked: bool = True
     ) -> Iterator[StateRecord]:

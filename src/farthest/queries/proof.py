@@ -1,26 +1,115 @@
-"""A stored map handed to the proof of its family, with all that is stored beside it."""
+"""A stored job handed to the proof of its kind and family, with all that is stored beside it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from farthest.errors import StorageError
+from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.records import SEARCH
+from farthest.models.searches import Searches
+from farthest.models.stored_job import origin_of, puzzle_of
+from farthest.models.stored_values import damaged
+from farthest.models.structure import structure_problems
 from farthest.puzzles.sliding import Sliding
+from farthest.verify.checks import make_check
+from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
 from farthest.verify.pattern import verify_pattern
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
-    from farthest.verify.report import Report
+    from farthest.verify.report import Check, Report
+
+UNSEALED = "an older version of farthest stored the job: nothing says whether all of it is what was stored"
 
 
 def prove(distance_map: DistanceMap) -> Report:
-    """The report of ``farthest verify``."""
+    """The report of ``farthest verify`` of a job with a map."""
+    kept = _kept(distance_map.database, distance_map.record)
+    report = _prove_map(distance_map)
+    return replace(report, checks=(*kept, *report.checks))
+
+
+def prove_without_map(database: Database, record: JobRecord) -> Report:
+    """The same of a finished search, or of an enumeration that kept its layers' counts only."""
+    kept = _kept(database, record)
+    puzzle = puzzle_of(record)
+    if record.kind == SEARCH:
+        searches = Searches(database)
+        return verify_search(
+            puzzle.name,
+            record.parameters,
+            record.result or {},
+            [(one.bound, one.nodes) for one in searches.iterations(record.id)],
+            searches.solutions(record.id),
+            _player(record),
+            digest=record.digest,
+            kept=kept,
+        )
+    origin = origin_of(record)
+    return verify_layers(
+        puzzle.name,
+        f"{origin.direction} {origin.where}",
+        [layer.states for layer in Jobs(database).layers(record.id)],
+        Facts(record.states, record.eccentricity, record.depth, ""),
+        [(row.key, row.distance, row.board) for row in Maps(database).states(record.id)],
+        complete=record.complete,
+        digest=record.digest,
+        kept=kept,
+    )
+
+
+def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
+    """What is checked of every job: the file that it is in, and its record.
+
+    The job's row was checked when it was opened; layers, chunks, iterations and solutions are as they are read.
+    """
+    problems = structure_problems(database)
+    file = [] if problems is None else [make_check("file", 1, len(problems), "; ".join(problems))]
+    if not record.sealed:
+        return (*file, make_check("record", 0, 0, UNSEALED))
+    try:
+        Maps(database).check_states(record.id)
+    except StorageError as damage:
+        return (*file, make_check("record", 1, 1, str(damage)))
+    return (*file, make_check("record", 1, 0))
+
+
+def _player(record: JobRecord) -> Any:
+    """Whether moves, as they come through JSON, lead from a search's board to its target."""
+    from farthest.search.problem import Problem
+    from farthest.search.replay import boards_along
+    from farthest.search.written import way_of
+
+    puzzle, asked = puzzle_of(record), record.parameters
+    if not all(isinstance(asked.get(name), str) for name in ("board", "target", "heuristic")):
+        raise damaged("job", record.id, "column parameters: expected those of a search", record.id)
+    board = puzzle.body.parse_board(asked["board"], name=puzzle.name)
+    problem = Problem(puzzle, board, asked["target"], asked["heuristic"])
+
+    def play(moves: Sequence[Any]) -> bool:
+        try:
+            boards = boards_along(puzzle, board, way_of(moves))
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+        return bool(problem.at_target(boards[-1:])[0])
+
+    return play
+
+
+def _prove_map(distance_map: DistanceMap) -> Report:
     record = distance_map.record
     facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
-    stored = Maps(distance_map.database).states(record.id)
+    stored = Maps(distance_map.database).states(record.id, checked=False)
     rows = ((row.key, row.distance, row.board) for row in stored)
     depth = None if distance_map.complete else distance_map.depth
     body = distance_map.puzzle.body

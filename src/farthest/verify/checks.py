@@ -15,6 +15,8 @@ Progress = Callable[[int, int], None]
 """Told (keys checked, all keys)."""
 
 PROVES = {
+    "file": "SQLite finds every page, index and reference of the database file whole",
+    "record": "the job's row and all rows that belong to it are those that were stored",
     "layout": "the key layout is one of the puzzle's, and moves and origins stay within its keys",
     "length": "every key has a stored distance",
     "codes": "every state's code is that of its board",
@@ -28,6 +30,8 @@ PROVES = {
     "digest": "the stored digest is that of the map",
     "job": "the job's states, eccentricity, depth and unit are those of the map",
     "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
+    "solutions": "each listed solution leads from the board to the target, all in one length; none is listed twice",
+    "result": "nodes and the number of listed solutions are those of the iterations and the solutions",
     "known": "states, eccentricity, layers, farthest boards and the nearest goal equal the known answers",
 }
 

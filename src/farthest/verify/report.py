@@ -56,6 +56,11 @@ class Check:
     def ok(self) -> bool:
         return self.failed == 0
 
+    @property
+    def note(self) -> str:
+        """Why nothing was looked at, where that is to be known."""
+        return self.detail if self.checked == 0 and self.ok else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
