@@ -25,6 +25,11 @@ _ALMOST_NO_ROOM = (
     2 << 20
 )  # bytes: SQLite also reports a full disk as an I/O error, when it cannot extend its -shm file
 
+_DAMAGED = (
+    "the database file is damaged; restore it from a copy and enumerate again what was stored since, or rescue what "
+    "can be read with `sqlite3 FILE .recover`"
+)
+
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 
 _DRIVERS = {"psycopg": "psycopg[binary]", "psycopg2": "psycopg2-binary", "MySQLdb": "mysqlclient"}
@@ -42,12 +47,15 @@ def storage_errors(place: str, path: Path | None = None) -> Iterator[None]:
 def _drivers_errors() -> tuple[type[Exception], ...]:
     """What may be raised by databases; PostgreSQL's driver is imported only where it is used."""
     psycopg = sys.modules.get("psycopg")
-    return (DBAPIError, sqlite3.Error, *((psycopg.Error,) if psycopg else ()))
+    # Python's own sqlite3 gives a message of SQLite's that quotes damaged text as a UnicodeDecodeError.
+    return (DBAPIError, sqlite3.Error, UnicodeDecodeError, *((psycopg.Error,) if psycopg else ()))
 
 
 def translate(error: Exception, place: str, path: Path | None = None) -> StorageError:
     """The message for one failure: the place, what is wrong there, the likely mend."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    if isinstance(cause, UnicodeDecodeError):
+        return StorageError(f"{place}: {_DAMAGED}")
     if isinstance(cause, sqlite3.Error):
         code = getattr(cause, "sqlite_errorname", "")
         kind = (
@@ -80,12 +88,12 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
             "may write to: check both, or name another place with --database"
         )
     if code.startswith("SQLITE_NOTADB"):
-        return "this is not an SQLite database; name another file with --database, or move this one away"
-    if code.startswith("SQLITE_CORRUPT"):
         return (
-            "the database file is damaged; restore it from a copy, or rescue what can be read with "
-            "`sqlite3 FILE .recover`"
+            "this is not an SQLite database, or its first page is damaged; name another file with --database, or "
+            "restore this one from a copy"
         )
+    if code.startswith(("SQLITE_CORRUPT", "SQLITE_FORMAT")) or "Could not decode to UTF-8" in str(error):
+        return _DAMAGED
     if code.startswith(_BUSY):
         return (
             "the database is locked by another process that is writing; wait for it or end it, then try again"

@@ -20,6 +20,7 @@ from farthest.models.records import (
 )
 from farthest.models.sealing import ROWS, check_rows
 from farthest.models.stored_values import canonical, check_values
+from farthest.models.structure import check_table
 from farthest.models.tables import job, layer, puzzle
 
 Records = list[JobRecord]
@@ -57,6 +58,7 @@ class JobReader:
             return found
         without_map = None
         with self._database.read() as connection:
+            check_table(connection, "job")
             for row in connection.execute(select_jobs().order_by(job.c.id.desc())):
                 record = job_record(row)
                 if (record.name, record.kind, record.status) != (wanted, ENUMERATION, FINISHED):
@@ -110,6 +112,10 @@ class JobReader:
         """All jobs, oldest first, and what is wrong with those that are not what was stored."""
         records, damages = [], []
         with self._database.read() as connection:
+            try:
+                check_table(connection, "job")
+            except StorageError as damage:
+                damages.append(damage)
             for row in connection.execute(select_jobs().order_by(job.c.id)):
                 try:
                     records.append(job_record(row))

@@ -202,8 +202,7 @@ class Maps:
             for row in found:
                 check_values(chunk, ("first_key", "lead"), row, f"of job {job_id}", job_id)
             leads = [(row[0], bytes(row[1])) for row in found]
-            if leads:
-                compare(connection, job_id, "lead", chain("lead", leads))
+            compare(connection, job_id, "lead", chain("lead", leads) if leads else None)
             return leads
 
     def add_states(self, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:

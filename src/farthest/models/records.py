@@ -132,9 +132,8 @@ class Setbacks:
 
 def select_jobs() -> Select[Any]:
     """Jobs joined with their puzzles, as ``job_record`` has them."""
-    return select(job, *(puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)).join_from(
-        job, puzzle
-    )
+    of_puzzle = (puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)
+    return select(job, *of_puzzle).join_from(job, puzzle, isouter=True)  # a job whose puzzle is gone is told
 
 
 def job_record(row: Row[Any]) -> JobRecord:
@@ -163,18 +162,18 @@ def job_record(row: Row[Any]) -> JobRecord:
 
 
 def _check_digests(values: Mapping[str, Any], of_puzzle: Mapping[str, Any]) -> None:
-    """Rows that an older version of the program has stored have none."""
-    number = values["id"]
-    if of_puzzle["record_digest"] is not None:
-        held = {name: of_puzzle[name] for name in PUZZLE_COLUMNS}
-        if record_digest("puzzle", held) != of_puzzle["record_digest"]:
-            raise damaged("puzzle", values["puzzle_id"], _DIFFERS, number)
-    if (values["record_digest"] is None) != (values["parts"] is None):
+    """Raises StorageError where a row is another than its digest says. Rows that an older version of the program has
+    stored have none; a puzzle gets one with the first job that a newer one stores."""
+    number, sealed = values["id"], values["record_digest"] is not None
+    if sealed != (values["parts"] is not None):
         raise damaged("job", number, "it has one of its two digests", number)
-    if values["record_digest"] is not None:
-        held = covered({**values, "puzzle_digest": of_puzzle["digest"]})
-        if record_digest("job", held) != values["record_digest"]:
-            raise damaged("job", number, _DIFFERS, number)
+    held = covered({**values, "puzzle_digest": of_puzzle["digest"]})
+    if sealed and record_digest("job", held) != values["record_digest"]:
+        raise damaged("job", number, _DIFFERS, number)
+    of_row = of_puzzle["record_digest"]
+    held = {name: of_puzzle[name] for name in PUZZLE_COLUMNS}
+    if (sealed or of_row is not None) and record_digest("puzzle", held) != of_row:
+        raise damaged("puzzle", values["puzzle_id"], _DIFFERS, number)
 
 
 _OF_PUZZLE = (*PUZZLE_COLUMNS, "record_digest")

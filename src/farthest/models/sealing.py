@@ -123,7 +123,7 @@ def _job_of(table: str) -> Any:
 
 _SEALED = (
     select(job, puzzle.c.digest.label("puzzle_digest"))
-    .join_from(job, puzzle)
+    .join_from(job, puzzle, isouter=True)
     .where(job.c.id == bindparam("job"))
 )
 _SEAL = (

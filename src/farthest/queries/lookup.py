@@ -9,6 +9,7 @@ import numpy
 
 from farthest.models.maps import Maps
 from farthest.models.sparse import code_array
+from farthest.models.stored_values import damaged
 from farthest.queries.chunk_cache import Chunk, ChunkCache
 
 if TYPE_CHECKING:
@@ -85,7 +86,9 @@ class MapReader:
     def _leads(self) -> tuple[list[int], Codes]:
         """For each chunk of a sparse map the number and the code of its first state."""
         leads = self._maps.leads(self._job)
-        width = len(leads[0][1])
+        width = len(leads[0][1]) if leads else 0
+        if not width or any(len(lead) != width for _, lead in leads):
+            raise damaged("chunk", f"of job {self._job}", "column lead: not a code in each", self._job)
         # In their written form they are big endian.
         codes = b"".join(lead[::-1] if width == 8 else lead for _, lead in leads)
         return [number for number, _ in leads], code_array(codes, width)

@@ -1,0 +1,217 @@
+"""Bytes of databases changed one at a time: what each is, whether `verify` tells it, and whether any answer is wrong.
+
+    .venv/bin/python tests/flips.py 1000 [SEED]
+
+makes so many changes in databases of all kinds of job, half of them anywhere in the file, half in what it uses.
+"""
+
+import json
+import random
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from farthest.cli.app import cli
+from sqlite_pages import Pages
+
+KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "dense": (("enumerate", "sliding-2x3"), ("enumerate", "3-puzzle")),
+    "deep": (("enumerate", "eight-kinds"),),
+    "sparse": (("enumerate", "hoppers"),),
+    "pattern": (("enumerate", "8-puzzle@1-2"),),
+    "search": (
+        ("solve", "8-puzzle", "867254301", "--all"),
+        ("solve", "3-puzzle", "21/30", "--algorithm", "bfs"),
+    ),
+    "histogram": (("enumerate", "8-puzzle", "--histogram-only"),),
+}
+"""Kinds of job, and the commands that store them."""
+
+UNREAD = {
+    "free": "belongs to no cell and no page",
+    "header: fractions": "fixed numbers that SQLite does not look at",
+    "header: change counter": "tells other processes that the file has changed",
+    "header: version valid for": "the change counter when the file's size was written",
+    "header: pages": "counts only where the two above are equal",
+    "header: schema cookie": "tells other connections that the schema has changed",
+    "header: cache size": "a suggestion",
+    "header: user version": "the user's own",
+    "header: application id": "the user's own",
+    "header: for expansion": "nothing yet",
+    "header: library version": "which SQLite wrote last",
+    "header: write version": "whether a file may be written; 1 and 2 are set by us",
+    "header: read version": "the same for reading",
+    "header: schema format": "SQLite reads 1 to 4 alike here",
+    "header: autovacuum root": "not used without auto_vacuum",
+    "header: incremental vacuum": "not used without auto_vacuum",
+    "header: page size": "any that fits",
+    "header: encoding": "all but the lowest two bits",
+    "sqlite_schema.sql": "names are read; types, constraints and references count where rows are written",
+}
+"""Labels of bytes whose change need not be told, since nothing is read from them, and why. Answers stay the same."""
+
+UNREAD_PARTS = {
+    "sqlite_sequence": "the next job's number: read when a job is added",
+    ": separator": "of a table's inner pages: any number between its neighbours will do",
+}
+"""The same for all labels that hold these texts."""
+
+
+def reason(label: str) -> str:
+    """Why a change of bytes with this label need not be told; empty where it must be."""
+    parts = (why for part, why in UNREAD_PARTS.items() if part in label)
+    return UNREAD.get(label) or next(parts, "")
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A changed byte and what came of it."""
+
+    kind: str
+    place: int
+    label: str
+    old: int
+    new: int
+    told: bool
+    problem: str
+
+    def __str__(self) -> str:
+        told = "told" if self.told else "not told"
+        return f"{self.kind} byte {self.place} ({self.label}) {self.old:#04x} to {self.new:#04x}: {told} {self.problem}"
+
+
+Answer = tuple[int, str]
+"""Exit status and what was printed on standard output."""
+
+
+def asked(file: Path | str, job: int) -> list[list[str]]:
+    """The questions about a job that it answers, `verify` the last."""
+    number = str(job)
+    states = ["states", number, "--farthest", "--json"]
+    questions = [["show", number, "--json"], states, ["states", number, "--depth", "2", "--json"]]
+    (status, text), _ = ask(states, file)
+    if status == 0:
+        boards = json.loads(text)["boards"]
+        questions += [["distance", number, *boards[:3], "--json"], ["path", number, boards[-1], "--json"]]
+    return [words for words in [*questions, ["verify", number, "--json"]] if ask(words, file)[0][0] == 0]
+
+
+def ask(words: Sequence[str], file: Path | str) -> tuple[Answer, str]:
+    """The answer, and a problem: a traceback."""
+    found = CliRunner().invoke(cli, [*words, "--database", str(file)])
+    problem = ""
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        problem = f"{' '.join(words)}: {type(found.exception).__name__}: {found.exception}"
+    text = found.stdout
+    if found.exit_code == 0 and words[0] == "verify":
+        document = json.loads(text)
+        text = json.dumps([document[name] for name in ("ok", "digest", "states", "layers")])
+    return (found.exit_code, text), problem
+
+
+class Subject:
+    """The database of a kind of job, its right answers, and what its bytes are."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.kind = kind
+        self.file = folder / f"{kind}.db"
+        self.copy = folder / "changed.db"
+        self.questions: list[list[str]] = [["jobs", "--json"]]
+        for number, words in enumerate(KINDS[kind], 1):
+            (status, text), problem = ask(words, self.file)
+            assert status == 0, (words, text, problem)
+            self.questions += asked(self.file, number)
+        shutil.copyfile(self.file, self.copy)  # under the name that answers tell
+        self.answers = [self._right(words) for words in self.questions]
+        self.pages = Pages(self.file)
+
+    def _right(self, words: list[str]) -> Answer:
+        answer, problem = ask(words, self.copy)
+        assert answer[0] == 0, (words, answer, problem)
+        return answer
+
+    def flip(self, place: int, new: int) -> Flip:
+        """Changes a byte, asks everything, and judges the answers."""
+        for suffix in ("", "-wal", "-shm"):
+            self.copy.with_name(self.copy.name + suffix).unlink(missing_ok=True)
+        data = bytearray(self.pages.data)
+        label, old = self.pages.of[place], data[place]
+        data[place] = new
+        self.copy.write_bytes(data)
+        told, problems = False, []
+        for words, right in zip(self.questions, self.answers, strict=True):
+            answer, problem = ask(words, self.copy)
+            if problem:
+                problems.append(problem)
+            elif answer[0] == 0 and answer != right:
+                problems.append(f"{' '.join(words)}: {answer[1][:300]!r}")
+            elif words[0] == "verify":
+                told |= answer[0] != 0
+            elif answer[0] not in (0, 2):
+                problems.append(f"{' '.join(words)}: exit status {answer[0]}")
+        same_name = label.startswith("sqlite_schema.") and old ^ new == ord("a") ^ ord("A")  # SQL has no case
+        if not told and not same_name and not reason(label):
+            problems.append("verify passes it")
+        return Flip(self.kind, place, label, old, new, told, "; ".join(problems))
+
+    def places(self, chance: random.Random) -> Iterator[int]:
+        """Bytes to change, by turns: any of the file, and one of a label that is drawn first."""
+        by_label: dict[str, list[int]] = {}
+        for place, label in enumerate(self.pages.of):
+            by_label.setdefault(label, []).append(place)
+        labels = sorted(by_label)
+        while True:
+            yield chance.randrange(len(self.pages.of))
+            yield chance.choice(by_label[chance.choice(labels)])
+
+
+def flips(
+    count: int,
+    seed: int,
+    folder: Path,
+    kinds: Sequence[str] = tuple(KINDS),
+    done: Callable[[Flip], None] = lambda flip: None,
+) -> list[Flip]:
+    """So many changes, spread over the kinds of job."""
+    chance = random.Random(seed)
+    found = []
+    for i, kind in enumerate(kinds):
+        subject = Subject(kind, folder)
+        places = subject.places(chance)
+        for _ in range(count * (i + 1) // len(kinds) - count * i // len(kinds)):
+            place = next(places)
+            old = subject.pages.data[place]
+            new = chance.choice([old ^ 1 << chance.randrange(8), chance.randrange(256)])
+            found.append(subject.flip(place, new if new != old else old ^ 0xFF))
+            done(found[-1])
+    return found
+
+
+def _main() -> None:
+    count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
+
+    def show(flip: Flip) -> None:
+        if flip.problem:
+            print(flip, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="flips-") as folder:
+        found = flips(count, seed, Path(folder), done=show)
+    unread = Counter(flip.label for flip in found if not flip.told)
+    wrong = sum(bool(flip.problem) for flip in found)
+    print(
+        f"{len(found)} changed bytes (seed {seed}): {sum(flip.told for flip in found)} told by verify, "
+        f"{sum(unread.values())} in what nothing reads, {wrong} wrong"
+    )
+    for label, number in unread.most_common():
+        print(f"  {number:5} {label}: {reason(label)}")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    _main()
