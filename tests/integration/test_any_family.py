@@ -19,7 +19,7 @@ from farthest.models.chunks import encode_chunk
 from farthest.models.database import open_database
 from farthest.models.maps import Maps
 from farthest.models.sparse import encode_piece, piece_of
-from farthest.models.tables import chunk
+from farthest.models.tables import chunk, job
 from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import DistanceMap
@@ -163,7 +163,8 @@ def check_proof(opened: DistanceMap) -> None:
 
 
 def damage(opened: DistanceMap) -> None:
-    """Makes the first farthest state one farther than it is, with checksums that are right."""
+    """Makes the first farthest state one farther than it is, with a checksum that is right, and without digests, as if
+    an older version of the program had stored the job."""
     stored = Maps(opened.database).chunk_at(opened.job, 0)
     assert stored.last_key == (opened.record.keys or 0) - 1
     distances = bytearray(stored.distances)
@@ -178,7 +179,10 @@ def damage(opened: DistanceMap) -> None:
         connection.execute(
             update(chunk)
             .where(chunk.c.job_id == opened.job)
-            .values(payload=payload.payload, checksum=payload.checksum)
+            .values(payload=payload.payload, checksum=payload.checksum, record_digest=None)
+        )
+        connection.execute(
+            update(job).where(job.c.id == opened.job).values(parts=None, record_digest=None)
         )
 
 

@@ -64,7 +64,12 @@ def test_verify(run: Run, run_json: RunJson) -> None:
     assert {check["name"] for check in document["checks"]} >= {"origin", "nearer", "jump", "closed"}
 
 
+UNSEALED = "UPDATE job SET parts = NULL, record_digest = NULL"
+"""As an older version of the program has stored a job: the proof alone can tell what is wrong."""
+
+
 def test_verify_finds_a_wrong_digest(run: Run, run_json: RunJson) -> None:
+    alter(UNSEALED)
     alter("UPDATE job SET digest = 'other'")
     text = run("verify", "1", status=1).stdout
     assert "DISPROVED" in text
@@ -92,9 +97,13 @@ def test_verify_finds_a_wrong_digest(run: Run, run_json: RunJson) -> None:
 )
 def test_verify_finds_what_was_altered(run: Run, statement: str, said: str) -> None:
     alter(statement)
+    sealed = run("verify", "1", status=2 if statement.startswith("UPDATE job") else 1)
+    assert "table job, row 1: it is not what was stored" in sealed.stderr or "record: job 1:" in sealed.stdout
+    alter(UNSEALED)
     text = run("verify", "1", status=1).stdout
     assert "DISPROVED" in text
     assert said in text
+    assert "record: an older version of farthest stored the job" in text
 
 
 def test_verify_finds_what_only_sqlite_would_store(place: str, run: Run) -> None:

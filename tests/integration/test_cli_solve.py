@@ -163,7 +163,6 @@ def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
         ["distance", "2", "┘│└/─□─/┐│┌"],
         ["path", "2", "┘│└/─□─/┐│┌"],
         ["states", "2", "--farthest"],
-        ["verify", "2"],
         ["plot", "2", "layers.svg"],
         ["resume", "2"],
         ["watch", "2"],
