@@ -35,7 +35,7 @@ def test_a_chunk_is_read_without_the_program() -> None:
     text = (ROOT / "docs/chunk-format.md").read_text(encoding="utf-8")
     example = text.split("## Example", 1)[1]
     code = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
-    assert code.count("assert") == 4
+    assert code.count("assert") == 6
     exec(compile(code, "chunk-format.md", "exec"), {})
 
 
