@@ -181,9 +181,7 @@ def damage(opened: DistanceMap) -> None:
             .where(chunk.c.job_id == opened.job)
             .values(payload=payload.payload, checksum=payload.checksum, record_digest=None)
         )
-        connection.execute(
-            update(job).where(job.c.id == opened.job).values(parts=None, record_digest=None)
-        )
+        connection.execute(update(job).where(job.c.id == opened.job).values(parts=None, record_digest=None))
 
 
 def check_exports(opened: DistanceMap, tmp_path: Path) -> None:

@@ -128,6 +128,10 @@ class Layout:
             == [orbit for orbit, _ in groupby(orbit_of[label] for label in self.classes)]
             and len(self.moduli) == len(self.sums) == len(self.orbits)
             and all(m in (1, body.slot_moduli[o[0]]) for m, o in zip(self.moduli, self.orbits, strict=True))
+            and all(
+                total is None or (total in range(body.slot_moduli[o[0]]) and body.slot_moduli[o[0]] > 1)
+                for total, o in zip(self.sums, self.orbits, strict=True)
+            )
             and set(self.twisted)
             <= {label for label, m in self.modulus_of.items() if m > 1 and body.counts[label] == 1}
             and len(set(self.twisted)) == len(self.twisted)
