@@ -39,4 +39,18 @@ def structure_problems(database: Database) -> list[str] | None:
         found = [str(row[0]) for row in rows if row[0] != "ok"]
         for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(_MOST):
             found.append(f"a row of {table} belongs to no row")
+        found += _schema_problems(connection)
     return [" ".join(line.split()) for line in found]
+
+
+def _schema_problems(connection: Connection) -> list[str]:
+    """What differs between a row of the schema and its SQL text, which is all that SQLite reads of most of it."""
+    rows = connection.exec_driver_sql("SELECT type, name, tbl_name FROM sqlite_master").all()
+    tables = {name for kind, name, _ in rows if kind == "table"}
+    quote = connection.dialect.identifier_preparer.quote_identifier
+    named = {("table", name, name) for name in tables}
+    for table in tables:
+        listed = connection.exec_driver_sql(f"PRAGMA index_list({quote(str(table))})").all()
+        named |= {("index", row[1], table) for row in listed}
+    wrong = [row for row in map(tuple, rows) if row[0] not in ("view", "trigger") and row not in named]
+    return [f"the schema says {kind!r} of {name!r}, of table {table!r}" for kind, name, table in wrong]
