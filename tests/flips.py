@@ -58,6 +58,7 @@ UNREAD = {
 
 UNREAD_PARTS = {
     "sqlite_sequence": "the next job's number: read when a job is added",
+    ": type of id": "of a column that is the row id itself: nothing is stored there",
     ": separator": "of a table's inner pages: any number between its neighbours will do",
 }
 """The same for all labels that hold these texts."""

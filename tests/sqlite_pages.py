@@ -113,7 +113,10 @@ class Pages:
             self.of[place] = f"{tree.name}: record header"
         value, column = size, 0
         while at < size:
+            first = at
             serial, at = _varint(text, at)
+            for place in places[first:at]:
+                self.of[place] = f"{tree.name}: type of {tree.columns[column]}"
             length = _length(serial)
             for place in places[value : value + length]:
                 self.of[place] = f"{tree.name}.{tree.columns[column]}"

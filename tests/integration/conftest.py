@@ -10,9 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from sqlalchemy import select, update
 
 from farthest.cli.app import cli
 from farthest.models.database import open_database
+from farthest.models.record_digest import record_digest
+from farthest.models.sealing import PUZZLE_COLUMNS, rows_digest, seal
+from farthest.models.tables import job, puzzle
+from farthest.puzzles.definition import Puzzle
 
 Run = Callable[..., Result]
 RunJson = Callable[..., Any]
@@ -41,6 +46,19 @@ def alter(statement: str) -> None:
     """Changes the default database behind farthest's back."""
     with open_database(create=False) as database, database.write() as connection:
         connection.exec_driver_sql(statement)
+
+
+def forge(statement: str) -> None:
+    """The same with the digests of puzzles, layers and jobs: who can write to a database can write them too."""
+    alter(statement)
+    with open_database(create=False) as database, database.write() as connection:
+        for row in connection.execute(select(puzzle)).all():
+            held = {**row._asdict(), "digest": Puzzle.from_json(row.definition).digest}
+            digest = record_digest("puzzle", {name: held[name] for name in PUZZLE_COLUMNS})
+            changed = update(puzzle).where(puzzle.c.id == row.id)
+            connection.execute(changed.values(digest=held["digest"], record_digest=digest))
+        for number in connection.execute(select(job.c.id)).scalars().all():
+            seal(connection, number, {"layer": rows_digest(connection, number, "layer")})
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.puzzles.state_hashes import collision_probability
 from farthest.queries.distance_map import DistanceMap
-from integration.conftest import Run, alter
+from integration.conftest import Run, forge
 from space_battery import space_layers
 
 
@@ -85,7 +85,7 @@ def test_a_listed_job_needs_no_class(run: Run, folder: Path) -> None:
         'name = "ring"\nfamily = "python"\n[python]\nclass = "python_spaces:Ring"\n'
     )
     run("enumerate", "ring.toml")
-    alter("UPDATE puzzle SET definition = replace(definition, 'python_spaces', 'gone_away')")
+    forge("UPDATE puzzle SET definition = replace(definition, 'python_spaces', 'gone_away')")
     assert "ring" in run("jobs").stdout
     missing = run("distance", "1", "3", "--allow-module", "gone_away", status=2).stderr
     assert "puzzle class missing on" in missing

@@ -28,7 +28,7 @@ from farthest.worker.app import TASK, celery_app
 from farthest.worker.connections import RedisNodes
 from farthest.worker.scatter_run import ScatterRun
 from farthest.worker.search_runs import SearchFacts
-from integration.conftest import Process, Run, RunJson, alter
+from integration.conftest import Process, Run, RunJson, forge
 
 FROGS = 'name = "frogs"\nfamily = "python"\n[python]\nclass = "python_spaces:Frogs"\n'
 
@@ -130,7 +130,7 @@ def test_a_row_of_the_database_runs_nothing(run: Run, folder: Path, marker: Path
     run("enumerate", "ring.toml", *allow)
     run("submit", "ring.toml", *allow)
     stored = hostile(parse_puzzle_allowed("ring.toml"), marker)
-    alter(f"UPDATE puzzle SET definition = '{stored}'")
+    forge(f"UPDATE puzzle SET definition = '{stored}'")
     forget()
     for words in (
         ["distance", "1", "3"],
@@ -402,14 +402,21 @@ def test_nothing_is_imported_to_look_at_jobs(
     assert "add --allow-module counting" in report.stderr
     document = run_json("verify", "1", status=2)
     assert (document["ok"], document["layers"]) == (False, [1] * 8)
-    assert [check["name"] for check in document["checks"]] == ["length", "layers", "digest", "job"]
+    assert [check["name"] for check in document["checks"]] == [
+        "file",
+        "record",
+        "length",
+        "layers",
+        "digest",
+        "job",
+    ]
     assert all(check["ok"] for check in document["checks"])
     assert "puzzle class counting:Counting was not run" in document["unproved"]
     assert not counting.exists()
     assert "proved; 8 states" in run("verify", "1", *allow).stdout
     assert counting.exists()
     forget("counting")
-    alter("UPDATE layer SET states = 3 WHERE depth = 2")
+    forge("UPDATE layer SET states = 3 WHERE depth = 2")
     assert "DISPROVED" in run("verify", "1", status=1).stdout
 
 
