@@ -192,7 +192,7 @@ def test_a_job_whose_owner_stands_still_in_a_transaction_keeps_nobody_from_the_n
     jobs = Jobs(database)
     first, second = submit(jobs), submit(jobs)
     with open_database(url, create=False) as other, other.write() as connection:
-        connection.execute(text(f"UPDATE job SET name = 'changed' WHERE id = {first}"))
+        connection.execute(text(f"UPDATE job SET progress = '{{}}' WHERE id = {first}"))
         begun = time.monotonic()
         claimed = jobs.claim_next("elsewhere/1/0", 60)
         assert claimed is not None
