@@ -59,6 +59,7 @@ UNREAD = {
 UNREAD_PARTS = {
     "sqlite_sequence": "the next job's number: read when a job is added",
     "sqlite_schema: type of": "SQLite reads the schema's values as text, whatever their type",
+    "ix_job_puzzle_id: record header": "to SQLite a record without columns equals any; read when a job is deleted",
     ": type of id": "of a column that is the row id itself: nothing is stored there",
     ": separator": "of a table's inner pages: any number between its neighbours will do",
 }
