@@ -264,8 +264,8 @@ def _release(connection: Connection, job_id: int, owner: str, values: Mapping[st
 
 
 def _may_be_tried(not_before: datetime | None) -> bool:
-    """Whether a queued job may be taken; what is further away than any pause was written by a clock that went wrong, and
-    what is no time, as a damaged database has it, is none."""
+    """Whether a queued job may be taken. What is further away than any pause was written by a clock that went wrong;
+    what is no time, as a damaged database has it, counts as none."""
     wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
     return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
 
