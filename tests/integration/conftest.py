@@ -51,6 +51,11 @@ def alter(statement: str) -> None:
 def forge(statement: str) -> None:
     """The same with the digests of puzzles, layers and jobs: who can write to a database can write them too."""
     alter(statement)
+    forge_digests()
+
+
+def forge_digests() -> None:
+    """Works the digests of puzzles, layers and jobs out again, from what is stored now."""
     with open_database(create=False) as database, database.write() as connection:
         for row in connection.execute(select(puzzle)).all():
             held = {**row._asdict(), "digest": Puzzle.from_json(row.definition).digest}

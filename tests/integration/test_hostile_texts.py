@@ -9,7 +9,7 @@ import pytest
 
 from farthest.models.database import open_database
 from farthest.models.tables import job, puzzle
-from integration.conftest import Run
+from integration.conftest import Run, forge_digests
 
 EVIL = "a\x1b[2J\x1b]0;t\x07\u202eb\u200bc\r\x9b31m\nd"
 
@@ -26,7 +26,10 @@ def evil_job(run: Run) -> str:
         definition = json.loads(connection.execute(puzzle.select()).one().definition)
         changed = json.dumps({**definition, "title": EVIL, "source": EVIL})
         connection.execute(puzzle.update().values(definition=changed, name=EVIL))
-        connection.execute(job.update().values(name=EVIL, error=EVIL, status="failed", owner=EVIL))
+        connection.execute(
+            job.update().values(name=EVIL, error=EVIL, status="failed", finished=None, owner=EVIL)
+        )
+    forge_digests()
     return "1"
 
 
