@@ -4,14 +4,16 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from farthest.errors import JobError
 from farthest.models.database import Database
-from farthest.models.job_queue import FIRST_SETBACK
+from farthest.models.job_queue import FIRST_SETBACK, LONGEST_SETBACK
 from farthest.models.jobs import Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord, Setbacks, now
+from farthest.models.tables import job
 
 HERE = owner_token()
 ELSEWHERE = "elsewhere/1/0"
@@ -160,6 +162,29 @@ def test_a_job_that_there_was_no_room_for_waits(jobs: Jobs, maps: Maps) -> None:
     assert jobs.cancel(job_id).not_before is None
     assert jobs.requeue(job_id).error is None
     assert claim(jobs).progress is None
+
+
+def test_a_job_may_be_set_back_for_weeks(jobs: Jobs) -> None:
+    job_id = submit(jobs)
+    claim(jobs)
+    jobs.renew(job_id, HERE, 60, Setbacks(5000).progress())
+    until = jobs.set_back(job_id, HERE, "full")
+    assert until is not None
+    assert round((until - now()).total_seconds()) == LONGEST_SETBACK
+
+
+@pytest.mark.parametrize(
+    "progress", ["[", "[" * 10**5, "7", '{"set_back": "7", "set_back_depth": 1}', '{"set_back": 1e9}']
+)
+def test_damaged_progress_holds_no_job_up(jobs: Jobs, database: Database, progress: str) -> None:
+    job_id = submit(jobs)
+    with database.write() as connection:
+        connection.execute(update(job).values(progress=progress))
+    assert claim(jobs).progress is None
+    with database.write() as connection:
+        connection.execute(update(job).values(progress=progress))
+    assert jobs.set_back(job_id, HERE, "full") is not None
+    assert Setbacks.of(jobs.get(job_id).progress) == Setbacks(1)
 
 
 def claim(jobs: Jobs) -> JobRecord:
