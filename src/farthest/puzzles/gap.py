@@ -157,6 +157,8 @@ class _Reader:
         for generator in chosen:
             if generator.images and all(generator.images != other.images for other in found):
                 found.append(generator)
+            if len(found) > MAX_MOVES:
+                raise self.fail(generator.line, f"more than {MAX_MOVES} generators; leave some out")
         if not found:
             raise self.fail(self.end, "no generators; write for example G := Group((1,2,3), (3,4));")
         return found

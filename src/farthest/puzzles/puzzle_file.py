@@ -14,10 +14,12 @@ MOST_BYTES = 2**20
 MOST_PARTS = 16
 """Of a key with dots. What tomllib keeps of one grows with the square of them: of 200 KB tens of gigabytes."""
 
+# One that does not end goes on to the end of the text, or of the line: what is read once need not be read again. The
+# quotes at the end of one in three quotes may be five: the first two are its own.
 _STRINGS = (
-    r'"""(?:[^"\\]|\\.|""?(?!"))*"""',
-    r"'''.*?'''",
-    r'"(?:[^"\\\n]|\\.)*"',
+    r'"""(?:[^"\\]|\\.|""?(?!"))*+(?:"{3,5}|\Z)',
+    r"'''.*?(?:'{3,5}|\Z)",
+    r'"(?:[^"\\\n]|\\.)*+(?:"|\n|\Z)',
     r"'[^'\n]*'",
 )
 _STRING_OR_COMMENT = re.compile(rf"(?P<string>{'|'.join(_STRINGS)})|#[^\n]*", re.DOTALL)

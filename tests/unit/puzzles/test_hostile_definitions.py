@@ -135,6 +135,12 @@ TEXTS = {
     "quoted parts": ("x = {" + ".".join(["'a'"] * LONG) + " = 1}\n", "nested too deeply"),
     "nested arrays": ("x = " + "[" * LONG, "nested too deeply"),
     "nested tables": ("x = " + "{a=" * LONG, "nested too deeply"),
+    "a key after four quotes": (
+        'x = {a = """b"""", ' + ".".join("c" * LONG) + ' = 1} # "\n',
+        "nested too deeply",
+    ),
+    "texts that do not end": ('\\"""\n' * LONG, "not valid TOML"),
+    "escaped quotes": ('\\"' * LONG, "not valid TOML"),
     "a long number": ("x = " + "1" * LONG, "too many digits"),
     "spaces in a header": (HEAD + 'x = """\n[a' + " " * LONG + 'x\n"""\n', "key 'x' is not known"),
     "an unfinished text": (HEAD + 'goal = "' + "ab" * LONG, "not valid TOML"),
@@ -168,6 +174,10 @@ FOREIGN = {
     "cycles.gap": (
         "S := " + "(1,2)(3,4)(5,6)(7,8)(9,10)" * (LONG // 8) + ";;",
         "too many products|no generators",
+    ),
+    "generators.gap": (
+        "G := Group(" + ",".join(f"({a},{b})" for a in range(1, 100) for b in range(100, 500)) + ");",
+        "more than 1024 generators",
     ),
     "points.gap": ("R := (1,1000000000);;", "the point 1000000000 is out of range"),
     "images.gap": (
