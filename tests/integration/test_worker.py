@@ -86,6 +86,20 @@ def test_a_second_signal_ends_a_worker_at_once(nodes: RedisNodes, start: Start) 
     assert worker.process.wait(5) == 128 + signal.SIGTERM
 
 
+@pytest.mark.slow
+def test_a_worker_that_drains_is_there_until_its_steps_have_ended(nodes: RedisNodes, start: Start) -> None:
+    worker = start(nodes)
+    (child,) = worker.children()
+    os.kill(child, signal.SIGSTOP)
+    worker.process.send_signal(signal.SIGTERM)
+    until(lambda: "SIGTERM" in worker.said() or None, 10, "it has noticed")
+    nodes.main.flushall()
+    until(lambda: list_workers(nodes) or None, 10, "it has told of itself again")
+    os.kill(child, signal.SIGCONT)
+    assert worker.process.wait(20) == 0
+    assert list_workers(nodes) == []
+
+
 def test_processes_end_with_their_worker(nodes: RedisNodes, start: Start) -> None:
     worker = start(nodes)
     (child,) = worker.children()

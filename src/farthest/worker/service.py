@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
@@ -113,22 +113,17 @@ class _Main:
         self._start_missing()
         steps = "1 process" if len(self._slots) == 1 else f"{len(self._slots)} processes"
         log.info("%s is ready: %s, %s", self._name, steps, self._nodes.places[0])
-        while not self._stopping:
-            try:
-                with self._interruptible():
-                    self._heartbeat.beat_if_due()
-            except _Stopping:
-                break
+        while not self._stopping or self._sentinels():
+            with suppress(_Stopping), self._interruptible():
+                self._heartbeat.beat_if_due()
             wait(self._sentinels(), timeout=max(0.0, self._next_deadline() - monotonic()))
             self._start_missing()
-        while sentinels := self._sentinels():
-            wait(sentinels)
-            self._bury()
         self._heartbeat.end()
 
     def _start_missing(self) -> None:
-        self._bury()
+        """Starts processes in the place of those that have ended, or are to begin now."""
         with _undisturbed():  # a signal is for the processes that are there, this one among them
+            self._bury()
             for slot in self._slots:
                 if slot.process is None and slot.due <= monotonic() and not self._stopping:
                     try:
@@ -160,7 +155,8 @@ class _Main:
         return [slot.process.sentinel for slot in self._slots if slot.process is not None]
 
     def _next_deadline(self) -> float:
-        return min([self._heartbeat.due, *(slot.due for slot in self._slots if slot.process is None)])
+        missing = [] if self._stopping else [slot.due for slot in self._slots if slot.process is None]
+        return min([self._heartbeat.due, *missing])
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -175,15 +171,18 @@ class _Main:
         name = signal.Signals(number).name
         if self._stopping:
             say(f"{name} again: ending at once; what was under way is sent to others")
-            for pid in self._pids():
-                os.kill(pid, signal.SIGKILL)
+            self._send(signal.SIGKILL)
             os._exit(128 + number)
         self._stopping = True
         say(f"{name}: letting the steps under way end; the same again ends them at once")
-        for pid in self._pids():
-            os.kill(pid, signal.SIGTERM)
+        self._send(signal.SIGTERM)
         if self._beating:
             raise _Stopping
+
+    def _send(self, number: int) -> None:
+        for pid in self._pids():
+            with suppress(ProcessLookupError):  # multiprocessing has noted its end, this process not yet
+                os.kill(pid, number)
 
 
 @contextmanager
