@@ -79,9 +79,10 @@ def _follow_main() -> None:
     what to do: SIGTERM, once or more, lets it end after its step. With the main process gone, it ends at once."""
     from billiard.util import set_pdeathsig
 
-    for number in DRAINS:
-        signal.signal(number, signal.SIG_IGN)
+    # Signals wait since before the fork; SIGTERM is never ignored, for what waits of an ignored signal is lost.
     signal.signal(signal.SIGTERM, _drain)
+    for number in set(DRAINS) - {signal.SIGTERM}:
+        signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):  # known on Linux only
         set_pdeathsig(signal.SIGKILL)
     main = multiprocessing.parent_process()
@@ -132,13 +133,21 @@ def _make_worker(url: str, node: str) -> Any:
 
 
 def _restrict(app: Any) -> None:
-    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both."""
+    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both. No message is
+    decompressed, to whatever size: farthest compresses none."""
     from celery.worker.control import Panel
+    from kombu import compression
 
+    for content_type in compression.encoders():  # type: ignore[no-untyped-call]
+        compression.register(_refuse, _refuse, content_type)  # type: ignore[no-untyped-call]
     for name in set(app.tasks) - {TASK, SUBTREE_TASK}:
         app.tasks.unregister(name)
     for name in set(Panel.data) - QUESTIONS:
         del Panel.data[name]
+
+
+def _refuse(body: bytes) -> bytes:
+    raise ValueError("a compressed message")
 
 
 def _leave_logging(**options: Any) -> None:

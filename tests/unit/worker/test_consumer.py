@@ -1,0 +1,44 @@
+"""A process of a worker, before it has a message: what it makes of signals, and what of Celery is left to messages."""
+
+import subprocess
+import sys
+
+SIGNALS = """
+import os, signal
+from celery.worker import state
+from farthest.worker import consumer
+signal.pthread_sigmask(signal.SIG_BLOCK, consumer.DRAINS)
+for number in consumer.DRAINS:
+    os.kill(os.getpid(), number)
+consumer._follow_main()
+print(state.should_stop)
+"""
+
+COMPRESSED = """
+import bz2, lzma, zlib
+from kombu import compression
+from kombu.message import Message
+from farthest.worker import consumer
+from farthest.worker.app import celery_app
+consumer._restrict(celery_app("redis://localhost:6379/0"))
+body = bytes(2**20)
+made = {"gzip": zlib.compress(body), "bzip2": bz2.compress(body), "xz": lzma.compress(body)}
+for name, said in made.items():
+    message = Message(said, headers={"compression": name})
+    print(name, len(message.errors), len(message.body) == len(said))
+print({compression.get_decoder(name) for name in compression.encoders()} == {consumer._refuse})
+"""
+
+
+def printed(program: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, timeout=60, check=True
+    ).stdout
+
+
+def test_a_signal_that_came_before_a_process_listened_is_heard() -> None:
+    assert printed(SIGNALS) == "0\n"
+
+
+def test_no_message_is_decompressed() -> None:
+    assert printed(COMPRESSED) == "gzip 1 True\nbzip2 1 True\nxz 1 True\nTrue\n"
