@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, inspect, select
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import StorageError
+from farthest.models import sqlite
 from farthest.models.failures import storage_errors
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, lock_schema, metadata, version
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 
 def bring_up_to_date(database: Database, create: bool) -> None:
-    """Raises StorageError where the tables cannot be used: none (without ``create``), another's, or too new ones."""
+    """Raises StorageError where the tables cannot be used: none (without ``create``), another's, or too new
+    ones, or views and triggers in their place."""
     with database.read() as connection:
+        if connection.dialect.name == "sqlite":
+            sqlite.check_schema(connection, database.place, {*metadata.tables, VERSION_TABLE})
         found = _schema_version(connection)
     if found == SCHEMA_VERSION:
         return

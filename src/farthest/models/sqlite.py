@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,21 @@ def check_file(path: Path, create: bool) -> None:
         raise StorageError(f"{path}: the folder {path.parent} does not exist; make it, or name another place")
 
 
+def check_schema(connection: Connection, place: str, tables: Collection[str]) -> None:
+    """Raises StorageError where one of the tables is none, but a view or a virtual table, or has a trigger: that is a
+    program, which runs where rows are read or written, and farthest makes none."""
+    objects = connection.exec_driver_sql(
+        "SELECT type, name, tbl_name FROM sqlite_master WHERE coalesce(rootpage, 0) = 0"
+    )
+    for kind, name, table in objects:
+        if str(table).lower() in tables:
+            what = f"virtual table {name!r}" if kind == "table" else f"{kind} {name!r}"
+            raise StorageError(
+                f"{place}: it has the {what}, which farthest has not made and which could do anything with what is "
+                f"stored; if you made it, drop the {kind}, else trust no job of this file"
+            )
+
+
 def engine_options(path: Path | None, parsed: URL, busy_seconds: float) -> dict[str, Any]:
     """The arguments of ``create_engine``; its URL too, as ``url``, where it is another."""
     # isolation_level None: Python's module starts no transactions of its own; the "begin" listener does.
@@ -85,6 +101,7 @@ def prepare(engine: Engine, place: str, path: Path | None, busy_seconds: float) 
             f"page_size={PAGE_BYTES}",
             "synchronous=NORMAL",
             "foreign_keys=ON",
+            "trusted_schema=OFF",
             "secure_delete=OFF",
             f"journal_size_limit={64 << 20}",
         ):

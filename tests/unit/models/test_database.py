@@ -82,6 +82,41 @@ def test_tables_of_other_programs_may_stand_beside_ours(place: Path) -> None:
         assert Jobs(database).list() == []
 
 
+ENDLESS = "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT n FROM r"
+
+
+@pytest.mark.parametrize(
+    ("statements", "told"),
+    [
+        (["DROP TABLE solution", f"CREATE VIEW Solution AS {ENDLESS}"], "view 'Solution'"),
+        (
+            [f"DROP TABLE {VERSION_TABLE}", f"CREATE VIEW {VERSION_TABLE} AS {ENDLESS}"],
+            f"view '{VERSION_TABLE}'",
+        ),
+        ([f"CREATE TRIGGER a AFTER INSERT ON JOB BEGIN SELECT max(n) FROM ({ENDLESS}); END"], "trigger 'a'"),
+        (["CREATE TRIGGER b AFTER INSERT ON puzzle BEGIN DELETE FROM layer; END"], "trigger 'b'"),
+        (["DROP TABLE state", "CREATE VIRTUAL TABLE state USING rtree(a, b, c)"], "virtual table 'state'"),
+    ],
+)
+def test_a_file_whose_tables_are_programs_is_refused(place: Path, statements: list[str], told: str) -> None:
+    open_database(str(place), create=True).close()
+    with sqlite3.connect(place) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+    for create in (True, False):
+        with pytest.raises(StorageError, match=f"{place}: it has the {told}, which farthest has not made"):
+            open_database(str(place), create=create)
+
+
+def test_views_beside_our_tables_are_the_users_own(place: Path) -> None:
+    open_database(str(place), create=True).close()
+    with sqlite3.connect(place) as connection:
+        connection.execute("CREATE VIEW mine AS SELECT count(*) FROM job")
+    connection.close()
+    open_database(str(place), create=False).close()
+
+
 def test_after_closing_everything_is_in_the_one_file(tmp_path: Path) -> None:
     with open_database(str(tmp_path / "x.db"), create=True) as database:
         Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
