@@ -159,6 +159,19 @@ def test_a_job_that_fails_is_told_of_and_passed_over(quick: Cluster, process: Pr
 
 
 @pytest.mark.slow
+def test_a_job_that_waits_for_room_is_told_by_one_that_runs_once(quick: Cluster, process: Process) -> None:
+    job = quick.submit("3-puzzle")
+    with open_database(quick.database_url, create=False) as database:
+        jobs = Jobs(database)
+        assert jobs.claim(job, "elsewhere/1/0")
+        assert jobs.set_back(job, "elsewhere/1/0", "Redis has no memory left") is not None
+    result = process("coordinator", "--once", env=quick.environment)
+    assert result.returncode == 1
+    assert f"WARNING job {job} waits: Redis has no memory left" in result.stderr
+    assert quick.job(job).status == "queued"
+
+
+@pytest.mark.slow
 def test_it_survives_a_restart_of_the_database(quick: Cluster, postgres_server: PostgresServer) -> None:
     coordinator = quick.add_coordinator()
     says(coordinator, "waiting for jobs")

@@ -11,7 +11,7 @@ FAILED = 1
 
 
 @click.command()
-@click.option("--once", is_flag=True, help="Leave when the queue is empty.")
+@click.option("--once", is_flag=True, help="Leave when no job can be run now.")
 @click.option("--healthy", is_flag=True, help="Only say whether a coordinator lives on this host.")
 @allow_module_option
 @database_option
@@ -21,7 +21,7 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
 
     Start as many as you like: each job is run by one of them, and by another one when that one dies. The log
     goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the job under way and hand it back. With
-    --once, exit status 1 says that a job failed; with --healthy, that no coordinator lives here.
+    --once, exit status 1 says that a job failed, or waits for room; with --healthy, that no coordinator lives here.
 
     \b
     Examples:

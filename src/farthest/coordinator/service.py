@@ -81,7 +81,8 @@ class Service:
         patiently(nodes.check)
 
     def run(self, *, once: bool = False) -> int:
-        """Runs jobs until a signal says stop, or with ``once`` until the queue is empty. Returns how many failed.
+        """Runs jobs until a signal says stop, or with ``once`` until none is left that may be run now. Returns how many
+        failed, or wait because there was no room for them.
 
         A job that is under way at the signal stores a checkpoint and is handed back to the queue.
         """
@@ -98,6 +99,7 @@ class Service:
                     if record is not None:
                         self._run_job(record, stop)
                     elif once:
+                        self._failures += self._waiting()
                         break
                     else:
                         _pause(POLL_SECONDS, stop)
@@ -110,6 +112,12 @@ class Service:
                     break
         log.info("stopped")
         return self._failures
+
+    def _waiting(self) -> int:
+        waiting = [job for job in self._jobs.list() if job.submitted and job.not_before is not None]
+        for job in waiting:
+            log.warning("job %d waits: %s", job.id, job.error)
+        return len(waiting)
 
     def _run_job(self, record: JobRecord, stop: StopRequest) -> None:
         """Runs a claimed job to its end, or hands it back for want of room. Raises UnavailableError or
