@@ -17,6 +17,7 @@ from pathlib import Path
 from farthest.environment import SPOOL
 from farthest.errors import SettingError
 from farthest.models.leases import is_of_this_host, owner_is_dead, owner_token
+from farthest.puzzles.puzzle_file import read_bytes
 
 PREFIX = "farthest-coordinator-"
 BEAT_SECONDS = 5.0
@@ -67,11 +68,16 @@ def alive() -> bool:
 def _is_fresh(file: Path) -> bool:
     try:
         late = time.time() - file.stat().st_mtime > LATE_SECONDS
-        owner = file.read_text()
+        owner = _owner(file)
     except OSError:  # ended meanwhile, or another user's
         return False
     # The folder may be shared by containers, each a host of its own.
     return not late and is_of_this_host(owner) and not owner_is_dead(owner)
+
+
+def _owner(file: Path) -> str:
+    """The token in a file, which others may have put into a folder that is theirs too: a pipe, or anything."""
+    return read_bytes(file).decode(errors="replace")
 
 
 def _folder() -> Path:
@@ -87,5 +93,5 @@ def _bury_the_dead(folder: Path) -> None:
     """Removes the files of coordinators that were killed."""
     for file in folder.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            if owner_is_dead(file.read_text()):
+            if owner_is_dead(_owner(file)):
                 file.unlink()

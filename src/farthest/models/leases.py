@@ -14,6 +14,9 @@ from datetime import datetime
 from pathlib import Path
 from time import monotonic
 
+_LONGEST_PID = 19
+"""Digits."""
+
 LEASE_SECONDS = 60.0
 """How long an owner that cannot be looked at (another host) may be silent before its job may be claimed."""
 
@@ -58,7 +61,8 @@ def is_of_this_host(token: str) -> bool:
 def owner_is_dead(token: str) -> bool:
     """True only where the token's process certainly runs no more; False where that cannot be known."""
     host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
-    if host != host_name() or not pid_text.isdecimal() or os.name != "posix":
+    known = pid_text.isdecimal() and len(pid_text) <= _LONGEST_PID
+    if host != host_name() or not known or os.name != "posix":
         return False
     pid = int(pid_text)
     ticks, _, scope = start.partition(".")

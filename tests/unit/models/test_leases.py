@@ -9,6 +9,8 @@ import pytest
 from farthest.models import leases
 from farthest.models.leases import owner_is_dead, owner_token
 
+HOST = os.uname().nodename
+
 
 def token_of(process: subprocess.Popen[bytes]) -> str:
     host, _, start = owner_token().rsplit("/", 2)
@@ -71,6 +73,9 @@ def test_without_proc_a_process_number_must_do(monkeypatch: pytest.MonkeyPatch) 
     assert owner_is_dead(f"{host}/{finished.pid}/0")
 
 
-@pytest.mark.parametrize("token", ["", "x", "/", "//", "a/b/c", f"{os.uname().nodename}/x/0"])
+MALFORMED = ["", "x", "/", "//", "a/b/c", f"{HOST}/x/0", f"{HOST}/{'9' * 5000}/0", f"{HOST}/{'9' * 19}/0"]
+
+
+@pytest.mark.parametrize("token", MALFORMED)
 def test_a_malformed_token_is_not_dead(token: str) -> None:
     assert not owner_is_dead(token)

@@ -1,0 +1,27 @@
+"""The files by which coordinators are known to live, in a folder where others may put files too."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from farthest.coordinator.heartbeat import PREFIX, alive, beating
+from farthest.models.leases import owner_token
+
+
+def test_what_others_put_into_the_folder_holds_nothing_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FARTHEST_SPOOL", str(tmp_path))
+    host, pid, start = owner_token().rsplit("/", 2)
+    os.mkfifo(tmp_path / f"{PREFIX}pipe")
+    (tmp_path / f"{PREFIX}folder").mkdir()
+    (tmp_path / f"{PREFIX}bytes").write_bytes(b"\xff\xfe" * 2**20)
+    (tmp_path / f"{PREFIX}digits").write_text(f"{host}/{'9' * 5000}/1.{start.partition('.')[2]}")
+    dead = tmp_path / f"{PREFIX}dead"
+    dead.write_text(f"{host}/{pid}/1.{start.partition('.')[2]}")
+    others = set(tmp_path.iterdir()) - {dead}
+    with beating():
+        assert alive()
+        assert not dead.exists()
+    assert set(tmp_path.iterdir()) == others
