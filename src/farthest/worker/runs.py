@@ -202,7 +202,7 @@ def _keys(client: Redis, run: str) -> list[bytes]:
 def others(nodes: RedisNodes, attempt_of: str) -> bool:
     """Whether there are runs of other jobs, whose coordinators were seen of late. Raises what redis-py does."""
     known: Any = nodes.main.zrangebyscore(RUNS, nodes.now() - SEEN_SECONDS, "+inf")
-    return any(name.decode().rpartition("-")[0] != attempt_of for name in known)
+    return any(_decoded(name).rpartition("-")[0] != attempt_of for name in known)
 
 
 def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:

@@ -210,7 +210,9 @@ class SearchRun:
     def facts(self) -> SearchFacts:
         """What the search is. Raises LateStepError where it has ended, VersionError for another version's."""
         found: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self._meta))
-        fields = {name.decode(): value.decode(errors="replace") for name, value in found.items()}
+        fields = {
+            name.decode(errors="replace"): value.decode(errors="replace") for name, value in found.items()
+        }
         return SearchFacts.of(fields, self.run)
 
     def batch(self, bound: int, number: int) -> list[Node]:

@@ -11,7 +11,7 @@ import pytest
 from bounds import little_memory
 from farthest.coordinator.outstanding import Outstanding
 from farthest.coordinator.publisher import Publisher
-from farthest.errors import LostStateError, StorageError
+from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.written import node_of, piece_of
 from farthest.worker import runs
 from farthest.worker.app import TASK
@@ -22,6 +22,7 @@ from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
 from farthest.worker.reports import MOST_OF_A_MESSAGE, Report
 from farthest.worker.run_store import RunStore
 from farthest.worker.scatter_run import ScatterRun
+from farthest.worker.search_runs import SearchRun
 from farthest.worker.tasks import StepProcess
 from run_cases import Nodes, begin_run
 from scatter_cases import scatter_case
@@ -390,6 +391,15 @@ def test_names_of_runs_do_not_match_those_of_others(nodes: Nodes, begin: Callabl
         nodes.main.zadd(runs.RUNS, {name: 0})
     runs.drop_dead(nodes, "2")
     assert run.committed(0) == set(run.counts(0)) or run.committed(0)
+
+
+def test_names_that_are_no_text_stop_nobody(nodes: Nodes) -> None:
+    assert not runs.others(nodes, "2")
+    nodes.main.zadd(runs.RUNS, {b"\xff\xfe": nodes.now(), b"2-ab": nodes.now()})
+    assert runs.others(nodes, "2")
+    nodes.main.hset("farthest:run:2-ab:meta", b"\xff", "x")
+    with pytest.raises(LateStepError):
+        SearchRun(nodes, "2-ab").facts()
 
 
 def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., RunStore]) -> None:
