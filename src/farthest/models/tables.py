@@ -44,14 +44,22 @@ _MOST_DIGITS = 4000
 class UtcDateTime(TypeDecorator[datetime]):
     """Aware datetimes in Python, the same instant without a zone, in UTC, in the database.
 
-    What is no time there is given as it is: ``records`` tells it with its row.
+    What is no time there is given as it is, and taken so, to be compared with: ``records`` tells it with its row.
     """
 
     impl = DateTime
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else value.astimezone(UTC).replace(tzinfo=None)
+    def bind_processor(self, dialect: Dialect) -> Callable[[Any], Any]:
+        written = self.impl_instance.bind_processor(dialect)
+
+        def process(value: Any) -> Any:
+            if not isinstance(value, datetime):
+                return value
+            moment = value.astimezone(UTC).replace(tzinfo=None)
+            return written(moment) if written else moment
+
+        return process
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
         parsed = self.impl_instance.result_processor(dialect, coltype)

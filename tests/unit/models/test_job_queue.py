@@ -4,7 +4,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from farthest.errors import JobError
 from farthest.models.database import Database
@@ -13,7 +13,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord, Setbacks, now
-from farthest.models.tables import job
+from farthest.models.tables import job as table
 
 HERE = owner_token()
 ELSEWHERE = "elsewhere/1/0"
@@ -179,12 +179,31 @@ def test_a_job_may_be_set_back_for_weeks(jobs: Jobs) -> None:
 def test_damaged_progress_holds_no_job_up(jobs: Jobs, database: Database, progress: str) -> None:
     job_id = submit(jobs)
     with database.write() as connection:
-        connection.execute(update(job).values(progress=progress))
+        connection.execute(update(table).values(progress=progress))
     assert claim(jobs).progress is None
     with database.write() as connection:
-        connection.execute(update(job).values(progress=progress))
+        connection.execute(update(table).values(progress=progress))
     assert jobs.set_back(job_id, HERE, "full") is not None
     assert Setbacks.of(jobs.get(job_id).progress) == Setbacks(1)
+
+
+NO_TIMES = ["'x'", "-1", "1e999", "x'ff'", "'2026-13-01'"]
+
+
+@pytest.mark.parametrize("status", ["queued", "running"])
+@pytest.mark.parametrize("value", NO_TIMES)
+def test_what_is_no_time_holds_no_job_up(jobs: Jobs, database: Database, status: str, value: str) -> None:
+    if database.path is None:
+        pytest.skip("a server's columns hold times alone")
+    damaged, other = submit(jobs), submit(jobs)
+    with database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE job SET started = {value} WHERE id = {damaged}")
+        connection.exec_driver_sql(f"UPDATE job SET lease_until = {value}, owner = 'x', status = '{status}'")
+    assert claim(jobs).id == other
+    with database.read() as connection:
+        (found,) = connection.execute(select(table.c.status, table.c.error).where(table.c.id == damaged))
+    assert found.status == "failed"
+    assert "column started" in found.error
 
 
 def claim(jobs: Jobs) -> JobRecord:
