@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster import Cluster, Result, Service, until
+from farthest.models import tables
 from servers import PostgresServer, RedisServer
 
 LEASE_SECONDS = 1.0
@@ -211,6 +212,10 @@ def kill_database_in_a_checkpoint(arena: Arena) -> None:
     arena.postgres.start()
 
 
+ITS_RUNS = {"id", "status", "owner", "lease_until", "started", "progress", "error"}
+"""Columns of a job that are about who runs it."""
+
+
 def turn_database_back(arena: Arena) -> None:
     """To the last checkpoint but one: a replica that lagged behind has taken the server's place."""
     import psycopg
@@ -227,11 +232,16 @@ def turn_database_back(arena: Arena) -> None:
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             for table in ("layer", "chunk"):
                 connection.execute(f"CREATE TEMPORARY TABLE old_{table} AS SELECT * FROM {table} {same}", job)
+            connection.execute("CREATE TEMPORARY TABLE old_job AS SELECT * FROM job WHERE id = %(job)s", job)
             was = depth()
         until(lambda: True if depth() != was else None, arena.patience, "there is another checkpoint")
         with connection.transaction():
-            running = "WHERE id = %(job)s AND status = 'running'"
-            struck = connection.execute(f"UPDATE job SET depth = %(depth)s {running}", {**job, "depth": was})
+            kept = ", ".join(
+                f"{name} = old_job.{name}" for name in sorted(set(tables.job.c.keys()) - ITS_RUNS)
+            )
+            struck = connection.execute(
+                f"UPDATE job SET {kept} FROM old_job WHERE job.id = old_job.id AND job.status = 'running'"
+            )
             if not struck.rowcount:
                 arena.say("too late: the checkpoint was the result")
                 return

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -171,10 +172,10 @@ def test_values(process: Process, redis_url: str, name: str, value: str) -> None
 
 @pytest.mark.slow
 def test_workers_of_another_version(process: Process, redis_url: str) -> None:
-    record = WorkerRecord("farthest@old", "old", 1, "0.0.1", -1, 1, "2026-01-01T00:00:00+00:00")
+    record = WorkerRecord("farthest@old", "old", 1, "0.0.1", 0, 1, "2026-01-01T00:00:00+00:00")
     with Redis.from_url(redis_url) as redis:
         redis.set("farthest:worker:farthest@old", json.dumps(asdict(record)))
-        redis.zadd("farthest:workers", {"farthest@old": 2**40})
+        redis.zadd("farthest:workers", {"farthest@old": time.time()})
     environment = {"FARTHEST_REDIS_URL": redis_url, "FARTHEST_SMALL_LAYER_STATES": "0"}
     result = process("enumerate", "eight-kinds", "--workers", "celery", env=environment)
     one_error(result.stderr, result.returncode, "farthest 0.0.1", "run the same version")

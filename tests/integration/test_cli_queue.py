@@ -227,11 +227,11 @@ def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -
 def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     with watching("1") as (process, _):
-        time.sleep(1.5)
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("Job 1 waits in the queue")
         process.send_signal(signal.SIGINT)
-        _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert told == "Stopped watching; job 1 is not touched by that.\n"
+        assert process.stderr.read() == "Stopped watching; job 1 is not touched by that.\n"
+        assert process.wait(60) == 130
     assert Jobs(database).get(1).status == "queued"
 
 
