@@ -27,7 +27,7 @@ LATER_CHECKPOINT = r"checkpoint at depth ([3-9]|\d\d)"
 def cluster(tmp_path: Path, redis_url: str, postgres_url: str) -> Iterator[Cluster]:
     """Nothing runs yet. Every layer goes to workers, which pause before each step; checkpoints as often as can be."""
     environment = {"SMALL_LAYER_STATES": 0, "CHECKPOINT_SECONDS": 0}
-    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.08) as cluster:
+    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.15) as cluster:
         yield cluster
 
 
