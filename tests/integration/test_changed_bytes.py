@@ -1,12 +1,13 @@
 """Whatever is changed in a stored job, `verify` tells it, or nothing reads it; no answer is wrong."""
 
+import sqlite3
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Boolean, Column, Connection, Table, create_engine, delete, insert, select, update
+from sqlalchemy import Column, Connection, Table, create_engine, delete, insert, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from farthest.models.tables import chunk, iteration, job, layer, metadata, puzzle, solution, state
@@ -38,6 +39,32 @@ def test_changed_bytes_are_told_or_not_read(tmp_path: Path) -> None:
     assert wrong(found) == []
     assert sum(flip.told for flip in found) > 15
     assert sum(bool(reason(flip.label)) for flip in found) > 15
+
+
+@pytest.mark.parametrize(
+    ("job", "statement"),
+    [
+        (1, "UPDATE job SET complete = '[[[['"),
+        (1, "UPDATE job SET has_map = 2"),
+        (1, "UPDATE job SET finished = finished || '0'"),
+        (1, "UPDATE job SET created = replace(created, ' ', 'T')"),
+        (2, "UPDATE iteration SET complete = 3.5"),
+        (2, "UPDATE iteration SET solutions = '0' || solutions"),
+    ],
+)
+def test_values_that_mean_the_same_but_were_not_written_are_told(
+    tmp_path: Path, job: int, statement: str
+) -> None:
+    for words in (("enumerate", "3-puzzle"), ("solve", "3-puzzle", "21/30")):
+        assert ask(words, tmp_path / "maps.db")[0][0] == 0
+    verify = ("verify", str(job), "--json")
+    assert ask(verify, tmp_path / "maps.db")[0][0] == 0
+    plain = sqlite3.connect(tmp_path / "maps.db")
+    assert plain.execute(statement).rowcount
+    plain.commit()
+    plain.close()
+    (status, _), problem = ask(verify, tmp_path / "maps.db")
+    assert (status, problem) == (2, "")
 
 
 class Stored:
@@ -147,8 +174,7 @@ def changes(stored: Stored, columns: list[Column[Any]]) -> tuple[int, list[str]]
         # Without the types of the program, which would refuse most.
         plain = Table(table.name, metadata.__class__(), autoload_with=stored._engine)
         for value in values(column, old):
-            truth = isinstance(column.type, Boolean) and value is not None and bool(value) == old
-            if value == old or truth:
+            if value == old:
                 continue
             problem = stored.check(plain, plain.c[column.name], value)
             made += problem is not None

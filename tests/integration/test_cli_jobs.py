@@ -66,6 +66,18 @@ def test_delete(place: str, run: Run, run_json: RunJson) -> None:
     assert "there is no job 1" in run("delete", "1", status=2).stderr
 
 
+def test_a_damaged_job_is_deleted_as_its_message_says(folder: Path, run: Run) -> None:
+    run("enumerate", "3-puzzle")
+    plain = sqlite3.connect("farthest.db")
+    plain.execute("UPDATE job SET id = 99999999999, keys = 11")
+    plain.commit()
+    plain.close()
+    assert "`farthest delete 99999999999`" in run("jobs", status=2).stderr
+    said = run("delete", "99999999999").stdout
+    assert said.startswith("Deleted job 99999999999 (which was damaged) from farthest.db: ")
+    assert "No jobs" in run("jobs").stdout
+
+
 def test_a_running_job_is_not_deleted(place: str, run: Run) -> None:
     run("enumerate", "3-puzzle")
     puzzle = catalogue.load("3-puzzle")

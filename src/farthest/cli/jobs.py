@@ -112,12 +112,13 @@ def delete(job: str, database: str | None, as_json: bool) -> None:
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
-        record = repository.find(job)
-        size = repository.delete(record.id)
+        number, name = repository.find_to_delete(job)
+        size = repository.delete(number)
         if as_json:
-            print_json({"job": record.id, "puzzle": record.name, "bytes": size, "database": opened.place})
+            print_json({"job": number, "puzzle": name, "bytes": size, "database": opened.place})
         else:
-            click.echo(f"Deleted job {record.id} ({record.name}) from {opened.place}: {bytes_text(size)}.")
+            what = "which was damaged" if name is None else name
+            click.echo(f"Deleted job {number} ({what}) from {opened.place}: {bytes_text(size)}.")
 
 
 def _row(record: JobRecord) -> tuple[str, ...]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from farthest.errors import StorageError
+from sqlalchemy import BigInteger, ColumnElement, literal
+
+from farthest.errors import StorageError, UnavailableError
 from farthest.models import naming
 from farthest.models.database import Database
 from farthest.models.records import (
@@ -27,6 +29,9 @@ Records = list[JobRecord]
 Layers = list[LayerRecord]
 Damages = list[StorageError]
 
+_LONGEST_ID = 18
+"""Digits of a job's id; more may be too many for a database."""
+
 
 class JobReader:
     """What is asked of jobs; ``Jobs`` adds what changes them."""
@@ -37,7 +42,7 @@ class JobReader:
     def get(self, job_id: int) -> JobRecord:
         """The job with this id; JobError if there is none, StorageError where it is not what was stored."""
         with self._database.read() as connection:
-            row = connection.execute(select_jobs().where(job.c.id == job_id)).one_or_none()
+            row = connection.execute(select_jobs().where(is_job(job_id))).one_or_none()
         if row is None:
             raise naming.no_such_id(self._database.place, job_id, self.list())
         return job_record(row)
@@ -50,9 +55,9 @@ class JobReader:
         """
         wanted = text.strip()
         if wanted.isdecimal() and wanted.isascii():
-            found = self.get(int(wanted)) if len(wanted) < 10 else None
-            if found is None:
+            if len(wanted) > _LONGEST_ID:
                 raise naming.no_such_id(self._database.place, wanted, self.list())
+            found = self.get(int(wanted))
             if has_map and not (found.status == FINISHED and found.has_map):
                 raise naming.no_map(found)
             return found
@@ -69,6 +74,20 @@ class JobReader:
         if without_map is None:
             raise naming.no_such_name(self._database.place, wanted, self.list())
         raise naming.no_map(without_map)
+
+    def find_to_delete(self, text: str) -> tuple[int, str | None]:
+        """The id of the job that ``text`` means, as ``find`` has it, and its puzzle's name. By its id also one that is
+        not what was stored; nobody knows its name then (None). Raises as ``find`` does."""
+        wanted = text.strip()
+        try:
+            found = self.find(wanted)
+        except UnavailableError:
+            raise
+        except StorageError:
+            if wanted.isdecimal() and wanted.isascii():
+                return int(wanted), None
+            raise
+        return found.id, found.name
 
     def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
         """The newest unfinished job of the same puzzle and parameters that no live process runs.
@@ -122,3 +141,8 @@ class JobReader:
                 except StorageError as damage:
                     damages.append(damage)
         return records, damages
+
+
+def is_job(job_id: int) -> ColumnElement[bool]:
+    """The row of a job, also where the number is larger than PostgreSQL gives: a damaged SQLite file may have it."""
+    return job.c.id == literal(job_id, BigInteger)

@@ -12,6 +12,7 @@ from sqlalchemy import delete, func, select
 from farthest.errors import JobError
 from farthest.models import naming
 from farthest.models.job_queue import JobQueue
+from farthest.models.job_reader import is_job
 from farthest.models.leases import LEASE_SECONDS
 from farthest.models.records import (
     ENUMERATION,
@@ -73,7 +74,7 @@ class Jobs(JobQueue):
         with self._database.write() as connection:
             # Nothing else is read of it: what is damaged must be removable.
             asked = select(job.c.puzzle_id, job.c.status, job.c.owner, job.c.lease_until)
-            record = connection.execute(asked.where(job.c.id == job_id)).one_or_none()
+            record = connection.execute(asked.where(is_job(job_id))).one_or_none()
             if record is None:
                 raise naming.no_such_id(self._database.place, job_id, self.list())
             runs = record.status == RUNNING and not may_be_taken(record.owner, record.lease_until, now())

@@ -26,7 +26,15 @@ from farthest.models.pipeline import in_order
 from farthest.models.record_digest import chain, record_digest
 from farthest.models.records import LayerRecord
 from farthest.models.rows import change_job, put_layers
-from farthest.models.sealing import CHUNK_COLUMNS, check_states, compare, rows_digest, seal, states_digest
+from farthest.models.sealing import (
+    CHUNK_COLUMNS,
+    ROWS,
+    check_states,
+    compare,
+    rows_digest,
+    seal,
+    states_digest,
+)
 from farthest.models.stored_values import check_values, damaged
 from farthest.models.tables import chunk, job, layer, state
 
@@ -194,11 +202,8 @@ class Maps:
     def leads(self, job_id: int) -> list[tuple[int, bytes]]:
         """The first number of each chunk of a sparse map, and the written form of its code, in order. Raises
         StorageError where they are not what was stored."""
-        rows = select(chunk.c.first_key, chunk.c.lead).where(
-            chunk.c.job_id == job_id, chunk.c.lead.is_not(None)
-        )
         with self._database.read() as connection:
-            found = connection.execute(rows.order_by(chunk.c.lead)).all()
+            found = connection.execute(ROWS["lead"].where(chunk.c.job_id == job_id)).all()
             for row in found:
                 check_values(chunk, ("first_key", "lead"), row, f"of job {job_id}", job_id)
             leads = [(row[0], bytes(row[1])) for row in found]

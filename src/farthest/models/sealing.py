@@ -2,20 +2,21 @@
 
 ``job.parts`` has a digest for each table of the job's rows in it, ``job.record_digest`` one of the job's row with
 ``parts`` and the puzzle's digest. Who runs an unfinished job, and how far it is, changes without that: it is not in the
-digest until the job is finished. A finished job never changes again.
+digest until the job is finished. A finished job never changes again. A job that an older version stored has none of
+these; the first transaction that writes a part of it seals all of it, and its puzzle.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from farthest.models.record_digest import StatesDigest, chain, record_digest
 from farthest.models.stored_values import canonical, damaged, json_object
-from farthest.models.tables import iteration, job, layer, puzzle, solution, state
+from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
 
 RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
 """Columns of ``job`` that say who runs an unfinished one."""
@@ -33,8 +34,10 @@ ROWS: dict[str, Select[Any]] = {
         )
     ).order_by(iteration.c.bound),
     "solution": select(solution.c.number, solution.c.moves).order_by(solution.c.number),
+    "chunk": select(chunk.c.record_digest).order_by(chunk.c.first_key),
+    "lead": select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)).order_by(chunk.c.lead),
 }
-"""The rows of a table that a digest in ``parts`` covers, in their order; of ``state``: see ``StatesDigest``."""
+"""The rows that a digest in ``parts`` covers, in their order; of ``state``: see ``StatesDigest``."""
 
 STATES_AT_ONCE = 5000
 
@@ -44,9 +47,26 @@ def seal(connection: Connection, job_id: int, parts: Mapping[str, str | None]) -
     row = connection.execute(_SEALED, {"job": job_id}).one()
     values = row._asdict()
     held = json_object(row.parts or "{}", "job", job_id, "parts", job_id)
+    if row.record_digest is None:  # new, or an older version of the program stored it, maybe with rows
+        held = _parts_besides(connection, job_id, parts)
+        _seal_puzzle(connection, row.puzzle_id)
     values["parts"] = canonical({name: one for name, one in {**held, **parts}.items() if one is not None})
     digest = record_digest("job", covered(values))
     connection.execute(_SEAL, {"job": job_id, "new_parts": values["parts"], "new_digest": digest})
+
+
+def _parts_besides(connection: Connection, job_id: int, written: Collection[str]) -> dict[str, str | None]:
+    """The digests of a job's parts as they are stored now, but for those that were written."""
+    held = {name: rows_digest(connection, job_id, name) for name in ROWS if name not in written}
+    return held if "state" in written else {**held, "state": states_digest(connection, job_id)}
+
+
+def _seal_puzzle(connection: Connection, puzzle_id: int) -> None:
+    """Stores the digest of a puzzle's row that an older version of the program has stored without."""
+    row = connection.execute(_UNSEALED_PUZZLE, {"puzzle": puzzle_id}).one_or_none()
+    if row is not None:
+        digest = record_digest("puzzle", row._asdict())
+        connection.execute(update(puzzle).where(puzzle.c.id == puzzle_id).values(record_digest=digest))
 
 
 def covered(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +138,8 @@ def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[An
 
 
 def _job_of(table: str) -> Any:
-    return {"layer": layer, "iteration": iteration, "solution": solution}[table].c.job_id
+    tables = {"layer": layer, "iteration": iteration, "solution": solution, "chunk": chunk, "lead": chunk}
+    return tables[table].c.job_id
 
 
 _SEALED = (
@@ -130,5 +151,11 @@ _SEAL = (
     update(job)
     .where(job.c.id == bindparam("job"))
     .values(parts=bindparam("new_parts"), record_digest=bindparam("new_digest"))
+)
+# Locked, so that nobody gives it another name meanwhile (PostgreSQL; SQLite has one writer at a time).
+_UNSEALED_PUZZLE = (
+    select(*(puzzle.c[name] for name in PUZZLE_COLUMNS))
+    .where(puzzle.c.id == bindparam("puzzle"), puzzle.c.record_digest.is_(None))
+    .with_for_update(key_share=True)
 )
 _PARTS = select(job.c.parts).where(job.c.id == bindparam("job"))

@@ -9,10 +9,10 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Float, Integer, LargeBinary, Table
+from sqlalchemy import Column, Float, Integer, LargeBinary, Table
 
 from farthest.errors import StorageError
-from farthest.models.tables import Digits, UtcDateTime
+from farthest.models.tables import Digits, Truth, UtcDateTime
 from farthest.puzzles.wording import shown
 from farthest.untrusted_json import read_json_object
 
@@ -62,7 +62,7 @@ def _kinds(column: Column[Any]) -> tuple[type, ...]:
         return (int,)
     if isinstance(kind, UtcDateTime):
         return (datetime,)
-    if isinstance(kind, Boolean):
+    if isinstance(kind, Truth):
         return (bool,)
     if isinstance(kind, Float):
         return (float, int)

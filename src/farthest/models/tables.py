@@ -63,15 +63,28 @@ class UtcDateTime(TypeDecorator[datetime]):
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
         parsed = self.impl_instance.result_processor(dialect, coltype)
+        written = self.impl_instance.bind_processor(dialect)
 
         def process(value: Any) -> Any:
             try:
                 moment = parsed(value) if parsed else value
             except (ValueError, TypeError):
                 return value
+            if written and written(moment) != value:  # it was not written by this class
+                return value
             return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
 
         return process
+
+
+class Truth(TypeDecorator[bool]):
+    """Truth values; SQLite holds 0 and 1. What is neither is given as it is: ``records`` tells it with its row."""
+
+    impl = Boolean
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any]:
+        return lambda value: bool(value) if type(value) is int and value in (0, 1) else value
 
 
 class Digits(TypeDecorator[int]):
@@ -90,7 +103,7 @@ class Digits(TypeDecorator[int]):
         number = (
             isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < _MOST_DIGITS
         )
-        return int(value) if number else value
+        return int(value) if number and (value == "0" or value[0] != "0") else value
 
 
 metadata = MetaData(
@@ -132,13 +145,13 @@ job = Table(
     Column("states", BigInteger),
     Column("eccentricity", Integer),
     Column("depth", Integer),
-    Column("complete", Boolean, nullable=False),
-    Column("has_map", Boolean, nullable=False),
+    Column("complete", Truth, nullable=False),
+    Column("has_map", Truth, nullable=False),
     Column("unit", String(8)),
     Column("keys", BigInteger),
     Column("digest", String(64)),
     Column("error", Text),
-    Column("submitted", Boolean, nullable=False, server_default=false()),
+    Column("submitted", Truth, nullable=False, server_default=false()),
     Column("progress", Text),
     Column("result", Text),  # of a search, as JSON
     # JSON: table to digest of the job's rows in it. Both are null where an older version stored the job.
@@ -208,7 +221,7 @@ iteration = Table(
     Column("pieces", BigInteger, nullable=False),
     Column("seconds", Float, nullable=False),
     Column("next_bound", Integer),
-    Column("complete", Boolean, nullable=False),
+    Column("complete", Truth, nullable=False),
     Column("kept", BigInteger),  # rows of subtree; null where an older version of the program stored it
     PrimaryKeyConstraint("job_id", "bound"),
     sqlite_with_rowid=False,

@@ -139,10 +139,10 @@ def older_database(url: str) -> None:
     with engine.begin() as connection:
         job = (
             "INSERT INTO job (id, puzzle_id, name, kind, parameters, layout, status, created, complete, has_map) VALUES"
-            " (5, 9, 'tiny', 'enumeration', '{}', '{}', 'finished', '2026-11-21 12:00:00', true, true)"
+            " (5, 9, 'tiny', 'enumeration', '{}', '{}', 'finished', '2026-11-21 12:00:00.000000', true, true)"
         )
         for statement in (
-            "INSERT INTO puzzle VALUES (9, 'd', 'tiny', '{}', '2026-11-21 12:00:00')",
+            "INSERT INTO puzzle VALUES (9, 'd', 'tiny', '{}', '2026-11-21 12:00:00.000000')",
             job,
             "INSERT INTO layer VALUES (5, 0, 1, NULL)",
             "INSERT INTO state VALUES (5, 0, 0, 'a')",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from farthest.errors import StorageError
+from farthest.errors import JobError, StorageError
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs, LayerRecord
 from farthest.models.maps import Maps
@@ -139,6 +139,40 @@ def test_a_job_of_an_older_version_is_told_by_table_row_and_column(
         jobs.get(stored)
 
 
+@pytest.mark.parametrize("lead", [None, b"\0\0"])
+def test_all_that_an_older_version_stored_is_sealed_with_the_first_write(
+    database: Database, jobs: Jobs, maps: Maps, job_id: int, lead: bytes | None
+) -> None:
+    maps.checkpoint(job_id, 2, [(0, 3, "uint8", b"\0\1\xff\2")], [LayerRecord(0, 1), LayerRecord(1, 2)], 0.25)
+    maps.add_states(job_id, STATES)
+    change(database, puzzle, record_digest=None)
+    change(database, job, parts=None, record_digest=None)
+    change(database, chunk, record_digest=None, lead=lead)
+    finish(jobs, job_id)
+    assert jobs.get(job_id).sealed
+    assert len(jobs.layers(job_id)) == 2
+    assert len(list(maps.chunks(job_id))) == 1
+    assert len(maps.leads(job_id)) == (lead is not None)
+    assert list(maps.states(job_id))
+    change(database, puzzle, name="other")
+    with pytest.raises(StorageError, match="table puzzle, row 1: it is not what was stored"):
+        jobs.get(job_id)
+
+
+def test_a_search_of_an_older_version_is_sealed_with_the_first_write(database: Database, jobs: Jobs) -> None:
+    searches = Searches(database)
+    search = jobs.add('{"p": 1}', "d", "fifteen", {"board": "b"}, {}, OWNER, kind=SEARCH)
+    searches.commit(
+        search, [IterationRecord(3, 10, 1, 1, 0.5, 5, complete=True)], [], [], [(0, "[]")], owner=OWNER
+    )
+    change(database, puzzle, record_digest=None)
+    change(database, job, parts=None, record_digest=None)
+    searches.finish(search, {"length": 3}, [(1, "[]")], depth=3, seconds=1.5, digest="ab", owner=OWNER)
+    assert jobs.get(search).sealed
+    assert len(searches.iterations(search)) == 1
+    assert len(searches.solutions(search)) == 2
+
+
 def test_damaged_jobs_are_told_beside_the_others_and_can_be_removed(
     database: Database, jobs: Jobs, stored: int
 ) -> None:
@@ -151,8 +185,18 @@ def test_damaged_jobs_are_told_beside_the_others_and_can_be_removed(
     with pytest.raises(StorageError, match="job 2: what is stored is damaged"):
         jobs.find("tiny")  # it may be the one that is meant
     assert jobs.find(str(stored)).id == stored
+    with pytest.raises(StorageError, match="job 2: what is stored is damaged"):
+        jobs.find_to_delete("tiny")
+    assert jobs.find_to_delete("2") == (newer, None)
+    assert jobs.find_to_delete("1") == (stored, "tiny")
     jobs.delete(newer, force=True)
     assert jobs.find("tiny").id == stored
+
+
+@pytest.mark.parametrize("number", ["99999999999", "9" * 400])
+def test_a_number_that_no_job_has(jobs: Jobs, number: str) -> None:
+    with pytest.raises(JobError, match=f"there is no job {number}"):
+        jobs.find_to_delete(number)
 
 
 def test_a_damaged_job_is_set_aside_by_coordinators(database: Database, jobs: Jobs) -> None:

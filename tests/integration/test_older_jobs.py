@@ -1,0 +1,96 @@
+"""Jobs that an older version of the program stored, without digests, and that this one finishes."""
+
+import signal
+
+import pytest
+
+import small_pieces
+from farthest.coordinator import search_loop
+from farthest.coordinator.enumeration import continue_job, enumerate_puzzle
+from farthest.coordinator.interrupts import Interrupted
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.search_settings import SearchReporter, SearchSettings
+from farthest.coordinator.settings import Settings
+from farthest.coordinator.solve import SearchInterrupted, solve_problem
+from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
+from farthest.models.leases import owner_token
+from farthest.puzzles.catalogue import load
+from farthest.search.problem import Problem
+from integration.conftest import Run, RunJson, alter
+
+
+def store_as_an_older_version() -> None:
+    for table, columns in (("puzzle", ""), ("job", ", parts = NULL"), ("chunk", "")):
+        alter(f"UPDATE {table} SET record_digest = NULL{columns}")
+
+
+def whole(job: int, run: Run, run_json: RunJson) -> bool:
+    """Whether the job is listed and shown, and `verify` finds its record sealed and nothing wrong."""
+    assert [one["status"] for one in run_json("jobs")["jobs"]] == ["finished"] * job
+    assert run_json("show", str(job))["status"] == "finished"
+    assert "older version" not in run("verify", str(job)).stdout
+    return bool(run_json("verify", str(job))["ok"])
+
+
+class StoppedAt(Reporter):
+    """Ctrl-C after a layer."""
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        if depth == 5:
+            signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("name", ["sliding-2x3", "hoppers"])
+def test_an_interrupted_enumeration(place: str, run: Run, run_json: RunJson, name: str) -> None:
+    with open_database(create=True) as database, pytest.raises(Interrupted):
+        enumerate_puzzle(load(name), database, Settings(), StoppedAt())
+    store_as_an_older_version()
+    assert run_json("enumerate", name)["job"] == 1
+    assert whole(1, run, run_json)
+    board = run_json("states", "1", "--depth", "2")["boards"][0]
+    assert run_json("distance", name, board)["distances"][0]["distance"] == 2
+
+
+def test_queued_enumerations(place: str, run: Run, run_json: RunJson) -> None:
+    run("submit", "3-puzzle")
+    run("submit", "3-puzzle", "--from", "start", "--histogram-only")
+    store_as_an_older_version()
+    owner = owner_token()
+    with open_database(create=False) as database:
+        for number in (1, 2):
+            record = Jobs(database).claim_next(owner)
+            assert record is not None
+            assert record.id == number
+            continue_job(record, database, Settings(), Reporter(), owner)
+    assert whole(2, run, run_json)
+    assert run_json("verify", "1")["ok"]
+    assert run_json("distance", "3-puzzle", "21/30")["distances"]
+
+
+class StoppedAfter(SearchReporter):
+    """Ctrl-C after some commits."""
+
+    left = 60
+
+    def progress(self, known: dict[str, object]) -> None:
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_an_interrupted_search(
+    place: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
+    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    puzzle = load(small_pieces.PUZZLE)
+    problem = Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    settings = SearchSettings(all_solutions=True, threads=1)
+    with open_database(create=True) as database:
+        with pytest.raises(SearchInterrupted):
+            solve_problem(problem, settings, None, database, StoppedAfter())
+        store_as_an_older_version()
+        solve_problem(problem, settings, None, database)
+    assert whole(1, run, run_json)
