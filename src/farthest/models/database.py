@@ -83,8 +83,8 @@ class Database:
                 self.engine.connect().execution_options(farthest_write=True) as connection,
                 connection.begin(),
             ):
-                self._thread.connection = connection
                 try:
+                    self._thread.connection = connection
                     yield connection
                 finally:
                     self._thread.connection = None
@@ -95,8 +95,9 @@ class Database:
         try:
             yield outer
         except BaseException:
-            # On a full disk SQLite has already undone the whole transaction, and the savepoint with it.
-            if outer.dialect.name != "sqlite" or outer.connection.driver_connection.in_transaction:  # type: ignore[union-attr]
+            # On a full disk SQLite has already undone the whole transaction, and the savepoint with it. Where a signal
+            # interrupted a statement, SQLAlchemy has dropped the connection, which must not be asked for.
+            if outer.invalidated or outer.dialect.name != "sqlite" or _in_transaction(outer):
                 part.rollback()
             raise
         part.commit()
@@ -113,6 +114,10 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _in_transaction(connection: Connection) -> bool:
+    return bool(connection.connection.driver_connection.in_transaction)  # type: ignore[union-attr]
 
 
 def open_database(url: str | None = None, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> Database:

@@ -3,11 +3,12 @@
 import gc
 from array import array
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, event, func, select, update
 
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import MOST_PAYLOAD, Unit
@@ -90,6 +91,40 @@ def test_a_checkpoint_replaces_the_older_one_and_its_states(jobs: Jobs, maps: Ma
     assert joined(maps.chunks(job_id)) == DISTANCES[::-1]
     assert maps.depth(job_id) == 5
     assert list(maps.states(job_id)) == []
+
+
+def test_ctrl_c_at_any_statement_of_a_checkpoint(
+    database: Database, jobs: Jobs, maps: Maps, job_id: int
+) -> None:
+    """Alone and as a part of a larger transaction it is undone, and the next transaction is stored."""
+    store(maps, job_id, DISTANCES)
+    left, told = 0, set()
+
+    def execute(_cursor: object, statement: str, *_more: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            told.add(statement.split(maxsplit=1)[0])
+            raise KeyboardInterrupt
+
+    event.listen(database.engine, "do_execute", execute)
+    try:
+        for number in count(1):
+            left = number
+            try:
+                with database.write():
+                    store(maps, job_id, DISTANCES[::-1], size=500, depth=4)
+            except KeyboardInterrupt:
+                left = 0
+                assert (maps.depth(job_id), joined(maps.chunks(job_id))) == (3, DISTANCES)
+                jobs.interrupt(job_id, f"at statement {number}")
+                assert jobs.get(job_id).error == f"at statement {number}"
+            else:
+                break
+    finally:
+        event.remove(database.engine, "do_execute", execute)
+    assert maps.depth(job_id) == 4
+    assert told >= {"SAVEPOINT", "RELEASE", "INSERT", "UPDATE", "DELETE", "SELECT"}
 
 
 def test_the_old_checkpoint_is_seen_until_the_new_one_is_whole(
