@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from typing import Any, TextIO
 
@@ -61,6 +61,22 @@ class SafeStream:
         return getattr(self.stream, name)
 
 
+class MessageStream(SafeStream):
+    """Standard error: a message that cannot be written there is lost, and changes neither what a command does nor the
+    status that it ends with."""
+
+    def write(self, text: str) -> int:
+        """As streams do."""
+        with suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """As streams do."""
+        with suppress(OSError):
+            self.stream.flush()
+
+
 def raw(stream: TextIO) -> TextIO:
     """The stream itself, for what steers a terminal on purpose; no text from elsewhere may go there."""
     return stream.stream if isinstance(stream, SafeStream) else stream
@@ -68,22 +84,22 @@ def raw(stream: TextIO) -> TextIO:
 
 @contextmanager
 def safe_streams() -> Iterator[None]:
-    """Lets standard output and standard error be safe meanwhile."""
+    """Lets standard output and standard error be safe meanwhile; messages that cannot be written are lost."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = map(_guarded, before)
+    sys.stdout, sys.stderr = _guarded(sys.stdout, SafeStream), _guarded(sys.stderr, MessageStream)
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
 
 
-def _guarded(stream: TextIO | None) -> Any:
+def _guarded(stream: TextIO | None, guard: type[SafeStream]) -> Any:
     if stream is None:  # closed from the beginning
         return None
     # Where a locale without UTF-8 is set by mistake, click would write UTF-8 past this stream.
     if (stream.encoding or "").lower() in _ASCII and isinstance(stream, TextIOWrapper):
         stream.reconfigure(encoding="utf-8")
-    return SafeStream(stream)
+    return guard(stream)
 
 
 _ASCII = ("ascii", "us-ascii", "ansi_x3.4-1968", "646")

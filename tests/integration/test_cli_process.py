@@ -106,6 +106,19 @@ def test_standard_output_that_is_full(process: Process) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_messages_that_cannot_be_written_change_no_status(process: Process) -> None:
+    for arguments, status in (
+        (["enumerate", "3-puzzle", "--progress"], 0),
+        (["verify", "99"], 2),
+        (["verify", "1", "--bogus"], 2),
+        (["puzzles", "nix"], 2),
+    ):
+        with open("/dev/full", "w") as full:
+            assert process(*arguments, stderr=full).returncode == status, arguments
+
+
 def test_standard_output_that_cannot_show_a_board(process: Process) -> None:
     result = process("puzzles", "eight-kinds", env={"PYTHONIOENCODING": "latin-1"})
     assert result.returncode == 2
