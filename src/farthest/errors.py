@@ -76,3 +76,7 @@ class SearchError(FarthestError):
 
 class ResourceError(FarthestError):
     """The enumeration needs more memory or disk than it may use."""
+
+
+class RedisTooSmallError(ResourceError):
+    """Redis may not use as much memory as the enumeration certainly needs."""

@@ -17,11 +17,17 @@ from sqlalchemy import update
 from cluster import Cluster, Service, until
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.queue import submit_puzzle
 from farthest.coordinator.service import SETBACKS_ALONE
+from farthest.coordinator.service import Service as CoordinatorService
+from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
-from farthest.models.records import Setbacks
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.models.records import LayerRecord, Setbacks
 from farthest.models.tables import job as table
 from farthest.puzzles.catalogue import load
+from farthest.worker.connections import RedisNodes
 
 pytestmark = pytest.mark.slow
 
@@ -133,6 +139,33 @@ def test_a_job_that_does_not_fit_fails_in_the_end(tmp_path: Path, redis_url: str
         finally:
             cluster.redis.config_set("maxmemory", "0")
     assert "It was so 6 times, without another job in Redis" in (record.error or "")
+
+
+def test_a_redis_that_has_shrunk_is_want_of_room(
+    tmp_path: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For a job that has run; a new one does not fit."""
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    nodes = RedisNodes([redis_url])
+    nodes.main.config_set("maxmemory", "8mb")
+    try:
+        with open_database(str(tmp_path / "jobs.db"), create=True) as database:
+            jobs = Jobs(database)
+            new, waited, stored = (
+                submit_puzzle(load("sliding-3x4"), database, Settings())[0].id for _ in range(3)
+            )
+            with database.write() as connection:
+                progress = json.dumps(Setbacks(1).progress())
+                connection.execute(update(table).where(table.c.id == waited).values(progress=progress))
+            Maps(database).checkpoint(stored, 0, [(0, 0, "uint8", b"\0")], [LayerRecord(0, 1)], None)
+            assert CoordinatorService(database, nodes).run(once=True) == 3
+            assert [jobs.get(job).status for job in (new, waited, stored)] == ["failed", "queued", "queued"]
+            for job in (new, waited, stored):
+                assert "of Redis, more than the 8.0 MiB of its servers" in (jobs.get(job).error or "")
+            assert jobs.get(waited).not_before is not None
+    finally:
+        nodes.main.config_set("maxmemory", "0")
+        nodes.close()
 
 
 def test_the_spool_is_full(tmp_path: Path, redis_url: str, postgres_url: str, digest: str) -> None:

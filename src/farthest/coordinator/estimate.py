@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.errors import RedisFullError, ResourceError
+from farthest.errors import RedisFullError, RedisTooSmallError, ResourceError
 from farthest.puzzles.definition import Puzzle
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather
@@ -136,7 +136,7 @@ def check_pattern(space: Space, needs: Estimate) -> None:
 def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
     """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
 
-    Raises ResourceError when that is certainly too little, RedisFullError when a server has no memory left now.
+    Raises RedisTooSmallError when that is certainly too little, RedisFullError when a server has no memory left now.
     """
     from farthest.worker.connections import MORE_MEMORY
 
@@ -165,8 +165,8 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Est
     return Estimate(keys, redis, _disk(keys, settings), limit)
 
 
-def _redis_too_small(space: Space, states: int, redis: int, limit: int) -> ResourceError:
-    return ResourceError(
+def _redis_too_small(space: Space, states: int, redis: int, limit: int) -> RedisTooSmallError:
+    return RedisTooSmallError(
         f"puzzle {space.puzzle.name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
         f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
         "take a smaller board"

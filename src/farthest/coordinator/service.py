@@ -28,6 +28,7 @@ from farthest.errors import (
     JobError,
     NoRoomError,
     RedisFullError,
+    RedisTooSmallError,
     StorageError,
     UnavailableError,
 )
@@ -131,6 +132,11 @@ class Service:
             raise
         except NoRoomError as error:
             self._set_back(record, error)
+        except RedisTooSmallError as error:
+            if _has_run(record):  # in a Redis that has shrunk since, and may grow again
+                self._set_back(record, RedisFullError(str(error)))
+            else:
+                self._settle(record, error)
         except Exception as error:
             self._settle(record, error)
         finally:
@@ -261,6 +267,11 @@ class LogReporter(Reporter):
             outcome.seconds,
             outcome.digest,
         )
+
+
+def _has_run(record: JobRecord) -> bool:
+    """Whether Redis was once large enough for a job: it has a checkpoint, or was handed back for want of room."""
+    return record.depth is not None or Setbacks.of(record.progress).times > 0
 
 
 def _check_settings() -> None:
