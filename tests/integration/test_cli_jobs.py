@@ -117,3 +117,9 @@ def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: 
     assert "progress      depth 4, states 1,234, blocks 2 of 8, workers 2, 1.2 s\n" in run("show", "2").stdout
     assert run_json("show", "2")["progress"] == progress
     assert "progress" not in run("show", "3").stdout
+
+
+def test_a_line_break_in_a_name_does_not_break_the_message(run: Run) -> None:
+    error = run("show", "1", "--database", "a\nb.db", status=2).stderr
+    assert error.startswith("Error: a\\nb.db: there is no such database; ")
+    assert error.count("\n") == 1

@@ -38,10 +38,11 @@ STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 class Failure(click.ClickException):
-    """One message, `Error: ...`, and an exit status."""
+    """One message, `Error: ...`, and an exit status. It is one line: a line break, of a file's name
+    perhaps, is shown as an escape."""
 
     def __init__(self, message: str, exit_status: int) -> None:
-        super().__init__(message)
+        super().__init__(message.replace("\n", "\\n"))
         self.exit_status = exit_status
 
     @property
