@@ -21,7 +21,7 @@ Row = tuple[int, int, str]
 
 
 def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str]:
-    """The boards of the codes: written side by side and decoded at once if the puzzle's tokens allow it."""
+    """The boards of the codes: written line by line and decoded at once if the puzzle's tokens allow it."""
     if not keys:
         return []
     template = space.puzzle.body.line_template()
@@ -34,8 +34,7 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str
     rows = bytearray(row * len(keys))
     cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)
     text, _ = codecs.charmap_decode(bytes(rows), "strict", table)
-    width = len(row)
-    return [text[start : start + width] for start in range(0, len(text), width)]
+    return text.split("\n")[:-1]
 
 
 def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.body import WILDCARD, board_place
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.notation import (
+    END_BYTE,
     ROW_BYTE,
     ROW_TOKEN,
     WALL_BYTE,
@@ -120,7 +121,8 @@ def board_template(body: Sliding) -> tuple[bytes, tuple[int, ...], str] | None:
     """For fast writing of many boards: (template, position of each cell in it, 256-character decoding table).
 
     Write label bytes at the positions of a copy of the template; then ``codecs.charmap_decode(row,
-    "strict", table)[0]`` is what ``format_board`` gives. None where a token is longer than one character.
+    "strict", table)[0]`` is what ``format_board`` gives, and the line's end. None where a token is longer than one
+    character.
     """
     table = notation(body)
     if not table.single:
@@ -134,9 +136,11 @@ def board_template(body: Sliding) -> tuple[bytes, tuple[int, ...], str] | None:
             if cell != WALL:
                 positions[cell] = len(template)
             template.append(WALL_BYTE if cell == WALL else 0)
+    template.append(END_BYTE)
     decoding = ["\ufffe"] * 256  # what charmap_decode takes for undefined
     decoding[: len(table.tokens)] = table.tokens
     decoding[WALL_BYTE], decoding[ROW_BYTE], decoding[WILDCARD_BYTE] = WALL_TOKEN, ROW_TOKEN, WILDCARD_TOKEN
+    decoding[END_BYTE] = "\n"
     return bytes(template), tuple(positions), "".join(decoding)
 
 

@@ -122,7 +122,7 @@ class Body(ABC):
     def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
         """For writing many boards fast without numpy: (template, position of each cell in it, 256-character decoding
         table), or None. Board bytes written at the positions of a copy of the template give, by
-        ``codecs.charmap_decode(copy, "strict", table)``, what ``format_board`` does."""
+        ``codecs.charmap_decode(copy, "strict", table)``, what ``format_board`` does, and the line's end."""
         return None
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:

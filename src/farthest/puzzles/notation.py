@@ -17,6 +17,7 @@ WILDCARD_TOKEN = "*"
 ROW_TOKEN = "/"
 
 # Bytes beside the labels 0..63 in the byte form of a line.
+END_BYTE = 252
 WALL_BYTE = 253
 ROW_BYTE = 254
 WILDCARD_BYTE = 255

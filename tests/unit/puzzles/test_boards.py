@@ -115,7 +115,7 @@ def test_template_writes_the_canonical_form(case: tuple[Sliding, tuple[int, ...]
     for position, label in zip(positions, board, strict=True):
         row[position] = label
     assert len(table) == 256
-    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == format_board(body, board)
+    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == format_board(body, board) + "\n"
 
 
 def outcome(read: Callable[[], bytes]) -> bytes | None:
