@@ -27,6 +27,7 @@ from farthest.models.records import (
 )
 from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
 from farthest.models.sealing import rows_digest, seal
+from farthest.models.structure import check_owners
 from farthest.models.tables import job, layer, puzzle, state
 
 __all__ = ["JobRecord", "Jobs", "LayerRecord"]
@@ -69,7 +70,7 @@ class Jobs(JobQueue):
 
         Gives the bytes of distances, boards and solutions removed; the database keeps that room for later jobs (on
         SQLite, VACUUM gives it back to the disk). A job that a live process runs is a JobError unless
-        ``force``.
+        ``force``, a file whose indexes are damaged a StorageError.
         """
         with self._database.write() as connection:
             # Nothing else is read of it: what is damaged must be removable.
@@ -82,6 +83,7 @@ class Jobs(JobQueue):
                 raise JobError(
                     f"job {job_id} is being run by {record.owner}; stop that process, then delete the job"
                 )
+            check_owners(connection)
             size = stored_bytes(connection, job_id)
             # Locked before it is asked who uses it: a job that another process adds now is seen, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import create_engine, func, select
 
 from farthest.errors import StorageError
+from farthest.models import tables
+from farthest.models.tables import chunk, job
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -27,6 +32,21 @@ def check_table(connection: Connection, table: str) -> None:
         )
 
 
+def check_owners(connection: Connection) -> None:
+    """Raises StorageError unless the indexes that say whose a row is agree with the rows: by a damaged one, deleting a
+    job would take rows of others along."""
+    if connection.dialect.name != "sqlite":
+        return
+    for table in (job, chunk):
+        for index, _ in _indexes(connection, table.name):
+            _, owner = _columns(connection, index)[0]
+            if _differ(connection, table.name, index, [owner]):
+                raise StorageError(
+                    f"the database file is damaged: index {index} does not have the rows of table {table.name}; "
+                    "nothing was deleted; make the indexes anew with `sqlite3 FILE REINDEX`, then try again"
+                )
+
+
 def structure_problems(database: Database) -> list[str] | None:
     """What is wrong in the file, the first few; None for a database of a server, which keeps its files itself.
 
@@ -39,18 +59,101 @@ def structure_problems(database: Database) -> list[str] | None:
         found = [str(row[0]) for row in rows if row[0] != "ok"]
         for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(_MOST):
             found.append(f"a row of {table} belongs to no row")
-        found += _schema_problems(connection)
+        found += _schema_problems(connection) or [*_index_problems(connection), *_number_problems(connection)]
     return [" ".join(line.split()) for line in found]
 
 
 def _schema_problems(connection: Connection) -> list[str]:
-    """What differs between a row of the schema and its SQL text, which is all that SQLite reads of most of it."""
+    """What differs between a row of the schema and its SQL text, which is all that SQLite reads of most of it, and
+    between what that text says and what this program has made."""
     rows = connection.exec_driver_sql("SELECT type, name, tbl_name FROM sqlite_master").all()
     tables = {name for kind, name, _ in rows if kind == "table"}
     quote = connection.dialect.identifier_preparer.quote_identifier
     named = {("table", name, name) for name in tables}
     for table in tables:
-        listed = connection.exec_driver_sql(f"PRAGMA index_list({quote(str(table))})").all()
-        named |= {("index", row[1], table) for row in listed}
+        named |= {("index", name, table) for name, _ in _indexes(connection, quote(str(table)))}
     wrong = [row for row in map(tuple, rows) if row[0] not in ("view", "trigger") and row not in named]
-    return [f"the schema says {kind!r} of {name!r}, of table {table!r}" for kind, name, table in wrong]
+    found = [f"the schema says {kind!r} of {name!r}, of table {table!r}" for kind, name, table in wrong]
+    untyped = connection.exec_driver_sql(
+        "SELECT name FROM sqlite_master WHERE typeof(rootpage) <> 'integer' OR typeof(sql) NOT IN ('text', 'null') "
+        "OR NOT (typeof(type) = 'text' AND typeof(name) = 'text' AND typeof(tbl_name) = 'text')"
+    ).all()
+    found += [f"the schema's row of {name!r} has values of other types" for (name,) in untyped]
+    expected = _expected()
+    found += [
+        f"table {name} was made otherwise: {one}"
+        for name in expected
+        for one in sorted(_described(connection, name) ^ expected[name])
+    ]
+    return found
+
+
+def _index_problems(connection: Connection) -> list[str]:
+    """Indexes that do not have the rows of their tables. SQLite's own check looks each row up in the index: an entry
+    without columns equals any row to it."""
+    return [
+        f"index {index} does not have the rows of table {table}"
+        for table in _expected()
+        for index, _ in _indexes(connection, table)
+        if _differ(connection, table, index, [name for _, name in _columns(connection, index)])
+    ]
+
+
+def _number_problems(connection: Connection) -> list[str]:
+    """Whether the greatest number of a job so far is known: the next one's is above it."""
+    newest = connection.execute(select(func.max(job.c.id))).scalar()
+    query = "SELECT seq FROM sqlite_sequence WHERE name = 'job'"
+    known = connection.exec_driver_sql(query).scalars().first()
+    right = newest is None or (isinstance(known, int) and known >= newest)
+    return [] if right else [f"the last job's number is {known!r} in sqlite_sequence, {newest} in table job"]
+
+
+def _differ(connection: Connection, table: str, index: str, columns: list[str]) -> bool:
+    """Whether an index and its table have other values in these columns; an index that is the table itself has not."""
+    if not any(place < 0 for place, _ in _columns(connection, index)):
+        return False
+    values = ", ".join(["rowid", *(f'"{name}"' for name in columns)])
+    one, other = (f"SELECT {values} FROM {table} {way}" for way in ("NOT INDEXED", f'INDEXED BY "{index}"'))
+    return any(
+        connection.exec_driver_sql(f"{first} EXCEPT {second} LIMIT 1").first() is not None
+        for first, second in ((one, other), (other, one))
+    )
+
+
+def _described(connection: Connection, table: str) -> set[str]:
+    """All that SQLite reads in the text of a table and its indexes, as lines that do not depend on the order in which
+    migrations came to them."""
+    found = connection.exec_driver_sql(f"PRAGMA table_list({table})").all()
+    lines = {f"columns {count}, without row id {bare}, strict {strict}" for *_, count, bare, strict in found}
+    for _, *of_column in connection.exec_driver_sql(f"PRAGMA table_xinfo({table})").all():
+        lines.add(f"column {of_column}")
+    for _, *of_reference in connection.exec_driver_sql(f"PRAGMA foreign_key_list({table})").all():
+        lines.add(f"reference {of_reference}")
+    for index, kind in _indexes(connection, table):
+        lines.add(f"index {index} {kind}: {[name for _, name in _columns(connection, index)]}")
+    return lines
+
+
+def _indexes(connection: Connection, table: str) -> list[tuple[str, list[Any]]]:
+    """The names of a table's indexes, and whether each is unique, what made it, whether it is partial."""
+    listed = connection.exec_driver_sql(f"PRAGMA index_list({table})").all()
+    return [(name, list(kind)) for _, name, *kind in listed]
+
+
+def _columns(connection: Connection, index: str) -> list[tuple[int, str]]:
+    """Places in the table, and names, of the columns that an index is sorted by; the row id is at -1."""
+    rows = connection.exec_driver_sql(f'PRAGMA index_xinfo("{index}")').all()
+    return [(place, name or "rowid") for _, place, name, *_, key in rows if key or place < 0]
+
+
+@cache
+def _expected() -> dict[str, set[str]]:
+    """What describes each table as this program makes it."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        tables.metadata.create_all(connection)
+        tables.version.create(connection)
+        named = [*tables.metadata.tables, tables.version.name]
+        found = {name: _described(connection, name) for name in named}
+    engine.dispose()
+    return found

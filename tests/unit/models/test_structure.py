@@ -9,6 +9,7 @@ from farthest.errors import StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.structure import structure_problems
+from sqlite_pages import Pages
 
 
 @pytest.fixture
@@ -36,12 +37,63 @@ def spoil(place: Path, statement: str) -> None:
             "UPDATE sqlite_master SET tbl_name = 'chuck' WHERE name = 'sqlite_autoindex_chunk_1'",
             "the schema says 'index' of 'sqlite_autoindex_chunk_1', of table 'chuck'",
         ),
+        (
+            "UPDATE sqlite_master SET sql = CAST(sql AS BLOB) WHERE name = 'job'",
+            "the schema's row of 'job' has values of other types",
+        ),
+        (
+            "DELETE FROM sqlite_sequence",
+            "the last job's number is None in sqlite_sequence, 1 in table job",
+        ),
     ],
 )
 def test_what_belongs_to_nothing_is_told(place: Path, statement: str, said: str) -> None:
     spoil(place, statement)
     with open_database(str(place), create=False) as database:
         assert structure_problems(database) == [said]
+
+
+def test_a_table_that_was_made_otherwise_is_told(place: Path) -> None:
+    spoil(place, "UPDATE sqlite_master SET sql = replace(sql, 'CASCADE', 'RESTRICT') WHERE name = 'layer'")
+    with open_database(str(place), create=False) as database:
+        found = structure_problems(database)
+    assert found is not None
+    assert [line.partition(":")[0] for line in found] == ["table layer was made otherwise"] * 2
+
+
+def change(place: Path, label: str, new: int) -> None:
+    """Sets the last byte of the file with this label: of a page's first row."""
+    data, labels = bytearray(place.read_bytes()), Pages(place).of
+    data[len(labels) - 1 - labels[::-1].index(label)] = new
+    place.write_bytes(data)
+
+
+def test_an_index_that_does_not_have_the_rows_of_its_table_is_told(place: Path) -> None:
+    change(place, "ix_job_puzzle_id: record header", 1)  # no columns: SQLite's own check passes it
+    plain = sqlite3.connect(place)
+    assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    plain.close()
+    with (
+        open_database(str(place), create=False) as database,
+        pytest.raises(StorageError, match="the database file is damaged"),
+    ):
+        structure_problems(database)
+
+
+def test_a_damaged_index_does_not_let_a_job_take_the_puzzle_of_another_along(place: Path) -> None:
+    with open_database(str(place), create=False) as database:
+        Jobs(database).submit("{}", "d", "tiny", {}, {})
+    change(place, "ix_job_puzzle_id: type of puzzle_id", 8)  # the number 0, where 1 was: job 1 is not found
+    with (
+        open_database(str(place), create=False) as database,
+        pytest.raises(StorageError, match=r"index ix_job_puzzle_id .* nothing was deleted; .* REINDEX"),
+    ):
+        Jobs(database).delete(2)
+    spoil(place, "REINDEX")
+    with open_database(str(place), create=False) as database:
+        Jobs(database).delete(2)
+        assert [one.id for one in Jobs(database).list()] == [1]
+        assert structure_problems(database) == []
 
 
 def test_a_list_of_jobs_from_damaged_pages_is_told(place: Path) -> None:
