@@ -8,7 +8,8 @@ from pathlib import Path
 HEADER = (
     ("magic", 16), ("page size", 2), ("write version", 1), ("read version", 1), ("reserved bytes", 1),
     ("fractions", 3), ("change counter", 4), ("pages", 4), ("first free page", 4), ("free pages", 4),
-    ("schema cookie", 4), ("schema format", 4), ("cache size", 4), ("autovacuum root", 4), ("encoding", 4),
+    ("schema cookie", 4), ("schema format, not read", 3), ("schema format", 1), ("cache size", 4),
+    ("autovacuum root", 4), ("encoding, not read", 3), ("encoding", 1),
     ("user version", 4), ("incremental vacuum", 4), ("application id", 4), ("for expansion", 20),
     ("version valid for", 4), ("library version", 4),
 )  # fmt: skip
