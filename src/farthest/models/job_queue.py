@@ -27,7 +27,7 @@ from farthest.models.records import (
     now,
 )
 from farthest.models.rows import NOBODYS, change_job, puzzle_row
-from farthest.models.sealing import seal
+from farthest.models.sealing import PARTS, seal
 from farthest.models.stored_values import canonical
 from farthest.models.tables import job
 from farthest.untrusted_json import read_json_object
@@ -78,7 +78,7 @@ class JobQueue(JobReader):
             }
             key = connection.execute(insert(job).values(row)).inserted_primary_key
             assert key is not None
-            seal(connection, int(key[0]), {})
+            seal(connection, int(key[0]), dict.fromkeys(PARTS))
             return int(key[0])
 
     def claim(

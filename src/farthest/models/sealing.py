@@ -39,6 +39,9 @@ ROWS: dict[str, Select[Any]] = {
 }
 """The rows that a digest in ``parts`` covers, in their order; of ``state``: see ``StatesDigest``."""
 
+PARTS = (*ROWS, "state")
+"""All names in ``parts``."""
+
 STATES_AT_ONCE = 5000
 
 
