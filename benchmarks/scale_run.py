@@ -158,7 +158,8 @@ class _InTurn:
 def held(nodes: RedisNodes) -> int:
     """Bytes that the servers hold: keys and values, and what their allocator needs for them."""
     memory: list[Any] = [client.info("memory") for client in nodes.clients]
-    while any(one["lazyfree_pending_objects"] for one in memory):  # what was removed is freed by another thread
+    # What was removed is freed by another thread of the server.
+    while any(one["lazyfree_pending_objects"] for one in memory):
         memory = [client.info("memory") for client in nodes.clients]
     return sum(int(one["used_memory_dataset"]) for one in memory)
 

@@ -17,13 +17,14 @@ from farthest.coordinator.search_frontier import Frontier
 from farthest.coordinator.search_settings import SearchReporter
 from farthest.errors import JobError, LostStateError
 from farthest.puzzles.catalogue import load
-from farthest.search.contract import Engine, Node
+from farthest.search.contract import Engine, Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
 from farthest.worker import runs
 from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search_tasks import SubtreeProcess
+from farthest.worker.search_runs import SearchRun
+from farthest.worker.search_tasks import SubtreeProcess, search_batch
 
 LEASE = 0.3
 Message = tuple[str, int, int]
@@ -122,6 +123,43 @@ def test_what_workers_find_is_taken_back(executor: CelerySearch, nodes: RedisNod
         executor.run(frontier, lambda: None)
     assert frontier.totals == expected(executor, problem).totals
     assert len(worker.taken) < frontier.totals.pieces  # small pieces share a message
+
+
+def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
+    executor: CelerySearch, nodes: RedisNodes, problem: Problem
+) -> None:
+    """A worker that searches a batch when the iteration is stopped, and stores it when the iteration goes on."""
+    stopped = iteration(executor.engine, problem)
+    late: list[tuple[Message, list[Piece]]] = []
+
+    def stop() -> None:
+        if late:
+            raise SearchStopped
+
+    def search_slowly(message: Message) -> bool:
+        run, bound, batch = message
+        search = SearchRun(nodes, run)
+        late.append(
+            (message, search_batch(executor.engine, search.facts(), search.batch(bound, batch), bound))
+        )
+        return True
+
+    with Worker(nodes, search_slowly), pytest.raises(SearchStopped):
+        executor.run(stopped, stop)
+    frontier = iteration(executor.engine, problem)
+    # The first pieces wait no more: the batches to come are others.
+    for place, node in list(stopped.running.items())[:3]:
+        stopped.done(place, executor.engine.run(node, 34, first=False, limit=9))
+    frontier.restore(stopped.totals, {**stopped.waiting, **stopped.running}, stopped.beyond)
+
+    def store_late(message: Message) -> bool:
+        for (run, bound, batch), pieces in late:
+            SearchRun(nodes, run).commit(bound, batch, pieces, "farthest@late")
+        return False
+
+    with Worker(nodes, store_late):
+        executor.run(frontier, lambda: None)
+    assert frontier.totals == expected(executor, problem).totals
 
 
 def test_lost_messages_are_sent_again(executor: CelerySearch, nodes: RedisNodes, problem: Problem) -> None:

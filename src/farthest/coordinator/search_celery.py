@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.outstanding import Outstanding
@@ -64,6 +64,9 @@ class CelerySearch:
         self.publisher = Publisher(self._nodes, SUBTREE_TASK)
         self.roll_call = RollCall(self._nodes)
         self._run: SearchRun | None = None
+        self.batch_numbers = (
+            count()
+        )  # none twice: a worker may still search a batch of an iteration that was stopped
         self.workers = 0
         self.resent = 0
 
@@ -134,7 +137,6 @@ class _Iteration:
         self._bound = frontier.bound
         self._ahead = LEAST_AHEAD
         self._sent: dict[int, list[tuple[Place, Node]]] = {}
-        self._number = 0  # of the next batch
         self._nodes = self._pieces = 0  # that workers have searched
         self._enough = enough(executor.engine)
         self._resent = executor.resent
@@ -170,9 +172,9 @@ class _Iteration:
             batch = list(islice(iter(self._frontier.take, None), size))
             if not batch:
                 break
-            self._sent[self._number] = batch
-            new.append(self._number)
-            self._number += 1
+            number = next(self._executor.batch_numbers)
+            self._sent[number] = batch
+            new.append(number)
         self._offer(new)
         self._outstanding.send(new)
 

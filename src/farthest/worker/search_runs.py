@@ -10,9 +10,9 @@ Its keys are on the main node, with the prefix of all runs (worker/runs.py), by 
     done                    list: what was found, and what failed, for the coordinator that waits
     lease:{bound}:{batch}   who searches the batch now (worker/leases.py)
 
-Batches are numbered by their coordinator as it sends them. The result of a batch is that of its first pieces, until
-they have taken half of the nodes that one piece may take: so small pieces cost no message each, and a batch not much
-more than a large piece.
+Batches are numbered by their coordinator as it sends them, no number twice in a run. The result of a batch is that of
+its first pieces, until they have taken half of the nodes that one piece may take: so small pieces cost no message each,
+and a batch not much more than a large piece.
 Nodes and results bear a checksum, over their names too: what was damaged or belongs elsewhere raises LostStateError.
 All of it can be made again from the database.
 """
