@@ -25,7 +25,7 @@ def walk(name: str, heuristic: str, more: int) -> tuple[float, Iteration]:
     """The seconds that an iteration takes, and its bound and nodes."""
     puzzle = farthest.load_puzzle(name)
     (board,) = farthest.random_boards(puzzle, seed=1)
-    problem = Problem(puzzle, puzzle.body.parse_board(board), "goal", heuristic)
+    problem = Problem(puzzle, puzzle.definition.parse_board(board), "goal", heuristic)
     engine = open_engine(problem, None)
     engine.budget = 2**62
     bound = engine.lower_bound(problem.board) + more
@@ -37,7 +37,7 @@ def walk(name: str, heuristic: str, more: int) -> tuple[float, Iteration]:
 def breadth_first(name: str, count: int) -> tuple[float, int]:
     """The seconds that the searches take, and the boards taken."""
     puzzle = farthest.load_puzzle(name)
-    boards = [puzzle.body.parse_board(text) for text in farthest.random_boards(puzzle, count, seed=1)]
+    boards = [puzzle.definition.parse_board(text) for text in farthest.random_boards(puzzle, count, seed=1)]
     expanded = 0
     began = time.perf_counter()
     for board in boards:

@@ -17,16 +17,16 @@ import sys
 import time
 from importlib import import_module
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.executors import ThreadsExecutor
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.estimate import cores
-from farthest.coordinator.executors import ThreadsExecutor
-from farthest.coordinator.layers import LayerSearch
-from farthest.puzzles.allowed import allow_module
+from farthest.families.python.allowed import allow_module
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.worker.memory import MemoryStore
+from farthest.stores.memory.gather_store import MemoryStore
 
 BOARDS = 100_000
 
@@ -44,8 +44,8 @@ def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, l
 
 def by_successors(puzzle: Puzzle, depth: int) -> list[int]:
     """The layers of a peg puzzle up to ``depth``, from the successors of each board."""
-    from farthest.spaces.pegs_scatter import PegScatterSpace
-    from farthest.worker.scatter_memory import ScatterMemoryStore
+    from farthest.families.pegs.scatter_space import PegScatterSpace
+    from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
     space = PegScatterSpace(puzzle, puzzle.origin, compile_space(puzzle).origins)
     search = LayerSearch(ScatterMemoryStore(space, distances=False), ThreadsExecutor(cores()))
@@ -65,7 +65,7 @@ def stored_map(puzzle: Puzzle) -> str:
 
 def random_boards(puzzle: Puzzle, count: int) -> list[str]:
     """Boards that can be reached, in canonical text."""
-    from farthest.coordinator.rows import board_texts
+    from farthest.coordinator.enumeration.rows import board_texts
 
     space = gather(compile_space(puzzle))
     generator = random.Random(1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import exp, log2, log10
 
-from farthest.coordinator.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
+from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
 from scale_shape import Locality, Shape
 
 

@@ -12,20 +12,20 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from farthest.coordinator.layers import LayerSearch
+from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.worker import runs
-from farthest.worker.blocks import cut
-from farthest.worker.cache import BlobCache
-from farthest.worker.choice import Choice, offer
-from farthest.worker.connections import RedisNodes
-from farthest.worker.redis_store import RedisStore
-from farthest.worker.run_store import RunStore
-from farthest.worker.step import step
-from farthest.worker.store import ShardStore
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blocks import cut
+from farthest.stores.contract import ShardStore
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_store import RedisStore
+from farthest.worker.enumeration.choice import Choice, offer
+from farthest.worker.enumeration.step import step
 
 PARTS = ("open", "kernel", "commit", "fetch", "send")
 
@@ -143,13 +143,13 @@ class _InTurn:
         """See Executor."""
 
     def _step(self, store: RedisStore, depth: int, block: int) -> None:
-        """As worker/step.py, with the time of its parts."""
+        """As worker/enumeration/step.py, with the time of its parts."""
         seconds, times = self._counter.layer.seconds, [time.thread_time()]
-        views = store.open(depth, store.blocks.shards(block))
+        step_input = store.open(depth, store.blocks.shards(block))
         times.append(time.thread_time())
-        counts = views.run()
+        counts = step_input.run()
         times.append(time.thread_time())
-        store.commit(depth, views, counts)
+        store.commit(depth, step_input, counts)
         times.append(time.thread_time())
         for part, begun, ended in zip(("open", "kernel", "commit"), times, times[1:], strict=False):
             seconds[part] += ended - begun

@@ -13,19 +13,19 @@ from functools import cached_property
 from statistics import fmean
 from typing import Any, cast
 
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.worker.blocks import Blocks, cut
-from farthest.worker.cache import BlobCache
-from farthest.worker.choice import Choice
-from farthest.worker.memory import searches_in_place
-from farthest.worker.redis_store import RedisStore
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blocks import Blocks, cut
+from farthest.stores.memory.gather_store import searches_in_place
+from farthest.stores.redis.gather_store import RedisStore
+from farthest.worker.enumeration.choice import Choice
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in worker/redis_store.py.
+    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/redis/gather_store.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
     colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that
@@ -119,7 +119,7 @@ LAYERS_PLAYED = 6
 
 
 class _ToDo:
-    """A layer's to-do set, as worker/choice.py asks Redis for it."""
+    """A layer's to-do set, as worker/enumeration/choice.py asks Redis for it."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)

@@ -20,10 +20,10 @@ from pathlib import Path
 
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
+from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.deepening import deepen
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
-from farthest.worker.pattern_maps import PatternMaps
 
 PUZZLE = "15-puzzle-blank-first"
 KORF_1 = "14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3"
@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument("--database", help="where pattern databases are stored")
     arguments = parser.parse_args()
     puzzle = load(PUZZLE)
-    problem = Problem(puzzle, puzzle.body.parse_board(arguments.board), "goal", arguments.heuristic)
+    problem = Problem(puzzle, puzzle.definition.parse_board(arguments.board), "goal", arguments.heuristic)
     with ExitStack() as open_ones:
         load_map = None
         if arguments.database:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from farthest.puzzles.catalogue import read_folder
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.arrangement import ArrangementSpace
 

@@ -53,7 +53,7 @@ if delay:
     from farthest import _kernel
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
 if "FARTHEST_TEST_LAYER" in os.environ:
-    from farthest.coordinator.layers import LayerSearch
+    from farthest.coordinator.enumeration.layers import LayerSearch
     LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces

@@ -6,28 +6,28 @@ from itertools import product
 
 import numpy as np
 
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.hanoi import Hanoi
-from farthest.puzzles.lights import Lights
-from farthest.puzzles.pegs import Pegs
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.sliding import Sliding
+from farthest.families.hanoi.definition import Hanoi
+from farthest.families.lights.definition import Lights
+from farthest.families.pegs.definition import Pegs
+from farthest.families.permutation.definition import Permutation
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from naive import arrangements
 
 
 def every_board(puzzle: Puzzle) -> list[Board]:
     """All boards that the puzzle's reader takes."""
-    body = puzzle.body
-    if isinstance(body, Sliding):
-        return list(arrangements(body.counts))
-    if isinstance(body, Permutation):
-        return list(_turned(body))
-    if isinstance(body, Lights | Hanoi):
-        return list(product(*map(range, body.radices)))
-    assert isinstance(body, Pegs)
-    return list(product(range(2), repeat=body.holes))
+    definition = puzzle.definition
+    if isinstance(definition, Sliding):
+        return list(arrangements(definition.counts))
+    if isinstance(definition, Permutation):
+        return list(_turned(definition))
+    if isinstance(definition, Lights | Hanoi):
+        return list(product(*map(range, definition.radices)))
+    assert isinstance(definition, Pegs)
+    return list(product(range(2), repeat=definition.holes))
 
 
 def joined_to(puzzle: Puzzle, target: str) -> set[Board]:
@@ -54,21 +54,21 @@ def evenly_spread(counts: Sequence[int]) -> bool:
     return square < freedom + 4 * math.sqrt(2 * freedom)
 
 
-def _turned(body: Permutation) -> Iterator[Board]:
+def _turned(definition: Permutation) -> Iterator[Board]:
     parts = []
-    for number, orbit in enumerate(body.orbits):
-        labels = [label for label, of in enumerate(body.label_orbit) if of == number]
+    for number, orbit in enumerate(definition.orbits):
+        labels = [label for label, of in enumerate(definition.label_orbit) if of == number]
         part = []
-        for arranged in arrangements([body.counts[label] for label in labels]):
+        for arranged in arrangements([definition.counts[label] for label in labels]):
             held = [labels[place] for place in arranged]
-            turns = [range(1 if body.ignore[label] else body.moduli[number]) for label in held]
+            turns = [range(1 if definition.ignore[label] else definition.moduli[number]) for label in held]
             part += [(orbit, held, turned) for turned in product(*turns)]
         parts.append(part)
     for chosen in product(*parts):
-        board = [0] * body.cells
+        board = [0] * definition.cells
         for orbit, held, turned in chosen:
             for slot, label, turn in zip(orbit, held, turned, strict=True):
                 board[slot] = label
-                if body.oriented:
-                    board[body.slots + slot] = turn
+                if definition.oriented:
+                    board[definition.slots + slot] = turn
         yield tuple(board)

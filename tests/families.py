@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 import farthest
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
 ARCS = """
@@ -87,5 +87,5 @@ PUZZLES: dict[str, Callable[[], Puzzle]] = {
 
 def a_board(puzzle: Puzzle) -> Board:
     """The start, or else a goal."""
-    goals, start = puzzle.body.origin_boards
+    goals, start = puzzle.definition.origin_boards
     return goals[0] if start is None else start

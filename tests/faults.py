@@ -29,7 +29,7 @@ class Arena:
     cluster: Cluster
     redis: RedisServer
     postgres: PostgresServer
-    chance: random.Random
+    rng: random.Random
     told: list[str] = field(default_factory=list)
     job: int = 0
     landed: int = 0  # strikes at the last job
@@ -59,7 +59,7 @@ class Arena:
         self.told.clear()
         self.landed = 0
         self.job = self.cluster.submit(puzzle)
-        targets = sorted(self.chance.sample(range(EDGE, layers - EDGE), len(strikes)))
+        targets = sorted(self.rng.sample(range(EDGE, layers - EDGE), len(strikes)))
         for number, (target, strike) in enumerate(zip(targets, strikes, strict=True)):
             if number and not self.runs():  # it went on during the strikes before
                 self.say(f"ended before {strike.__name__}")
@@ -68,7 +68,7 @@ class Arena:
             if depth < 0:
                 self.say(f"ended before {strike.__name__}")
                 break
-            time.sleep(self.chance.uniform(0, 0.05))
+            time.sleep(self.rng.uniform(0, 0.05))
             assert number or self.runs(), f"job {self.job} had ended before {strike.__name__}"
             self.say(f"{strike.__name__} at layer {depth}")
             strike(self)
@@ -118,19 +118,19 @@ Strike = Callable[[Arena], None]
 
 
 def kill_worker_child(arena: Arena) -> None:
-    worker = arena.chance.choice(arena.cluster.workers)
-    arena.say(f"child {worker.kill_child(arena.chance.randrange(2))} of {worker.name}")
+    worker = arena.rng.choice(arena.cluster.workers)
+    arena.say(f"child {worker.kill_child(arena.rng.randrange(2))} of {worker.name}")
 
 
 def kill_worker(arena: Arena) -> None:
-    arena.cluster.remove(arena.chance.choice(arena.cluster.workers))
+    arena.cluster.remove(arena.rng.choice(arena.cluster.workers))
 
 
 def kill_all_workers(arena: Arena) -> None:
     """All workers; fresh ones come a little later."""
     for worker in list(arena.cluster.workers):
         arena.cluster.remove(worker)
-    time.sleep(arena.chance.uniform(0, 1))
+    time.sleep(arena.rng.uniform(0, 1))
     for concurrency in WORKERS:
         arena.cluster.add_worker(concurrency)
 
@@ -141,15 +141,15 @@ def kill_coordinator(arena: Arena) -> None:
 
 def freeze_worker(arena: Arena) -> None:
     """For longer than its lease."""
-    worker = arena.chance.choice(arena.cluster.workers)
+    worker = arena.rng.choice(arena.cluster.workers)
     worker.freeze()
-    time.sleep(LEASE_SECONDS + arena.chance.uniform(0.3, 1))
+    time.sleep(LEASE_SECONDS + arena.rng.uniform(0.3, 1))
     worker.thaw()
 
 
 def freeze_worker_until_the_end(arena: Arena) -> None:
     """It wakes when its job has ended, or much later in it."""
-    worker = arena.chance.choice(arena.cluster.workers)
+    worker = arena.rng.choice(arena.cluster.workers)
     worker.freeze()
     with contextlib.suppress(AssertionError):
         until(lambda: None if arena.runs() else True, 5 * LEASE_SECONDS, "the job ends", 0.05)
@@ -167,13 +167,13 @@ def empty_redis(arena: Arena) -> None:
 def kill_redis(arena: Arena) -> None:
     """All is lost, and it is away for a while."""
     arena.redis.kill()
-    time.sleep(arena.chance.uniform(0, 3))
+    time.sleep(arena.rng.uniform(0, 3))
     arena.redis.start()
 
 
 def freeze_redis(arena: Arena) -> None:
     arena.redis.freeze()
-    time.sleep(LEASE_SECONDS + arena.chance.uniform(0.3, 2))
+    time.sleep(LEASE_SECONDS + arena.rng.uniform(0.3, 2))
     arena.redis.thaw()
 
 
@@ -257,7 +257,7 @@ def damage_blob(arena: Arena) -> None:
 
 
 def truncate_blob(arena: Arena) -> None:
-    change_blob(arena, lambda arena, blob: blob[: arena.chance.randrange(len(blob))])
+    change_blob(arena, lambda arena, blob: blob[: arena.rng.randrange(len(blob))])
 
 
 def delete_blob(arena: Arena) -> None:
@@ -266,7 +266,7 @@ def delete_blob(arena: Arena) -> None:
 
 def swap_blob(arena: Arena) -> None:
     """A sound blob, of another block or depth."""
-    redis, other = arena.cluster.redis, arena.chance.choice(arena.blobs())
+    redis, other = arena.cluster.redis, arena.rng.choice(arena.blobs())
     change_blob(arena, lambda arena, blob: redis.get(other))
 
 
@@ -276,7 +276,7 @@ def change_blob(arena: Arena, change: Callable[[Arena, bytes], bytes | None]) ->
 
     def changed() -> str | None:
         names = arena.blobs()
-        name = arena.chance.choice(names)
+        name = arena.rng.choice(names)
         blob = redis.get(name)
         if not blob:
             return None
@@ -288,8 +288,8 @@ def change_blob(arena: Arena, change: Callable[[Arena, bytes], bytes | None]) ->
 
 
 def overwritten(arena: Arena, blob: bytes) -> bytes:
-    place = arena.chance.randrange(len(blob))
-    byte = blob[place] ^ arena.chance.randrange(1, 256)
+    place = arena.rng.randrange(len(blob))
+    byte = blob[place] ^ arena.rng.randrange(1, 256)
     return blob[:place] + bytes([byte]) + blob[place + 1 :]
 
 
@@ -298,10 +298,10 @@ def remove_record(arena: Arena) -> None:
     redis = arena.cluster.redis
 
     def removed() -> str | None:
-        depth = arena.cluster.depth() - arena.chance.randrange(3)
+        depth = arena.cluster.depth() - arena.rng.randrange(3)
         for name in redis.scan_iter(f"farthest:run:*:c:{depth}", 1000):
             blocks = redis.hkeys(name)
-            block = arena.chance.choice(blocks) if blocks else b""
+            block = arena.rng.choice(blocks) if blocks else b""
             if redis.hdel(name, block):
                 return f"{name.decode()} {block.decode()}"
         return None
@@ -314,12 +314,12 @@ def alter_record(arena: Arena) -> None:
     redis = arena.cluster.redis
 
     def altered() -> str | None:
-        depth = arena.cluster.depth() - arena.chance.randrange(2)
+        depth = arena.cluster.depth() - arena.rng.randrange(2)
         for name in redis.scan_iter(f"farthest:run:*:c:{depth}", 1000):
             for block, text in redis.hgetall(name).items():
                 places = [place for place, sign in enumerate(text) if chr(sign).isdigit()]
-                place = arena.chance.choice(places or [0])
-                digit = (text[place] - ord("0") + arena.chance.randrange(1, 10)) % 10
+                place = arena.rng.choice(places or [0])
+                digit = (text[place] - ord("0") + arena.rng.randrange(1, 10)) % 10
                 redis.hset(name, block, text[:place] + str(digit).encode() + text[place + 1 :])
                 return f"{name.decode()} {block.decode()} {text.decode()}"
         return None

@@ -180,15 +180,15 @@ class Subject:
             problems.append("verify passes it")
         return Flip(self.kind, place, label, old, new, told, "; ".join(problems))
 
-    def places(self, chance: random.Random) -> Iterator[int]:
+    def places(self, rng: random.Random) -> Iterator[int]:
         """Bytes to change, by turns: any of the file, and one of a label that is drawn first."""
         by_label: dict[str, list[int]] = {}
         for place, label in enumerate(self.pages.of):
             by_label.setdefault(label, []).append(place)
         labels = sorted(by_label)
         while True:
-            yield chance.randrange(len(self.pages.of))
-            yield chance.choice(by_label[chance.choice(labels)])
+            yield rng.randrange(len(self.pages.of))
+            yield rng.choice(by_label[rng.choice(labels)])
 
 
 def flips(
@@ -199,15 +199,15 @@ def flips(
     done: Callable[[Flip], None] = lambda flip: None,
 ) -> list[Flip]:
     """So many changes, spread over the kinds of job."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     found = []
     for i, kind in enumerate(kinds):
         subject = Subject(kind, folder)
-        places = subject.places(chance)
+        places = subject.places(rng)
         for _ in range(count * (i + 1) // len(kinds) - count * i // len(kinds)):
             place = next(places)
             old = subject.pages.data[place]
-            new = chance.choice([old ^ 1 << chance.randrange(8), chance.randrange(256)])
+            new = rng.choice([old ^ 1 << rng.randrange(8), rng.randrange(256)])
             found.append(subject.flip(place, new if new != old else old ^ 0xFF))
             done(found[-1])
     return found

@@ -6,12 +6,12 @@ from functools import cache
 from itertools import combinations, groupby, pairwise, product
 from math import inf
 
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.hanoi import hanoi
-from farthest.puzzles.lights import lights
-from farthest.puzzles.permutation import permutation
-from farthest.puzzles.sliding import sliding
+from farthest.families.hanoi.definition import hanoi
+from farthest.families.lights.definition import lights
+from farthest.families.permutation.definition import permutation
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Puzzle
 
 Model = Callable[[Puzzle, Board, Board], float]
 """The value of a board for one goal; infinite without a way."""
@@ -19,11 +19,13 @@ Model = Callable[[Puzzle, Board, Board], float]
 
 def walk(puzzle: Puzzle, start: int) -> dict[int, int]:
     """How far a piece of a sliding puzzle in a cell is from each cell that it can get to."""
-    body = sliding(puzzle)
+    definition = sliding(puzzle)
     found = {start: 0}
     queue = [start]
     for cell in queue:
-        ways = [b for a, b in body.edges + body.arcs if a == cell] + [a for a, b in body.edges if b == cell]
+        ways = [b for a, b in definition.edges + definition.arcs if a == cell] + [
+            a for a, b in definition.edges if b == cell
+        ]
         for after in ways:
             if after not in found:
                 found[after] = found[cell] + 1
@@ -100,22 +102,22 @@ def misplaced(puzzle: Puzzle, board: Board, goal: Board) -> float:
         wrong = sum(label != 0 and not right(board, goal, label, cell) for cell, label in enumerate(board))
         rows = sliding(puzzle).rows
         return -(-wrong // (max(len(rows), len(rows[0])) - 1)) if puzzle.metric == "slide" else wrong
-    body = permutation(puzzle)
-    slots = range(body.slots)
-    turned = body.slots if body.oriented else 0
+    definition = permutation(puzzle)
+    slots = range(definition.slots)
+    turned = definition.slots if definition.oriented else 0
     wrong = sum(board[slot] != goal[slot] or board[slot + turned] != goal[slot + turned] for slot in slots)
     most = max(
-        sum(move.to[slot] != slot or move.delta[slot] > 0 for slot in slots) for move in body.generators
+        sum(move.to[slot] != slot or move.delta[slot] > 0 for slot in slots) for move in definition.generators
     )
     return -(-wrong // most)
 
 
 def gap(puzzle: Puzzle, board: Board, goal: Board) -> float:
-    body = permutation(puzzle)
+    definition = permutation(puzzle)
 
     def pairs(stack: Board) -> Iterator[tuple[tuple[int, int], ...]]:
-        turns = stack[body.slots :] if body.oriented else (0,) * body.slots
-        pancakes = [*zip(stack[: body.slots], turns, strict=True), (-1, 0)]
+        turns = stack[definition.slots :] if definition.oriented else (0,) * definition.slots
+        pancakes = [*zip(stack[: definition.slots], turns, strict=True), (-1, 0)]
         for upper, lower in pairwise(pancakes):
             if lower == (-1, 0):
                 yield upper, lower
@@ -124,9 +126,9 @@ def gap(puzzle: Puzzle, board: Board, goal: Board) -> float:
 
     def over(pancake: tuple[int, int]) -> tuple[int, int]:
         label, turn = pancake
-        return label, turn if not body.oriented or body.ignore[label] else 1 - turn
+        return label, turn if not definition.oriented or definition.ignore[label] else 1 - turn
 
-    return body.slots - (Counter(pairs(board)) & Counter(pairs(goal))).total()
+    return definition.slots - (Counter(pairs(board)) & Counter(pairs(goal))).total()
 
 
 def discs(puzzle: Puzzle, board: Board, goal: Board) -> float:
@@ -135,15 +137,15 @@ def discs(puzzle: Puzzle, board: Board, goal: Board) -> float:
 
 
 def lamps(puzzle: Puzzle, board: Board, goal: Board) -> float:
-    body = lights(puzzle)
+    definition = lights(puzzle)
     needs = [
-        (wanted - colour) % body.colours
+        (wanted - colour) % definition.colours
         for colour, wanted in zip(board, goal, strict=True)
         if wanted != WILDCARD
     ]
     if puzzle.metric == "multi":
         needs = [int(need > 0) for need in needs]
-    return -(-sum(needs) // max(map(len, body.presses)))
+    return -(-sum(needs) // max(map(len, definition.presses)))
 
 
 def pegs(puzzle: Puzzle, board: Board, goal: Board) -> float:

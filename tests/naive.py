@@ -10,10 +10,10 @@ from functools import cache
 from itertools import combinations, pairwise
 from typing import Any
 
-from farthest.puzzles.boards import parse_board
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.boards import parse_board
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 Board = tuple[int, ...]
 Move = tuple[int, int]

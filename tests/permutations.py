@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.permutation_assembly import PieceSet, assemble
-from farthest.puzzles.permutation_moves import Move
+from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.moves import Move
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 Board = tuple[int, ...]
 
@@ -29,18 +29,18 @@ def puzzle_of(
 
 def random_moves(sets: Sequence[PieceSet], count: int, seed: int) -> Iterator[tuple[list[int], list[int]]]:
     """Moves that permute and turn each set at random; the first takes each piece round all slots of its set."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for number in range(count):
         to: list[int] = []
         delta: list[int] = []
         for each in sets:
             slots = list(range(len(to), len(to) + len(each.pieces)))
             if number:
-                chance.shuffle(slots)
+                rng.shuffle(slots)
             else:
                 slots = [*slots[1:], slots[0]]
             to += slots
-            delta += [chance.randrange(each.modulus) for _ in each.pieces]
+            delta += [rng.randrange(each.modulus) for _ in each.pieces]
         yield to, delta
 
 
@@ -52,42 +52,42 @@ def cycles(slots: int) -> Iterator[tuple[list[int], list[int]]]:
         yield to, [0] * slots
 
 
-def moved(body: Permutation, move: Move, board: Board) -> Board:
+def moved(definition: Permutation, move: Move, board: Board) -> Board:
     """The board after the move, slot by slot."""
-    slots, out = body.slots, list(board)
+    slots, out = definition.slots, list(board)
     for slot, to in enumerate(move.to):
         label = board[slot]
         out[to] = label
-        if body.oriented:
+        if definition.oriented:
             turn = board[slots + slot] + move.delta[slot]
-            ignored = body.ignore[label]
-            out[slots + to] = 0 if ignored else turn % body.moduli[body.label_orbit[label]]
+            ignored = definition.ignore[label]
+            out[slots + to] = 0 if ignored else turn % definition.moduli[definition.label_orbit[label]]
     return tuple(out)
 
 
-def unmoved(body: Permutation, move: Move, board: Board) -> Board:
+def unmoved(definition: Permutation, move: Move, board: Board) -> Board:
     """The board that the move leads from to this one."""
-    slots, out = body.slots, list(board)
+    slots, out = definition.slots, list(board)
     for slot, to in enumerate(move.to):
         label = board[to]
         out[slot] = label
-        if body.oriented:
+        if definition.oriented:
             turn = board[slots + to] - move.delta[slot]
-            ignored = body.ignore[label]
-            out[slots + slot] = 0 if ignored else turn % body.moduli[body.label_orbit[label]]
+            ignored = definition.ignore[label]
+            out[slots + slot] = 0 if ignored else turn % definition.moduli[definition.label_orbit[label]]
     return tuple(out)
 
 
 def distances(puzzle: Puzzle) -> dict[Board, int]:
     """Of all boards that moves join to (or reach from) the goals."""
-    body = puzzle.body
-    assert isinstance(body, Permutation)
+    definition = puzzle.definition
+    assert isinstance(definition, Permutation)
     step = unmoved if puzzle.origin.direction == "to" else moved
-    found = dict.fromkeys(body.goals, 0)
-    queue = list(body.goals)
+    found = dict.fromkeys(definition.goals, 0)
+    queue = list(definition.goals)
     for board in queue:
-        for move in body.generators:
-            after = step(body, move, board)
+        for move in definition.generators:
+            after = step(definition, move, board)
             if after not in found:
                 found[after] = found[board] + 1
                 queue.append(after)

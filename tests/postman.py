@@ -141,9 +141,9 @@ def postman(url: str, deliver: Callable[[], list[float]]) -> Iterator[Postman]:
 class Thief:
     """Takes a part of the messages that wait in a queue."""
 
-    def __init__(self, url: str, queue: str, share: float, chance: random.Random) -> None:
+    def __init__(self, url: str, queue: str, share: float, rng: random.Random) -> None:
         self.stolen = 0
-        self._url, self._queue, self._share, self._chance = url, queue, share, chance
+        self._url, self._queue, self._share, self._chance = url, queue, share, rng
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._steal, daemon=True)
 

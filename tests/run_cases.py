@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from farthest.worker.blocks import Cut
-from farthest.worker.cache import BlobCache
-from farthest.worker.connections import RedisNodes
-from farthest.worker.redis_store import BlockViews, RedisStore
-from farthest.worker.run_store import RunStore
-from farthest.worker.runs import new_run
-from farthest.worker.step import step
-from farthest.worker.store import Base
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blocks import Cut
+from farthest.stores.contract import Base
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_store import BlockStepInput, RedisStore
+from farthest.stores.redis.runs import new_run
+from farthest.worker.enumeration.step import step
 from store_cases import Case
 
 NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}
-"""A case for each way to tell what is new in a block by earlier layers (worker/redis_store.py)."""
+"""A case for each way to tell what is new in a block by earlier layers (stores/redis/gather_store.py)."""
 
 
 class Nodes(RedisNodes):
@@ -61,10 +61,10 @@ def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = No
         run.counts(depth)
 
 
-def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockViews, list[int]]:
+def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockStepInput, list[int]]:
     """A step that is not committed: its views and counts."""
-    views = store.open(depth, store.blocks.shards(block))
-    return views, views.run()
+    step_input = store.open(depth, store.blocks.shards(block))
+    return step_input, step_input.run()
 
 
 def keys(nodes: RedisNodes) -> set[str]:

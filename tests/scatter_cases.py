@@ -9,9 +9,9 @@ from itertools import pairwise
 from typing import Any, cast
 
 from farthest import _kernel
+from farthest.families.blocks.rush_hour import rush_hour
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.rush_hour import rush_hour
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import ScatterSpace, scatter
 

@@ -10,8 +10,8 @@ import numpy
 from numpy.typing import NDArray
 
 from farthest.heuristics.contract import Component
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Puzzle
 from farthest.search.expansion import forward_space
 from farthest.search.problem import Problem
 

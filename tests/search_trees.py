@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from zlib import crc32
 
-from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Board
 from farthest.search.contract import Node, Piece
-from farthest.search.written import Way
+from farthest.search.serialized import Way
 
 
 @dataclass
@@ -37,7 +37,7 @@ class TreeEngine:
     def __init__(self, seed: int, *, budget: int = 3, parts: int = 2, split_from: int = 4) -> None:
         self.seed, self.budget, self.parts, self.split_from = seed, budget, parts, split_from
 
-    def chance(self, board: Board, of: int) -> int:
+    def rng(self, board: Board, of: int) -> int:
         return crc32(f"{self.seed} {board}".encode()) % of
 
     def lower_bound(self, board: Board) -> int:
@@ -46,18 +46,18 @@ class TreeEngine:
     def children(self, node: Node) -> list[Node]:
         return [
             Node((*node.board, number), node.depth + 1, -1, (*node.way, str(number)))
-            for number in range(1 + self.chance(node.board, 3))
+            for number in range(1 + self.rng(node.board, 3))
         ]
 
     def is_goal(self, node: Node) -> bool:
-        return node.depth >= 3 and self.chance(node.board, 11) == 0
+        return node.depth >= 3 and self.rng(node.board, 11) == 0
 
     def split(self, board: Board, bound: int) -> TreeSplit:
         split = TreeSplit(0, None, [], [], 0)
         for child in self.children(Node(board, 0)):
             split.nodes += 1
             split.roots.append(Node(child.board, child.depth))
-            split.ways.append(1 + self.chance(child.board, 2))
+            split.ways.append(1 + self.rng(child.board, 2))
         return split
 
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:

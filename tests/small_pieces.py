@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from farthest.coordinator import search_loop
+from farthest.coordinator.search import loop as search_loop
 from farthest.search import sliding_engine
 from farthest.search.arrangement_engine import ArrangementEngine
 from farthest.search.batch_engine import BatchEngine

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, scatter
 from farthest.verify.models import model_of

@@ -6,10 +6,10 @@ from functools import cache
 import naive
 import permutations
 from farthest import _kernel
-from farthest.puzzles.body import Board
+from farthest.families.pegs.definition import pegs
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.pegs import pegs
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import GatherSpace, gather
 from strategies import grid_rows, make_puzzle

@@ -7,11 +7,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import Sliding, sliding
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import Passages, components, grid_edges, number_cells
-from farthest.puzzles.sliding import Sliding, sliding
+from farthest.puzzles.puzzle import Origin, Puzzle
 from naive import origin_boards
 
 MOST_ARRANGEMENTS = 20_000
@@ -46,7 +46,7 @@ def make_puzzle(
         metric=metric,
         origin=origin or Origin(),
         known=(),
-        body=Sliding(
+        definition=Sliding(
             rows=grid,
             edges=grid_edges(grid) if grid else tuple(sorted(edges)),
             arcs=tuple(sorted(arcs)),
@@ -145,13 +145,13 @@ def with_wildcards(draw: st.DrawFn, goals: list[Board]) -> list[Board]:
 @st.composite
 def layouts(draw: st.DrawFn, puzzle: Puzzle) -> dict[str, Any]:
     """Key layouts of the puzzle: slots and classes in any order, with parity bits where they are possible."""
-    body = sliding(puzzle)
-    classes = [0, *draw(st.permutations(range(1, len(body.counts))))]
+    definition = sliding(puzzle)
+    classes = [0, *draw(st.permutations(range(1, len(definition.counts))))]
     layout: dict[str, Any] = {
         "version": 1,
-        "slots": list(draw(st.permutations(range(body.cells)))),
+        "slots": list(draw(st.permutations(range(definition.cells)))),
         "classes": classes,
-        "counts": [body.counts[label] for label in classes],
+        "counts": [definition.counts[label] for label in classes],
         "parity": None,
     }
     if draw(st.integers(0, 3)):
@@ -165,16 +165,16 @@ def parity_bits(puzzle: Puzzle, layout: dict[str, Any]) -> list[int] | None:
     A step is one swap, so where the cells can be coloured like a chess board, the colour of the blank's cell
     tells the parity of the arrangement.
     """
-    body = sliding(puzzle)
-    if max(body.counts) > 1 or body.cells < 3:
+    definition = sliding(puzzle)
+    if max(definition.counts) > 1 or definition.cells < 3:
         return None
     colour = {0: 0}
-    while len(colour) < body.cells:
-        for a, b in body.edges + body.arcs:
+    while len(colour) < definition.cells:
+        for a, b in definition.edges + definition.arcs:
             for here, there in ((a, b), (b, a)):
                 if here in colour:
                     colour.setdefault(there, 1 - colour[here])
-    if any(colour[a] == colour[b] for a, b in body.edges + body.arcs):
+    if any(colour[a] == colour[b] for a, b in definition.edges + definition.arcs):
         return None
     found = set()
     for board in origin_boards(puzzle, puzzle.origin):

@@ -15,16 +15,17 @@ import numpy
 import pytest
 from numpy.typing import NDArray
 
-from farthest.coordinator.record import JobRecorder
+from farthest.coordinator.enumeration.record import JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError
 from farthest.models.chunks import Chunk, Unit
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.sparse import SparsePiece
-from farthest.puzzles import definition, families
-from farthest.puzzles.body import Board, Body
-from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.puzzles import families
+from farthest.puzzles import puzzle as definition
+from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 from farthest.verify.ranking import LayoutError
@@ -43,7 +44,7 @@ NONE = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Toy(Body):
+class Toy(PuzzleDefinition):
     """``codes``: dense, numbers or strings. ``both_ways``: whether predecessors are told."""
 
     size_: int
@@ -111,33 +112,33 @@ class ToySpace:
     undirected = graded = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any] | None) -> None:
-        assert isinstance(puzzle.body, Toy)
-        self.body = puzzle.body
+        assert isinstance(puzzle.definition, Toy)
+        self.definition = puzzle.definition
         self.puzzle = puzzle
         self.origin = origin
-        starts = {"start": ((0, 0),), "goal": self.body.goals}
-        self.origins = list(starts.get(origin.where) or [self.body.parse_board(origin.where)])
-        self.layout = dict(layout or {"version": 1, "codes": self.body.codes})
-        self.keys = self.body.size_ if self.body.codes == "dense" else None
-        self.code_bytes = 3 if self.body.codes == "strings" else 8
-        self.moves_both_ways = self.body.both_ways
+        starts = {"start": ((0, 0),), "goal": self.definition.goals}
+        self.origins = list(starts.get(origin.where) or [self.definition.parse_board(origin.where)])
+        self.layout = dict(layout or {"version": 1, "codes": self.definition.codes})
+        self.keys = self.definition.size_ if self.definition.codes == "dense" else None
+        self.code_bytes = 3 if self.definition.codes == "strings" else 8
+        self.moves_both_ways = self.definition.both_ways
 
     def layout_fields(self) -> dict[str, Any]:
         return self.layout
 
     def encode(self, boards: NDArray[numpy.uint8]) -> NDArray[Any]:
         states = numbers(boards)
-        if self.body.codes == "strings":
+        if self.definition.codes == "strings":
             rows = numpy.stack([boards[:, 1] ^ 0xA5, boards[:, 0], boards[:, 0] * 0], axis=1)
             return numpy.ascontiguousarray(rows).view("S3")[:, 0]
-        codes = states if self.body.codes == "dense" else states * numpy.uint64(MIX)
-        return numpy.where(states < self.body.size_, codes, numpy.uint64(NONE))
+        codes = states if self.definition.codes == "dense" else states * numpy.uint64(MIX)
+        return numpy.where(states < self.definition.size_, codes, numpy.uint64(NONE))
 
     def decode(self, codes: NDArray[Any]) -> NDArray[numpy.uint8]:
-        if self.body.codes == "strings":
+        if self.definition.codes == "strings":
             rows = numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, 3)
             return numpy.stack([rows[:, 1], rows[:, 0] ^ 0xA5], axis=1)
-        if self.body.codes == "numbers":
+        if self.definition.codes == "numbers":
             codes = codes * numpy.uint64(pow(MIX, -1, 2**64))
         return boards_of((codes % numpy.uint64(65536)).astype(numpy.int64))
 
@@ -145,13 +146,13 @@ class ToySpace:
         self, boards: NDArray[numpy.uint8], *, toward: bool
     ) -> Iterator[tuple[str, NDArray[numpy.intp], NDArray[numpy.uint8]]]:
         played = toward == (self.origin.direction == "to")
-        assert played or self.body.both_ways, "it is not known what leads to a state"
+        assert played or self.definition.both_ways, "it is not known what leads to a state"
         states = numbers(boards).astype(numpy.int64)
-        for name, a, b in self.body.moves:
+        for name, a, b in self.definition.moves:
             if played:
-                yield name, numpy.arange(len(states)), boards_of((a * states + b) % self.body.size_)
+                yield name, numpy.arange(len(states)), boards_of((a * states + b) % self.definition.size_)
                 continue
-            targets = (a * numpy.arange(self.body.size_) + b) % self.body.size_
+            targets = (a * numpy.arange(self.definition.size_) + b) % self.definition.size_
             rows, before = numpy.nonzero(states[:, None] == targets)
             yield name, rows, boards_of(before)
 
@@ -220,8 +221,8 @@ def toy(
     origin: Origin = Origin("from", "start"),  # noqa: B008
 ) -> Puzzle:
     """A puzzle of the family."""
-    body = Toy(size, moves, codes, both_ways, goals)
-    return Puzzle("toy", "A toy", "", "toy", "move", origin, known, body)
+    definition = Toy(size, moves, codes, both_ways, goals)
+    return Puzzle("toy", "A toy", "", "toy", "move", origin, known, definition)
 
 
 # --- naively -------------------------------------------------------------------------------------------------
@@ -229,13 +230,13 @@ def toy(
 
 def distances(puzzle: Puzzle, origin: Origin | None = None, max_depth: int | None = None) -> dict[int, int]:
     """The distance of each state that has one."""
-    body = puzzle.body
-    assert isinstance(body, Toy)
+    definition = puzzle.definition
+    assert isinstance(definition, Toy)
     where = origin or puzzle.origin
     space = ToySpace(puzzle, where, None)
-    after: dict[int, set[int]] = {state: set() for state in range(body.size_)}
-    for state in range(body.size_):
-        for _, to in body.next(state):
+    after: dict[int, set[int]] = {state: set() for state in range(definition.size_)}
+    for state in range(definition.size_):
+        for _, to in definition.next(state):
             after[state if where.direction == "from" else to].add(to if where.direction == "from" else state)
     found = dict.fromkeys(numbers(numpy.array(space.origins, dtype=numpy.uint8)).tolist(), 0)
     queue = list(found)
@@ -251,13 +252,13 @@ def distances(puzzle: Puzzle, origin: Origin | None = None, max_depth: int | Non
 
 def solutions(puzzle: Puzzle, found: dict[int, int], state: int, direction: str) -> list[tuple[str, ...]]:
     """All optimal solutions of a state, as names of moves in the order in which they are made."""
-    body = puzzle.body
-    assert isinstance(body, Toy)
+    definition = puzzle.definition
+    assert isinstance(definition, Toy)
     if found[state] == 0:
         return [()]
     ways = []
-    for source in range(body.size_):
-        for name, target in body.next(source):
+    for source in range(definition.size_):
+        for name, target in definition.next(source):
             here, other = (source, target) if direction == "to" else (target, source)
             if here == state and found.get(other) == found[state] - 1:
                 for rest in solutions(puzzle, found, other, direction):

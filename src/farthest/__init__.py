@@ -38,12 +38,12 @@ if TYPE_CHECKING:
         StorageError,
         UnreachableError,
     )
-    from farthest.puzzles.allowed import allow_module
-    from farthest.puzzles.definition import Origin, Puzzle
-    from farthest.puzzles.puzzle_space import PuzzleSpace
-    from farthest.puzzles.user_class import NO_STATE
+    from farthest.families.python.allowed import allow_module
+    from farthest.families.python.puzzle_space import PuzzleSpace
+    from farthest.families.python.user_class import NO_STATE
+    from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.distance_map import DistanceMap, open_map
-    from farthest.spaces.walking import Walker, copies
+    from farthest.search.walking import Walker, copies
 
     __version__: str
 
@@ -107,12 +107,12 @@ _HOMES = {
         "StorageError",
         "UnreachableError",
     ),
-    "farthest.puzzles.allowed": ("allow_module",),
-    "farthest.puzzles.definition": ("Origin", "Puzzle"),
-    "farthest.puzzles.puzzle_space": ("PuzzleSpace",),
-    "farthest.puzzles.user_class": ("NO_STATE",),
+    "farthest.families.python.allowed": ("allow_module",),
+    "farthest.puzzles.puzzle": ("Origin", "Puzzle"),
+    "farthest.families.python.puzzle_space": ("PuzzleSpace",),
+    "farthest.families.python.user_class": ("NO_STATE",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
-    "farthest.spaces.walking": ("Walker", "copies"),
+    "farthest.search.walking": ("Walker", "copies"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from farthest.errors import PuzzleError
+from farthest.families.python.puzzle_space import PuzzleSpace
 from farthest.puzzles import catalogue
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.puzzle_space import PuzzleSpace
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 if TYPE_CHECKING:
-    from farthest.coordinator.comparison import Run
-    from farthest.coordinator.enumeration import Outcome
+    from farthest.coordinator.enumeration.job import Outcome
     from farthest.coordinator.reporter import Reporter
-    from farthest.coordinator.search_settings import SearchOutcome, SearchReporter
+    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
     from farthest.heuristics.contract import Algorithm
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
+    from farthest.search.comparison import Run
 
 
 def puzzle_names() -> list[str]:
@@ -48,7 +48,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
     ``memory``: bytes that may be used. An enumeration that was broken off is resumed. Raises PuzzleError,
     BoardError (of the origin), ResourceError or StorageError.
     """
-    from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
@@ -77,7 +77,7 @@ def histogram(
 
     The arguments are those of `enumerate`.
     """
-    from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 
     settings = Settings(
         origin=origin, max_depth=max_depth, threads=threads, memory=memory, histogram_only=True
@@ -97,7 +97,7 @@ def submit(
 
     The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
     """
-    from farthest.coordinator.queue import submit_puzzle
+    from farthest.coordinator.enumeration.queue import submit_puzzle
     from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
 
@@ -133,12 +133,12 @@ def solve(
     """
     from contextlib import ExitStack
 
-    from farthest.coordinator.search_settings import SearchSettings
-    from farthest.coordinator.solve import solve_problem
+    from farthest.coordinator.search.settings import SearchSettings
+    from farthest.coordinator.search.solve import solve_problem
     from farthest.heuristics.registry import default_heuristic
     from farthest.models.database import open_database
+    from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.problem import Problem, start_or
-    from farthest.worker.pattern_maps import PatternMaps
 
     loaded = _puzzle(puzzle)
     chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
@@ -163,7 +163,7 @@ def random_boards(
     from farthest.search.random_boards import random_boards as drawn
 
     loaded = _puzzle(puzzle)
-    return [loaded.body.format_board(board) for board in drawn(loaded, count, seed, to)]
+    return [loaded.definition.format_board(board) for board in drawn(loaded, count, seed, to)]
 
 
 def compare(
@@ -184,11 +184,11 @@ def compare(
     """
     from contextlib import ExitStack
 
-    from farthest.coordinator.comparison import Comparison, entrants
     from farthest.coordinator.estimate import available_memory
     from farthest.models.database import open_database
+    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.search.comparison import Comparison, entrants
     from farthest.search.problem import start_or
-    from farthest.worker.pattern_maps import PatternMaps
 
     loaded = _puzzle(puzzle)
     chosen = entrants(loaded, algorithms, heuristics)
@@ -206,7 +206,7 @@ def cancel_job(job: str | int, database: str | None = None) -> JobRecord:
 
     ``job``: a number, or a puzzle's name for its newest job.
     """
-    from farthest.coordinator.queue import named_job
+    from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
 
@@ -217,7 +217,7 @@ def cancel_job(job: str | int, database: str | None = None) -> JobRecord:
 
 def resume_job(job: str | int, database: str | None = None) -> JobRecord:
     """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
-    from farthest.coordinator.queue import named_job
+    from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
 
@@ -249,7 +249,7 @@ def delete_job(job: str | int, database: str | None = None) -> JobRecord:
 
 def _puzzle(puzzle: str | Puzzle | PuzzleSpace) -> Puzzle:
     if isinstance(puzzle, PuzzleSpace):
-        from farthest.puzzles.python import puzzle_of
+        from farthest.families.python.definition import puzzle_of
 
         return puzzle_of(puzzle)
     given: object = puzzle

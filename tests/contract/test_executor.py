@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from cluster import Service, until
-from farthest.coordinator.celery_executor import CeleryExecutor
-from farthest.coordinator.executors import Executor, ThreadsExecutor
-from farthest.coordinator.layers import LayerSearch
+from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
+from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
+from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.errors import FarthestError
-from farthest.worker.blocks import Cut
-from farthest.worker.connections import RedisNodes
-from farthest.worker.memory import MemoryStore
+from farthest.stores.blocks import Cut
+from farthest.stores.contract import ShardStore
+from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.runs import new_run
+from farthest.stores.redis.scatter_run import ScatterRun
 from farthest.worker.registry import list_workers
-from farthest.worker.run_store import RunStore
-from farthest.worker.runs import new_run
-from farthest.worker.scatter_memory import ScatterMemoryStore
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.store import ShardStore
 from scatter_cases import PUZZLES, ScatterCase, scatter_case
 from servers import RedisServer
 from store_cases import NAMES, Case, case

@@ -9,16 +9,16 @@ import pytest
 
 import small_pieces
 from cluster import Service, until
-from farthest.coordinator.search_celery import CelerySearch
-from farthest.coordinator.search_executors import SearchExecutor, SearchStopped, ThreadsSearch
-from farthest.coordinator.search_frontier import Frontier, Totals
-from farthest.coordinator.search_settings import SearchReporter
+from farthest.coordinator.search.celery_executor import CelerySearch
+from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
+from farthest.coordinator.search.frontier import Frontier, Totals
+from farthest.coordinator.search.settings import SearchReporter
 from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
-from farthest.search.written import Way
-from farthest.worker.connections import RedisNodes
+from farthest.search.serialized import Way
+from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import list_workers
 from search_trees import TreeEngine
 from servers import RedisServer
@@ -77,7 +77,7 @@ def nodes_of_a_worker(
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
 
 
 @pytest.fixture

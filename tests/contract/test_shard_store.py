@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from farthest.errors import FarthestError
-from farthest.worker.blocks import Cut
-from farthest.worker.connections import RedisNodes
-from farthest.worker.memory import MemoryStore
-from farthest.worker.run_store import RunStore
-from farthest.worker.runs import new_run
-from farthest.worker.scatter_memory import ScatterMemoryStore
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.step import step
-from farthest.worker.store import ShardStore
+from farthest.stores.blocks import Cut
+from farthest.stores.contract import ShardStore
+from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.runs import new_run
+from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.worker.enumeration.step import step
 from scatter_cases import NAMES as SCATTER_NAMES
 from scatter_cases import ScatterCase, scatter_case
 from store_cases import NAMES, Case, case

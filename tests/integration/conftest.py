@@ -17,7 +17,7 @@ from farthest.models.database import open_database
 from farthest.models.record_digest import record_digest
 from farthest.models.sealing import PUZZLE_COLUMNS, rows_digest, seal
 from farthest.models.tables import job, puzzle
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 
 Run = Callable[..., Result]
 RunJson = Callable[..., Any]

@@ -6,7 +6,7 @@ Checkpoints as often as it may, sleeps SECONDS in every layer, and prints each e
 import sys
 import time
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome
 from farthest.models.database import open_database

@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 import farthest
 from families import BLOCKS, PEGS, python_class
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
@@ -20,7 +20,7 @@ from farthest.models.database import open_database
 from farthest.models.maps import Maps
 from farthest.models.sparse import encode_piece, piece_of
 from farthest.models.tables import chunk, job
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import DistanceMap
 
@@ -105,14 +105,14 @@ def test_a_run_that_is_stopped_and_continued_ends_in_the_same_map(name: str, tmp
 
 def ways_by_counting(opened: DistanceMap) -> dict[str, int]:
     """For each state the number of shortest ways, counted layer by layer along the moves away from the origin."""
-    space, body = opened.space, opened.puzzle.body
+    space, definition = opened.space, opened.puzzle.definition
     ways = dict.fromkeys(opened.states_at(0), 1)
     for depth in range(opened.depth):
         texts = list(opened.states_at(depth))
         after = set(opened.states_at(depth + 1))
         boards = np.array([opened.labels(text) for text in texts], dtype=np.uint8)
         for _, rows, reached in space.neighbours(boards, toward=False):
-            for row, text in zip(rows.tolist(), body.texts(reached), strict=True):
+            for row, text in zip(rows.tolist(), definition.texts(reached), strict=True):
                 if text in after:
                     ways[text] = ways.get(text, 0) + ways[texts[row]]
     return ways
@@ -131,11 +131,11 @@ def check_questions(opened: DistanceMap) -> None:
         assert len({(tuple(way.moves), way.boards.tobytes()) for way in found}) == min(ways[board], 300)
         ends = {board, *layers[0]}
         for way in found:
-            texts = opened.puzzle.body.texts(way.boards)
+            texts = opened.puzzle.definition.texts(way.boards)
             assert {texts[0], texts[-1]} <= ends
             distances = opened.distances(texts).tolist()
             assert distances in (list(range(graph.distance + 1)), list(range(graph.distance, -1, -1)))
-        assert opened.path(board) == opened.puzzle.body.texts(found[0].boards)
+        assert opened.path(board) == opened.puzzle.definition.texts(found[0].boards)
 
 
 def check_moves(opened: DistanceMap) -> None:

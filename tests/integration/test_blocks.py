@@ -8,7 +8,7 @@ import pytest
 
 import farthest
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from farthest.spaces import compile_space
 from integration.conftest import Run
 
@@ -63,14 +63,14 @@ def test_solutions_can_be_played(folder: Path, direction: str) -> None:
     puzzle = load("rush-hour-60")
     origin = Origin("to", "goal") if direction == "to" else Origin("from", "start")
     with farthest.enumerate(puzzle, origin=origin) as made:
-        start = puzzle.body.format_board(puzzle.body.origin_boards[1] or ())
+        start = puzzle.definition.format_board(puzzle.definition.origin_boards[1] or ())
         boards = list(made.path(start if direction == "to" else made.farthest()[0]))
         assert (boards[0], len(boards)) == (start, 61 if direction == "to" else 70)
         for board, after in pairwise(boards):
             moves = compile_space(puzzle).neighbours(
-                np.array([puzzle.body.parse_board(board)], dtype=np.uint8), toward=False
+                np.array([puzzle.definition.parse_board(board)], dtype=np.uint8), toward=False
             )
-            assert after in [text for _, _, found in moves for text in puzzle.body.texts(found)]
+            assert after in [text for _, _, found in moves for text in puzzle.definition.texts(found)]
 
 
 def test_a_limit_of_depth_gives_the_same_layers(folder: Path) -> None:

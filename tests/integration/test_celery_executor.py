@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.coordinator import celery_executor, outstanding
-from farthest.coordinator.celery_executor import CeleryExecutor, LayerProgress
+from farthest.coordinator import outstanding
+from farthest.coordinator.enumeration import celery_executor
+from farthest.coordinator.enumeration.celery_executor import CeleryExecutor, LayerProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
-from farthest.worker import runs
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
 from farthest.worker.app import queue_length
-from farthest.worker.choice import todo_key
-from farthest.worker.connections import RedisNodes
+from farthest.worker.enumeration.choice import todo_key
+from farthest.worker.enumeration.tasks import StepProcess
 from farthest.worker.leases import StepLeases
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.run_store import RunStore
-from farthest.worker.tasks import StepProcess
 from run_cases import begin_run
 from store_cases import case
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import farthest
-from farthest.coordinator.comparison import ALGORITHMS, Entrant, Run, Tally
 from farthest.queries.comparison_files import route_file
+from farthest.search.comparison import ALGORITHMS, Entrant, Run, Tally
 from farthest.search.random_boards import random_boards
 from integration.conftest import Run as RunCommand
 from integration.conftest import RunJson
@@ -81,8 +81,8 @@ def check_routes(file: Path, longest: float) -> None:
         heading, *lines = route.splitlines()
         lengths.append(len(lines) - 1)
         assert heading == f"board {number}: {len(lines) - 1} moves, {len(lines)} boards"
-        way = [puzzle.body.parse_board(line) for line in lines]
-        assert (way[0], way[-1]) == (board, puzzle.body.origin_boards[0][0])
+        way = [puzzle.definition.parse_board(line) for line in lines]
+        assert (way[0], way[-1]) == (board, puzzle.definition.origin_boards[0][0])
         for here, there in pairwise(way):
             assert there in [after for _, after in farthest.copies(puzzle, here)]
     assert max(lengths) == longest

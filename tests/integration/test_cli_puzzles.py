@@ -35,7 +35,7 @@ def test_one_puzzle(run: Run, run_json: RunJson, name: str) -> None:
     assert text.startswith(f"{name}: {puzzle.title}\n")
     document = run_json("puzzles", name)
     assert document["digest"] == puzzle.digest
-    assert len(document["goals"]) == len(puzzle.body.origin_boards[0])
+    assert len(document["goals"]) == len(puzzle.definition.origin_boards[0])
     assert len(document["known"]) == len(puzzle.known)
 
 

@@ -13,7 +13,7 @@ from select import select
 
 import pytest
 
-from farthest.coordinator.enumeration import continue_job, enumerate_puzzle
+from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings

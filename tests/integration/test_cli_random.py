@@ -11,7 +11,7 @@ from farthest.puzzles.catalogue import load
 from farthest.queries import random_states as drawing
 from farthest.queries.distance_map import open_map
 from farthest.queries.random_states import random_states
-from farthest.search.chance import Chance
+from farthest.random_source import RandomSource
 from integration.conftest import Run, RunJson
 
 
@@ -52,12 +52,12 @@ def test_states_of_a_layer(run: Run, monkeypatch: pytest.MonkeyPatch, name: str)
         puzzle, depth = "rush-hour-58", 2
     with farthest.enumerate(puzzle, max_depth=depth) as stored:
         layer = list(stored.states_at(depth))
-        drawn = Counter(random_states(stored, 12 * len(layer), Chance(1), depth))
+        drawn = Counter(random_states(stored, 12 * len(layer), RandomSource(1), depth))
         assert set(drawn) <= set(layer)
         assert evenly_spread([drawn[board] for board in layer])
-        few = list(random_states(stored, 4, Chance(2), depth))
+        few = list(random_states(stored, 4, RandomSource(2), depth))
         monkeypatch.setattr(drawing, "DRAWN_AT_ONCE", 3)
-        assert list(random_states(stored, 4, Chance(2), depth)) == few
+        assert list(random_states(stored, 4, RandomSource(2), depth)) == few
     lines = run("random", puzzle, "--depth", str(depth), "-n", "4", "--seed", "2").stdout.splitlines()
     assert lines == few
 
@@ -87,8 +87,8 @@ def test_sliding_blocks_are_drawn_from_a_map_of_the_start(run: Run, monkeypatch:
     run("enumerate", "rush-hour-58")
     lines = run("random", "rush-hour-58", "-n", "20", "--seed", "1").stdout.splitlines()
     assert len(lines) == 20
-    body = load("rush-hour-58").body
-    assert all(body.format_board(body.parse_board(line)) == line for line in lines)
+    definition = load("rush-hour-58").definition
+    assert all(definition.format_board(definition.parse_board(line)) == line for line in lines)
 
 
 BAD = [
@@ -139,4 +139,4 @@ def test_bad_layers_and_maps(run: Run, folder: Path) -> None:
     run("enumerate", "3-puzzle", "--histogram-only")
     assert run("random", "3-puzzle", "--depth", "6", "--seed", "1").stdout
     with farthest.open_map(1) as stored, pytest.raises(farthest.JobError, match="has no layer 7"):
-        random_states(stored, 1, Chance(1), 7)
+        random_states(stored, 1, RandomSource(1), 7)

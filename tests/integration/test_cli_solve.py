@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import farthest
-from farthest.coordinator.search_settings import SearchOutcome
+from farthest.coordinator.search.settings import SearchOutcome
 from integration.conftest import Run, RunJson, alter
 
 EASY = "867254310"
@@ -243,10 +243,10 @@ def test_what_cannot_be_solved_is_proven_where_it_is_not_known(run: Run, folder:
 
 
 def pegs() -> str:
-    body = farthest.load_puzzle("pegs-triangle-15").body
-    board = [0] * body.cells
+    definition = farthest.load_puzzle("pegs-triangle-15").definition
+    board = [0] * definition.cells
     board[0] = board[-1] = 1
-    return body.format_board(board)
+    return definition.format_board(board)
 
 
 def test_the_python_function(folder: Path) -> None:

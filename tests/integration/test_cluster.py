@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from cluster import Cluster
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from servers import PostgresServer, RedisServer
 from signature.workload import DIGESTS
 

@@ -10,11 +10,11 @@ import pytest
 
 import farthest
 from arrangements import arrangement_space
+from farthest.families.sliding.definition import sliding
+from farthest.families.sliding.space import moves_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import sliding
 from farthest.spaces import compile_space
-from farthest.spaces.sliding import moves_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -62,7 +62,7 @@ def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
     shown = [text for text in fenced(document, "toml") if "family" in tomllib.loads(text)]
     assert shown
     for text in shown:
-        assert parse_puzzle(text, document).body.cells
+        assert parse_puzzle(text, document).definition.cells
 
 
 def test_worked_examples_of_keys() -> None:
@@ -93,7 +93,7 @@ def test_worked_examples_of_moves(metric: str, name: tuple[int, int], to: tuple[
 def test_the_worked_example_of_a_pattern() -> None:
     text = (ROOT / "docs/key-layout.md").read_text(encoding="utf-8")
     puzzle = load("8-puzzle@1-4")
-    board = np.array([puzzle.body.parse_board("··1/234/···")], dtype=np.uint8)
+    board = np.array([puzzle.definition.parse_board("··1/234/···")], dtype=np.uint8)
     space = compile_space(puzzle)
     assert space.encode(board).tolist() == [770]
     assert space.layout_fields() == {"version": 1, "kind": "placements"}

@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 import naive
 from arrangements import arrangement_space, sliding_names
 from farthest import _kernel
-from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.errors import ResourceError, StorageError
+from farthest.families.sliding.boards import format_board, parse_board
+from farthest.families.sliding.definition import sliding
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.puzzles.boards import format_board, parse_board
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Direction, Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from servers import PostgresServer
 from strategies import grid_rows, make_puzzle, puzzles
 
@@ -200,11 +200,11 @@ class StopAt(Reporter):
 @given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
 @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_a_stopped_run_goes_on_in_any_way(
-    either: Database, puzzle: Puzzle, way: Settings, other: Settings, chance: int
+    either: Database, puzzle: Puzzle, way: Settings, other: Settings, rng: int
 ) -> None:
     reference = enumerate_puzzle(puzzle, None)
     assume(len(reference.layers) > 1)
-    depth = 1 + chance % (len(reference.layers) - 1)
+    depth = 1 + rng % (len(reference.layers) - 1)
     with pytest.raises(Stop):
         enumerate_puzzle(puzzle, either, replace(way, checkpoint_seconds=0), StopAt(depth))
     begun = Jobs(either).list()[-1]

@@ -12,7 +12,7 @@ import pytest
 
 import faults
 from cluster import Cluster, Service, until
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Outcome
 from farthest.puzzles.catalogue import load
 from faults import Arena, Strike, arena, leftovers
@@ -69,7 +69,7 @@ TRIES = 3
 def check(one: Arena, expected: Outcome, strikes: list[Strike], seed: int) -> None:
     """One round: the digest and the layers are the expected ones. A job that ends before most strikes have landed is
     followed by another."""
-    one.chance.seed(seed)
+    one.rng.seed(seed)
     print(f"seed {seed}")
     for _ in range(TRIES):
         try:
@@ -131,8 +131,8 @@ def test_one_fault_after_another(standing: Arena, expected: Outcome, number: int
 @pytest.mark.slow
 def test_every_task_is_delivered_twice_at_once_and_late(standing: Arena, expected: Outcome) -> None:
     """In the layer, in later layers, and after the end."""
-    chance = random.Random(SEED)
-    with postman(standing.redis.url, lambda: [0.0, chance.uniform(0.1, 2.0)]) as man:
+    rng = random.Random(SEED)
+    with postman(standing.redis.url, lambda: [0.0, rng.uniform(0.1, 2.0)]) as man:
         check(standing, expected, [], SEED)
         for queue, message in man.seen:
             man.push(queue, message)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
@@ -51,13 +51,13 @@ def undisturbed() -> str:
 @pytest.mark.slow
 def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
     database = tmp_path / "maps.db"
-    chance = random.Random()
+    rng = random.Random()
     kills, resumed, digests = 0, 0, []
     for _ in range(MOST_ROUNDS):
         last = kills == KILLS
         with run(database, 0.01) as process:
             if not last:
-                time.sleep(chance.uniform(0, 0.3))
+                time.sleep(rng.uniform(0, 0.3))
                 process.send_signal(signal.SIGKILL)
             told = events(process)
         told_of = [event[0] for event in told]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.errors import (
@@ -26,9 +26,9 @@ from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
-from farthest.worker import runs
-from farthest.worker.connections import RedisNodes
+from farthest.puzzles.puzzle import Puzzle
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys
 from servers import RedisServer
 
@@ -131,7 +131,7 @@ def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each loss halves the time between checkpoints. Here that is counted in layers."""
-    monkeypatch.setattr("farthest.coordinator.enumeration.monotonic", count().__next__)
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.monotonic", count().__next__)
 
     class FlushingEachTwelfth(Meddler):
         seen = 0
@@ -263,10 +263,10 @@ def test_a_redis_without_memory_is_not_a_damaged_checkpoint(redis: RedisNodes, d
     with pytest.MonkeyPatch.context() as patch:
 
         def new_run(name: str) -> str:
-            patch.setattr("farthest.worker.run_store.RunStore.restore", restore)
+            patch.setattr("farthest.stores.redis.gather_run.RunStore.restore", restore)
             return create(name)
 
-        from farthest.worker.run_store import RunStore
+        from farthest.stores.redis.gather_run import RunStore
 
         real = RunStore.restore
 
@@ -322,9 +322,9 @@ def test_each_checkpoint_is_made_from_the_one_before(
 ) -> None:
     """Whose chunks are replaced meanwhile, in the same transaction: blocks are smaller, or larger, than chunks."""
     monkeypatch.setenv("FARTHEST_BLOCK_SIZE", block_size)
-    monkeypatch.setattr("farthest.coordinator.record.CHUNK_KEYS", 10_007)
+    monkeypatch.setattr("farthest.coordinator.enumeration.record.CHUNK_KEYS", 10_007)
     monkeypatch.setattr(
-        "farthest.coordinator.enumeration.perf_counter", lambda: 0.0
+        "farthest.coordinator.enumeration.job.perf_counter", lambda: 0.0
     )  # checkpoints cost nothing
 
     class Counting(Reporter):

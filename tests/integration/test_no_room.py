@@ -16,8 +16,8 @@ from sqlalchemy import update
 
 from cluster import Cluster, Service, until
 from farthest.cli.app import cli
-from farthest.coordinator.enumeration import enumerate_puzzle
-from farthest.coordinator.queue import submit_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.queue import submit_puzzle
 from farthest.coordinator.service import SETBACKS_ALONE
 from farthest.coordinator.service import Service as CoordinatorService
 from farthest.coordinator.settings import Settings
@@ -27,7 +27,7 @@ from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord, Setbacks
 from farthest.models.tables import job as table
 from farthest.puzzles.catalogue import load
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis.connections import RedisNodes
 
 pytestmark = pytest.mark.slow
 

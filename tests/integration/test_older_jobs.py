@@ -5,13 +5,13 @@ import signal
 import pytest
 
 import small_pieces
-from farthest.coordinator import search_loop
-from farthest.coordinator.enumeration import continue_job, enumerate_puzzle
+from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.search_settings import SearchReporter, SearchSettings
+from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.coordinator.settings import Settings
-from farthest.coordinator.solve import SearchInterrupted, solve_problem
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -86,7 +86,7 @@ def test_an_interrupted_search(
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:
         with pytest.raises(SearchInterrupted):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.models.database import open_database

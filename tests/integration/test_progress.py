@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.reports import Report
+from farthest.stores.redis.runs import prefix
 from farthest.worker.leases import StepLeases
-from farthest.worker.reports import Report
-from farthest.worker.runs import prefix
 
 LEASE = 5.0
 ROUND = 1.0

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 import toy
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
-from farthest.worker import scatter_memory
-from farthest.worker.scatter_memory import ScatterMemoryStore
-from farthest.worker.step import step
+from farthest.stores.memory import scatter_store
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.worker.enumeration.step import step
 
 CODES = ["dense", "numbers", "strings"]
 ONE = Settings(threads=1)
@@ -50,10 +50,10 @@ def layers_of(found: dict[int, int]) -> tuple[int, ...]:
 def check_map(database: Database, puzzle: Puzzle, found: dict[int, int]) -> None:
     """The newest job's map has the distance of every state."""
     stored = DistanceMap(database, Jobs(database).list()[-1])
-    body = puzzle.body
-    assert isinstance(body, toy.Toy)
-    texts = [str(state) for state in range(body.size_)]
-    assert stored.distances(texts).tolist() == [found.get(state, -1) for state in range(body.size_)]
+    definition = puzzle.definition
+    assert isinstance(definition, toy.Toy)
+    texts = [str(state) for state in range(definition.size_)]
+    assert stored.distances(texts).tolist() == [found.get(state, -1) for state in range(definition.size_)]
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_ctrl_c_within_a_layer_gives_the_layer_up(
     database: Database, puzzle: Puzzle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reference = enumerate_puzzle(puzzle, None)
-    monkeypatch.setattr(scatter_memory, "SLICE", 10)
+    monkeypatch.setattr(scatter_store, "SLICE", 10)
     asked = []
 
     def successors(space: Any, codes: Any, threads: int) -> bytes:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.models.database import Database, open_database
 from farthest.puzzles.catalogue import load
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys
 
 PUZZLES = ("hanoi-3-4", "hanoi-cyclic-3-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo")

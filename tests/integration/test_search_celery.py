@@ -11,20 +11,20 @@ import pytest
 
 import small_pieces
 from farthest.coordinator import outstanding, roll_call
-from farthest.coordinator.search_celery import CelerySearch
-from farthest.coordinator.search_executors import SearchStopped
-from farthest.coordinator.search_frontier import Frontier
-from farthest.coordinator.search_settings import SearchReporter
+from farthest.coordinator.search.celery_executor import CelerySearch
+from farthest.coordinator.search.executors import SearchStopped
+from farthest.coordinator.search.frontier import Frontier
+from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import JobError, LostStateError
 from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
-from farthest.worker import runs
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search_runs import SearchRun
-from farthest.worker.search_tasks import SubtreeProcess, search_batch
+from farthest.worker.search.runs import SearchRun
+from farthest.worker.search.tasks import SubtreeProcess, search_batch
 
 LEASE = 0.3
 Message = tuple[str, int, int]
@@ -43,7 +43,7 @@ def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNode
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
 
 
 class Told(SearchReporter):

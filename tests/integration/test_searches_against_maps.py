@@ -5,12 +5,12 @@ import pytest
 import farthest
 from families import PUZZLES
 from farthest.heuristics.registry import default_heuristic, open_heuristic
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.random_states import random_states
+from farthest.random_source import RandomSource
 from farthest.search.batch_engine import BatchEngine
-from farthest.search.chance import Chance
 from farthest.search.deepening import deepen
 from farthest.search.engines import engine_with
 from farthest.search.problem import Problem
@@ -45,7 +45,7 @@ def opened(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     "count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)], ids=["few boards", "many boards"]
 )
 def test_lengths_and_numbers_of_solutions(opened: DistanceMap, count: int) -> None:
-    for number, text in enumerate(random_states(opened, count, Chance(5))):
+    for number, text in enumerate(random_states(opened, count, RandomSource(5))):
         check(opened, opened.labels(text), default_heuristic(opened.puzzle) if number % 2 else "zero")
 
 

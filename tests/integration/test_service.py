@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluster import Cluster, Service, until
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load

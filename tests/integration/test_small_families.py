@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.families.python.state_hashes import collision_probability
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.state_hashes import collision_probability
 from farthest.queries.distance_map import DistanceMap
 from integration.conftest import Run, forge
 from space_battery import space_layers

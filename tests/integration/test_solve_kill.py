@@ -15,8 +15,8 @@ import pytest
 import farthest
 import small_pieces
 from cluster import Cluster, Service, until
-from farthest.coordinator.search_settings import SearchOutcome, SearchSettings
-from farthest.coordinator.solve import solve_problem
+from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
+from farthest.coordinator.search.solve import solve_problem
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
@@ -37,7 +37,7 @@ def wanted(request: pytest.FixtureRequest) -> list[str]:
 def expected(wanted: list[str], monkeypatch: pytest.MonkeyPatch) -> SearchOutcome:
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
     return solve_problem(problem, SearchSettings(all_solutions=bool(wanted), threads=1))
 
 
@@ -106,17 +106,17 @@ def test_any_number_of_workers_counts_the_same(
 
 @pytest.mark.slow
 def test_killed_workers_change_nothing(cluster: Cluster, wanted: list[str], expected: SearchOutcome) -> None:
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     cluster.add_worker(2)
     cluster.add_worker(1)
     cluster.ready()
     search = cluster.start(*WORDS, *wanted, "--workers", "celery")
     until(lambda: cluster.redis.keys("farthest:working:*") or None, 60, "workers search")
     for _ in range(4):
-        time.sleep(chance.uniform(0.05, 0.3))
-        if chance.random() < 0.5:
+        time.sleep(rng.uniform(0.05, 0.3))
+        if rng.random() < 0.5:
             with suppress(ProcessLookupError):  # it is just being replaced
-                cluster.workers[0].kill_child(chance.randrange(2))
+                cluster.workers[0].kill_child(rng.randrange(2))
         else:
             cluster.remove(cluster.workers[-1])
             cluster.add_worker(1)
@@ -130,14 +130,14 @@ def test_killed_coordinators_change_nothing(
     cluster: Cluster, workers: str, wanted: list[str], expected: SearchOutcome
 ) -> None:
     """Each goes on with what the one before has stored, the last one with the other executor."""
-    chance = random.Random(SEED)
+    rng = random.Random(SEED)
     cluster.add_worker(2)
     cluster.ready()
     command = [*WORDS, *wanted, "--threads", "2"]
     for _ in range(2):
         search = cluster.start(*command, "--workers", workers)
         until(more_than(cluster, committed(cluster)), 60, "something is stored")
-        time.sleep(chance.uniform(0, 0.2))
+        time.sleep(rng.uniform(0, 0.2))
         search.kill()
     other = {"threads": "celery", "celery": "threads"}[workers]
     search = cluster.start(*command, "--workers", other)

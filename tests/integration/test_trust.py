@@ -14,20 +14,21 @@ import pytest
 import farthest
 import python_spaces
 from cluster import Cluster, until
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import ForbiddenCodeError, PuzzleError
+from farthest.families.python import allowed, user_class
 from farthest.models.jobs import JobRecord
-from farthest.puzzles import allowed, user_class
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
-from farthest.worker import runs, search_tasks
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.scatter_run import ScatterRun
 from farthest.worker.app import TASK, celery_app
-from farthest.worker.connections import RedisNodes
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.search_runs import SearchFacts
+from farthest.worker.search import tasks as search_tasks
+from farthest.worker.search.runs import SearchFacts
 from integration.conftest import Process, Run, RunJson, forge
 
 FROGS = 'name = "frogs"\nfamily = "python"\n[python]\nclass = "python_spaces:Frogs"\n'
@@ -52,7 +53,7 @@ COUNTING_FILE = (
 @pytest.fixture(autouse=True)
 def nothing_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FARTHEST_PUZZLE_MODULES")
-    monkeypatch.setattr("farthest.puzzles.allowed._own", {})
+    monkeypatch.setattr("farthest.families.python.allowed._own", {})
 
 
 @pytest.fixture
@@ -492,7 +493,7 @@ def test_a_script_of_ones_own(run: Run, folder: Path) -> None:
 
 
 def test_a_module_allowed_by_a_call(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.puzzles.allowed._modules", frozenset())
+    monkeypatch.setattr("farthest.families.python.allowed._modules", frozenset())
     with pytest.raises(ForbiddenCodeError):
         parse_puzzle(FROGS, "frogs.toml")
     farthest.allow_module("python_spaces")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cluster import Cluster, until
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.puzzles.catalogue import load
 from hosts import SERVER, Network, NoHostsError, network
 from servers import PostgresServer, RedisServer

@@ -14,11 +14,11 @@ from click.testing import CliRunner
 from redis import Redis
 
 from cluster import Service, until
-from farthest import patience
+from farthest import retry
 from farthest.cli.app import cli
 from farthest.coordinator.publisher import Publisher
+from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import QUEUE, TASK, broker_settings, queue_length
-from farthest.worker.connections import RedisNodes
 from farthest.worker.registry import list_workers
 from servers import RedisServer
 
@@ -256,7 +256,7 @@ def send_what_is_no_message(server: RedisServer) -> None:
 def test_wrong_settings_are_one_message(
     variables: dict[str, str], expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "START_SECONDS", 0.0)
+    monkeypatch.setattr(retry, "START_SECONDS", 0.0)
     result = CliRunner().invoke(cli, ["worker"], env=variables)
     assert result.exit_code == 2
     assert expected in result.output

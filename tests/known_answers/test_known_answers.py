@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 
 QUICK_STATES = 2_000_000
 MOST_STATES = 500_000_000

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.puzzles.catalogue import read_folder
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 
 QUICK_STATES = 1_000_000
 MOST_STATES = 50_000_000

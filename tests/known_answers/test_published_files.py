@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.families.permutation.foreign import read_foreign
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.foreign import read_foreign
 
 FOLDER = os.environ.get("FARTHEST_PUBLISHED_FILES", "")
 QUICK_STATES = 100_000
@@ -45,8 +45,8 @@ def test_counts_are_those_of_the_program_it_was_written_for(entry: dict[str, Any
     puzzle = load(path)
     assert puzzle.metric == "power"
     if metric == "generator":
-        body = read_foreign(path.read_bytes(), str(path), metric)[1]
-        puzzle = replace(puzzle, metric=metric, body=body)
+        definition = read_foreign(path.read_bytes(), str(path), metric)[1]
+        puzzle = replace(puzzle, metric=metric, definition=definition)
     outcome = enumerate_puzzle(puzzle, None, Settings(histogram_only=True))
     assert outcome.states == entry["states"]
     assert metric not in entry or list(outcome.layers) == entry[metric]

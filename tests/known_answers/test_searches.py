@@ -5,7 +5,7 @@ of solutions by plain deepening, by IDA* and from the stored map.
 import pytest
 
 import farthest
-from farthest.coordinator.search_settings import SearchOutcome
+from farthest.coordinator.search.settings import SearchOutcome
 
 FARTHEST = ["┘─└/│□│/┐─┌", "┘│└/│□─/┐─┌", "┘│└/─□─/┐│┌", "┘│└/─□│/┐─┌", "┘─└/─□│/┐│┌", "┘─└/│□─/┐│┌"]
 """M. Hiroi's six positions at distance 30 of eight kinds of piece."""

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from farthest.coordinator.enumeration import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Direction, Origin
+from farthest.puzzles.puzzle import Direction, Origin
 
 DIGESTS = Path(__file__).parent / "digests.json"
 

@@ -103,7 +103,7 @@ class Ground(Arena):
     def fill_up(self) -> None:
         """Starts workers and coordinators until all are there that should be."""
         while len(self.cluster.workers) < len(WORKERS):
-            self.cluster.add_worker(self.chance.choice(WORKERS))
+            self.cluster.add_worker(self.rng.choice(WORKERS))
         while len(self.cluster.coordinators) < COORDINATORS:
             self.cluster.add_coordinator()
 
@@ -168,15 +168,15 @@ def has_refused(service: Service) -> bool:
     return not has_begun(service) and "\nError: " in f"\n{service.said()}"
 
 
-def settings_of(chance: random.Random, name: str) -> dict[str, str]:
+def settings_of(rng: random.Random, name: str) -> dict[str, str]:
     """What may differ between processes without changing any result."""
     drawn = {
-        "CHECKPOINT_SECONDS": chance.choice(["0", "0", "1", "5"]),
-        "SMALL_LAYER_STATES": chance.choice(["0", "300", "1000"]),
-        "BLOCK_SIZE": chance.choice(["8KiB", "16KiB", "64KiB"]),
-        "REDIS_WAIT_SECONDS": chance.choice(["2", "60", "300"]),
-        "DATABASE_WAIT_SECONDS": chance.choice(["2", "60", "300"]),
-        "WORKER_MEMORY": chance.choice(["64KiB", "256MiB"]),
+        "CHECKPOINT_SECONDS": rng.choice(["0", "0", "1", "5"]),
+        "SMALL_LAYER_STATES": rng.choice(["0", "300", "1000"]),
+        "BLOCK_SIZE": rng.choice(["8KiB", "16KiB", "64KiB"]),
+        "REDIS_WAIT_SECONDS": rng.choice(["2", "60", "300"]),
+        "DATABASE_WAIT_SECONDS": rng.choice(["2", "60", "300"]),
+        "WORKER_MEMORY": rng.choice(["64KiB", "256MiB"]),
     }
     if name.startswith("solve"):  # a command that gives up is no service that goes on
         drawn |= {"REDIS_WAIT_SECONDS": "300", "DATABASE_WAIT_SECONDS": "300"}
@@ -187,7 +187,7 @@ def settings_of(chance: random.Random, name: str) -> dict[str, str]:
 def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
     """Servers and processes in a folder, while they are needed. ``why_no_disks``: why no file system can be mounted."""
     spool, disk = folder / "spool", folder / "disk"
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for place in (spool, disk):
         place.mkdir()
         why_no_disks = why_no_disks or small_disk.mount(place)
@@ -219,13 +219,13 @@ def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
             database,
             settings,
             delay=STEP_SECONDS,
-            own=lambda name: {**clocks.environment(name), **settings_of(chance, name)},
+            own=lambda name: {**clocks.environment(name), **settings_of(rng, name)},
         )
         made = Ground(
             stack.enter_context(cluster),
             redis,
             postgres,
-            chance,
+            rng,
             patience=2.0,
             folder=folder,
             spool=spool,

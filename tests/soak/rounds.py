@@ -67,7 +67,7 @@ class Rounds:
     def _deck(self, cards: list[T]) -> Iterator[T]:
         """Each card once in a random order, and so on."""
         while True:
-            yield from self._ground.chance.sample(cards, len(cards))
+            yield from self._ground.rng.sample(cards, len(cards))
 
     def run(self) -> None:
         """One round."""
@@ -80,7 +80,7 @@ class Rounds:
         for kind in self._plan.kinds:
             self._start(next(self._decks[kind]))
         self._struck = time.monotonic()
-        self._strike_and_watch(ground.chance.randint(*self._plan.strikes))
+        self._strike_and_watch(ground.rng.randint(*self._plan.strikes))
         self._after()
 
     def _reset(self) -> None:
@@ -126,13 +126,13 @@ class Rounds:
 
     def _strike_and_watch(self, strikes: int) -> None:
         ground, plan = self._ground, self._plan
-        due = time.monotonic() + ground.chance.uniform(0.5, 3)
+        due = time.monotonic() + ground.rng.uniform(0.5, 3)
         while ground.running():
             if strikes and time.monotonic() >= due:
                 strikes -= 1
                 self._strike_once()
-                at_once = ground.chance.random() < 0.25
-                due = time.monotonic() + (0 if at_once else ground.chance.uniform(*plan.pause))
+                at_once = ground.rng.random() < 0.25
+                due = time.monotonic() + (0 if at_once else ground.rng.uniform(*plan.pause))
             ground.mend()
             for job in ground.running():
                 job.poll(ground)
@@ -148,7 +148,7 @@ class Rounds:
         ground = self._ground
         running = [one for one in ground.submitted() if ground.cluster.job(one.job).status == "running"]
         if running:
-            ground.job = ground.chance.choice(running).job
+            ground.job = ground.rng.choice(running).job
         given: dict[Needs, bool] = {
             "": True,
             "submitted": bool(running),
@@ -177,7 +177,7 @@ class Rounds:
         ground, landed, missed = self._ground, self._report.landed, self._report.missed
 
         def order(one: Strike) -> float:
-            return landed[one.name] + 0.5 * missed[one.name] + 2 * ground.chance.random()
+            return landed[one.name] + 0.5 * missed[one.name] + 2 * ground.rng.random()
 
         return min(possible, key=order, default=None)
 
@@ -202,7 +202,7 @@ class Rounds:
 
     def _wants_proof(self, job: Running) -> bool:
         enumerated = job.workload.words[0] == "enumerate" and "--histogram-only" not in job.workload.words
-        return enumerated and self._ground.chance.random() < VERIFIED
+        return enumerated and self._ground.rng.random() < VERIFIED
 
     def _prove(self, job: Running) -> None:
         """`farthest verify`, in a process of its own."""

@@ -48,7 +48,7 @@ def strike(needs: Needs = "") -> Callable[[Callable[[Ground], None]], Callable[[
 
 def pause(ground: Ground, least: float = 0.5, most: float = 5.0) -> None:
     """For so long something is away, full or closed."""
-    time.sleep(ground.chance.uniform(least, most))
+    time.sleep(ground.rng.uniform(least, most))
 
 
 for _one in (
@@ -96,7 +96,7 @@ def kill_everything(ground: Ground) -> None:
 
 @strike()
 def stop_worker(ground: Ground) -> None:
-    ground.dismiss(ground.chance.choice(ground.cluster.workers))
+    ground.dismiss(ground.rng.choice(ground.cluster.workers))
 
 
 @strike("submitted")
@@ -115,7 +115,7 @@ def freeze_all_workers(ground: Ground) -> None:
     workers = list(ground.cluster.workers)
     for worker in workers:
         worker.freeze()
-    time.sleep(LEASE_SECONDS + ground.chance.uniform(0.3, 2))
+    time.sleep(LEASE_SECONDS + ground.rng.uniform(0.3, 2))
     for worker in workers:
         worker.thaw()
 
@@ -125,7 +125,7 @@ def freeze_coordinator(ground: Ground) -> None:
     """For longer than its lease of the job: another one takes over meanwhile."""
     owner = ground.owner()
     owner.freeze()
-    time.sleep(JOB_LEASE_SECONDS + ground.chance.uniform(0.5, 3))
+    time.sleep(JOB_LEASE_SECONDS + ground.rng.uniform(0.5, 3))
     owner.thaw()
 
 
@@ -134,7 +134,7 @@ def freeze_all_coordinators(ground: Ground) -> None:
     coordinators = list(ground.cluster.coordinators)
     for coordinator in coordinators:
         coordinator.freeze()
-    time.sleep(ground.chance.uniform(1, 4))
+    time.sleep(ground.rng.uniform(1, 4))
     for coordinator in coordinators:
         coordinator.thaw()
 
@@ -149,7 +149,7 @@ def add_worker(ground: Ground) -> None:
 
 
 def _command_of(ground: Ground, kind: str) -> CommandJob:
-    return ground.chance.choice(ground.commands(kind))
+    return ground.rng.choice(ground.commands(kind))
 
 
 def _register_commands(kind: Needs) -> None:
@@ -157,12 +157,12 @@ def _register_commands(kind: Needs) -> None:
         _command_of(ground, kind).strike(signal.SIGKILL)
 
     def stop(ground: Ground) -> None:
-        _command_of(ground, kind).strike(ground.chance.choice([signal.SIGINT, signal.SIGTERM]))
+        _command_of(ground, kind).strike(ground.rng.choice([signal.SIGINT, signal.SIGTERM]))
 
     def freeze(ground: Ground) -> None:
         service = _command_of(ground, kind).service
         service.freeze()
-        time.sleep(LEASE_SECONDS + ground.chance.uniform(0.3, 2))
+        time.sleep(LEASE_SECONDS + ground.rng.uniform(0.3, 2))
         service.thaw()
 
     for verb, act in (("kill", kill), ("stop", stop), ("freeze", freeze)):

@@ -46,18 +46,16 @@ def redis_clients_killed(ground: Ground) -> None:
 @strike()
 def redis_paused(ground: Ground) -> None:
     """It answers nobody, or no writer, for a while."""
-    seconds = ground.chance.uniform(1, 5)
+    seconds = ground.rng.uniform(1, 5)
     with Redis(port=ground.redis.port) as client:
-        client.execute_command(
-            "CLIENT", "PAUSE", round(seconds * 1000), ground.chance.choice(["ALL", "WRITE"])
-        )
+        client.execute_command("CLIENT", "PAUSE", round(seconds * 1000), ground.rng.choice(["ALL", "WRITE"]))
     time.sleep(seconds)
 
 
 @strike()
 def redis_full(ground: Ground) -> None:
     used = int(ground.cluster.redis.info("memory")["used_memory"])
-    most = ground.chance.choice([1, used * 9 // 10, used + 20_000])
+    most = ground.rng.choice([1, used * 9 // 10, used + 20_000])
     with _configured(ground, "maxmemory", most, 0):
         pause(ground)
 
@@ -73,7 +71,7 @@ def redis_password(ground: Ground) -> None:
 @strike()
 def redis_maxclients(ground: Ground) -> None:
     """Too few connections are allowed; all are ended."""
-    with _configured(ground, "maxclients", ground.chance.randrange(1, 10), 10_000) as client:
+    with _configured(ground, "maxclients", ground.rng.randrange(1, 10), 10_000) as client:
         client.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         pause(ground)
 
@@ -83,12 +81,12 @@ def _key(ground: Ground) -> bytes:
     keys = sorted(ground.cluster.redis.scan_iter("farthest:*", 1000))
     if not keys:
         raise Missed("there are no keys")
-    return bytes(ground.chance.choice(keys))
+    return bytes(ground.rng.choice(keys))
 
 
 @strike()
 def delete_key(ground: Ground) -> None:
-    for _ in range(ground.chance.randrange(1, 4)):
+    for _ in range(ground.rng.randrange(1, 4)):
         key = _key(ground)
         ground.cluster.redis.unlink(key)
         ground.say(key.decode())
@@ -101,7 +99,7 @@ def alter_key(ground: Ground) -> None:
     keys = [key for key in redis.scan_iter("farthest:run:*", 1000) if redis.type(key) in (b"string", b"hash")]
     if not keys:
         raise Missed("there are no keys")
-    key = ground.chance.choice(sorted(keys))
+    key = ground.rng.choice(sorted(keys))
     if redis.type(key) == b"string":
         value = redis.get(key)
         if value:
@@ -109,15 +107,15 @@ def alter_key(ground: Ground) -> None:
     else:
         fields = redis.hgetall(key)
         if fields:
-            name = ground.chance.choice(sorted(fields))
+            name = ground.rng.choice(sorted(fields))
             redis.hset(key, name, _changed(ground, fields[name]))
             key += b" " + name
     ground.say(key.decode())
 
 
 def _changed(ground: Ground, value: bytes) -> bytes:
-    place = ground.chance.randrange(max(1, len(value)))
-    return value[:place] + bytes([ground.chance.randrange(256)]) + value[place + 1 :]
+    place = ground.rng.randrange(max(1, len(value)))
+    return value[:place] + bytes([ground.rng.randrange(256)]) + value[place + 1 :]
 
 
 # Messages
@@ -126,7 +124,7 @@ def _changed(ground: Ground, value: bytes) -> bytes:
 @strike()
 def queue_lost(ground: Ground) -> None:
     """All messages that wait, again and again for a while."""
-    end = time.monotonic() + ground.chance.uniform(0.2, 2)
+    end = time.monotonic() + ground.rng.uniform(0.2, 2)
     while time.monotonic() < end:
         ground.cluster.redis.unlink(*(f"{KEY_PREFIX}{QUEUE}{end}" for end in ("", "\x06\x160", "\x06\x161")))
         time.sleep(0.01)
@@ -135,24 +133,24 @@ def queue_lost(ground: Ground) -> None:
 @strike()
 def messages_lost(ground: Ground) -> None:
     queue = f"{KEY_PREFIX}{QUEUE}\x06\x161"
-    with Thief(ground.redis.url, queue, ground.chance.uniform(0.1, 0.9), ground.chance) as thief:
-        time.sleep(ground.chance.uniform(1, 3))
+    with Thief(ground.redis.url, queue, ground.rng.uniform(0.1, 0.9), ground.rng) as thief:
+        time.sleep(ground.rng.uniform(1, 3))
     ground.say(f"{thief.stolen} messages")
 
 
 @strike()
 def messages_repeated(ground: Ground) -> None:
-    copies = ground.chance.randrange(1, 4)
+    copies = ground.rng.randrange(1, 4)
     with _delivering(ground, lambda: [0.0] * copies):
-        time.sleep(ground.chance.uniform(1, 4))
+        time.sleep(ground.rng.uniform(1, 4))
 
 
 @strike()
 def messages_late(ground: Ground) -> None:
     """They come again, later in the layer, in later layers, after the end."""
-    chance = random.Random(ground.chance.random())
-    with _delivering(ground, lambda: [chance.uniform(0.1, 30.0)]):
-        time.sleep(ground.chance.uniform(1, 4))
+    rng = random.Random(ground.rng.random())
+    with _delivering(ground, lambda: [rng.uniform(0.1, 30.0)]):
+        time.sleep(ground.rng.uniform(1, 4))
 
 
 @contextlib.contextmanager

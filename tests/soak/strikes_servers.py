@@ -42,9 +42,9 @@ def freeze_database(ground: Ground) -> None:
 def database_backends_ended(ground: Ground) -> None:
     """Several times, as they come back."""
     end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'soak'"
-    for _ in range(ground.chance.randrange(1, 5)):
+    for _ in range(ground.rng.randrange(1, 5)):
         ground.postgres.execute(end)
-        time.sleep(ground.chance.uniform(0, 0.5))
+        time.sleep(ground.rng.uniform(0, 0.5))
 
 
 # Connections
@@ -52,9 +52,9 @@ def database_backends_ended(ground: Ground) -> None:
 
 @strike()
 def redis_line_cut(ground: Ground) -> None:
-    for _ in range(ground.chance.randrange(1, 6)):
+    for _ in range(ground.rng.randrange(1, 6)):
         ground.redis_line.cut()
-        time.sleep(ground.chance.uniform(0, 0.5))
+        time.sleep(ground.rng.uniform(0, 0.5))
 
 
 @strike()
@@ -65,7 +65,7 @@ def redis_line_refused(ground: Ground) -> None:
 
 @strike()
 def redis_line_slow(ground: Ground) -> None:
-    with ground.redis_line.slow(ground.chance.uniform(0.01, 0.5)):
+    with ground.redis_line.slow(ground.rng.uniform(0.01, 0.5)):
         pause(ground, 1, 6)
 
 
@@ -78,9 +78,9 @@ def redis_line_stalled(ground: Ground) -> None:
 
 @strike()
 def database_line_cut(ground: Ground) -> None:
-    for _ in range(ground.chance.randrange(1, 6)):
+    for _ in range(ground.rng.randrange(1, 6)):
         ground.database_line.cut()
-        time.sleep(ground.chance.uniform(0, 0.5))
+        time.sleep(ground.rng.uniform(0, 0.5))
 
 
 @strike()
@@ -100,11 +100,11 @@ def database_line_stalled(ground: Ground) -> None:
 
 def _jump(ground: Ground, names: list[str]) -> None:
     for name in names:
-        seconds = ground.chance.choice(JUMPS)
+        seconds = ground.rng.choice(JUMPS)
         ground.clocks.set(name, seconds)
         ground.say(f"{name}: {seconds:+d} s")
     pause(ground, 1.5, 4)
-    if ground.chance.random() < 0.5:
+    if ground.rng.random() < 0.5:
         for name in names:
             ground.clocks.set(name, 0)
 
@@ -112,19 +112,19 @@ def _jump(ground: Ground, names: list[str]) -> None:
 @strike("clocks")
 def worker_clocks_jump(ground: Ground) -> None:
     workers = ground.cluster.workers
-    _jump(ground, [one.name for one in ground.chance.sample(workers, ground.chance.randint(1, len(workers)))])
+    _jump(ground, [one.name for one in ground.rng.sample(workers, ground.rng.randint(1, len(workers)))])
 
 
 @strike("clocks")
 def coordinator_clocks_jump(ground: Ground) -> None:
     some = ground.cluster.coordinators
-    _jump(ground, [one.name for one in ground.chance.sample(some, ground.chance.randint(1, len(some)))])
+    _jump(ground, [one.name for one in ground.rng.sample(some, ground.rng.randint(1, len(some)))])
 
 
 @strike("clocks")
 def redis_clock_jumps(ground: Ground) -> None:
     """Little, as it says when leases end: they last so much longer when it goes back."""
-    ground.clocks.set(REDIS, ground.chance.choice([-15, 15]))
+    ground.clocks.set(REDIS, ground.rng.choice([-15, 15]))
     pause(ground, 1.5, 4)
     ground.clocks.set(REDIS, 0)
     time.sleep(1.0)
@@ -146,4 +146,4 @@ def disk_full(ground: Ground) -> None:
         raise Missed(ground.disks_why_not)
     [job] = ground.commands("local")
     with small_disk.full(ground.disk), contextlib.suppress(AssertionError):
-        until(lambda: None if job.service.alive else True, ground.chance.uniform(1, 5), "the command ends")
+        until(lambda: None if job.service.alive else True, ground.rng.uniform(1, 5), "the command ends")

@@ -84,7 +84,7 @@ def test_a_histogram_is_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_puzzles() -> None:
     assert "eight-kinds" in farthest.puzzle_names()
-    assert farthest.load_puzzle("sliding-2x3").body.cells == 6
+    assert farthest.load_puzzle("sliding-2x3").definition.cells == 6
     with pytest.raises(farthest.PuzzleError):
         api.load_puzzle("eight-kind")
 

@@ -8,13 +8,13 @@ from typing import TypeVar
 import pytest
 
 import small_pieces
-from farthest.coordinator import search_loop
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.search_settings import SearchReporter, SearchSettings
+from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.coordinator.settings import Settings
-from farthest.coordinator.solve import SearchInterrupted, solve_problem
 from farthest.errors import FarthestError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
@@ -112,7 +112,7 @@ def test_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: st
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
     settings = SearchSettings(all_solutions=True, threads=1)
     expected = solve_problem(problem, settings)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:

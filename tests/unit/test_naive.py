@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 
 import naive
-from farthest.puzzles.boards import format_board, parse_board
-from farthest.puzzles.body import WILDCARD
+from farthest.families.sliding.boards import format_board, parse_board
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
 from strategies import grid_rows, make_puzzle, puzzles
 
 EIGHT_KINDS_LAYERS = [

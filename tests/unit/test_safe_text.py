@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.drawing.scene import COLOURS
 from farthest.logs import PlainFormatter
+from farthest.puzzles.picture import COLOURS
 from farthest.safe_text import SafeStream, raw, safe, safe_streams
 
 HOSTILE = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from scale_model import Cluster, Costs, Prediction, blob_bytes, predict
 from scale_run import Counted, counted_run
 from scale_shape import Shape, simulated_locality

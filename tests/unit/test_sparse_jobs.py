@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import toy
-from farthest.coordinator.record import JobRecorder
+from farthest.coordinator.enumeration.record import JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 import naive
 from farthest.errors import BoardError, ResourceError, StorageError
-from farthest.puzzles.boards import format_board
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import verifier
 from farthest.verify.checks import map_digest
 from farthest.verify.ranking import LayoutError, Ranking
@@ -35,7 +35,7 @@ def plain_layout(puzzle: Puzzle, parity: bool = False) -> Layout:
     """Slots in cell order, classes in label order."""
     layout: Layout = {
         "version": 1,
-        "slots": list(range(puzzle.body.cells)),
+        "slots": list(range(puzzle.definition.cells)),
         "classes": list(range(len(sliding(puzzle).counts))),
         "counts": list(sliding(puzzle).counts),
         "parity": None,
@@ -256,7 +256,7 @@ def test_an_unreachable_part_given_distances_is_found() -> None:
     assert verify_map(puzzle, layout, puzzle.origin, distances).total == (
         "360 states: half of the 720 arrangements of the pieces"
     )
-    swapped = replace(puzzle, body=replace(sliding(puzzle), goals=((2, 1, 3, 4, 5, 0),)))
+    swapped = replace(puzzle, definition=replace(sliding(puzzle), goals=((2, 1, 3, 4, 5, 0),)))
     other_half = make_map(swapped, layout) + np.uint8(1)
     both = np.where(distances == UNREACHABLE, other_half, distances)
     report = verify_map(puzzle, layout, puzzle.origin, both)
@@ -390,7 +390,7 @@ def test_bad_layouts_are_found(kind: str) -> None:
     assert right["parity"] == [0, 1, 0, 1, 0, 1]
     wrong = {**right, **BAD_LAYOUTS[kind]}
     if kind == "parity of the other half":
-        puzzle = replace(puzzle, body=replace(sliding(puzzle), goals=((0, 2, 1, 3, 4, 5),)))
+        puzzle = replace(puzzle, definition=replace(sliding(puzzle), goals=((0, 2, 1, 3, 4, 5),)))
     report = verify_map(puzzle, wrong, puzzle.origin, np.zeros(360, dtype=np.uint8))
     assert failed(report) == {"layout"}
     assert report.failures[0].detail

@@ -13,7 +13,7 @@ from farthest.errors import ResourceError
 from farthest.models.chunks import Unit
 from farthest.models.pieces import digest_of
 from farthest.models.sparse import SparsePiece
-from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import generic
 from farthest.verify.generic import verify_generic
 from farthest.verify.report import Report
@@ -52,7 +52,7 @@ class Stored:
         self.facts = Facts(len(found), None if depth is not None else last, last, unit)
         places = np.flatnonzero(self.distances != 255)
         at = places.astype(np.uint64) if self.codes is None else self.codes[places]
-        texts = self.puzzle.body.texts(space.decode(at))
+        texts = self.puzzle.definition.texts(space.decode(at))
         self.rows: list[Row] = list(zip(places.tolist(), self.distances[places].tolist(), texts, strict=True))
         self.layout: dict[str, Any] = {"version": 1}
 

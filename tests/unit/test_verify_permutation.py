@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.permutation import permutation
+from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.verify.models import model_of
 from farthest.verify.models.permutation import PermutationModel
@@ -47,16 +47,16 @@ def test_codes_are_those_of_the_space(name: str) -> None:
 @pytest.mark.parametrize("name", [*SAMPLES, *PARAMETRIC])
 def test_successors_are_those_of_the_naive_model(name: str) -> None:
     puzzle = SAMPLES.get(name) or load(name)
-    body, boards = permutation(puzzle), all_boards(puzzle)[:200]
+    definition, boards = permutation(puzzle), all_boards(puzzle)[:200]
     one = unmoved if puzzle.origin.direction == "to" else moved
     rows, after = model(puzzle).successors(boards)
     expected = [
-        (row, one(body, move, tuple(board)))
-        for move in body.generators
+        (row, one(definition, move, tuple(board)))
+        for move in definition.generators
         for row, board in enumerate(boards.tolist())
     ]
     assert [(row, tuple(board)) for row, board in zip(rows.tolist(), after.tolist(), strict=True)] == expected
-    assert {tuple(board) for board in model(puzzle).origins().tolist()} == set(body.goals)
+    assert {tuple(board) for board in model(puzzle).origins().tolist()} == set(definition.goals)
 
 
 def test_boards_without_a_key() -> None:

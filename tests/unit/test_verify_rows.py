@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.puzzle import Puzzle
 from farthest.verify import rows as rows_module
 from farthest.verify.report import Check, Report
 from farthest.verify.rows import Facts
@@ -95,7 +95,7 @@ def test_all_rows_are_right(example: Example) -> None:
 def test_rows_of_all_kinds_of_puzzle_pass_until_one_is_altered(data: st.DataObject, puzzle: Puzzle) -> None:
     if puzzle.origin.where in ("goal", "start") and data.draw(st.booleans(), "long tokens"):
         tokens = ("_", *(f"t{label}" for label in range(1, len(sliding(puzzle).counts))))
-        puzzle = replace(puzzle, body=replace(sliding(puzzle), tokens=tokens))
+        puzzle = replace(puzzle, definition=replace(sliding(puzzle), tokens=tokens))
     layout = data.draw(layouts(puzzle))
     last = max(naive.distances(puzzle).values())
     depth = data.draw(st.none() | st.integers(0, last))

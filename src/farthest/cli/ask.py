@@ -132,7 +132,8 @@ def path(
                     "distance": graph.distance,
                     "solutions": count,
                     "paths": [
-                        {"moves": way.moves, "boards": opened.puzzle.body.texts(way.boards)} for way in ways
+                        {"moves": way.moves, "boards": opened.puzzle.definition.texts(way.boards)}
+                        for way in ways
                     ],
                 }
             )

@@ -15,11 +15,11 @@ from farthest.safe_text import raw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from farthest.coordinator.comparison import Comparison, Run, Spread, Tally
     from farthest.models.database import Database
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
+    from farthest.search.comparison import Comparison, Run, Spread, Tally
 
 ALGORITHMS = "bfs,dfs,astar,ida"
 WRONG = 1
@@ -108,13 +108,13 @@ def compare(
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
     from farthest.cli.printing import print_json
-    from farthest.coordinator.comparison import Comparison, Tally, entrants
     from farthest.coordinator.estimate import available_memory
     from farthest.puzzles import catalogue
     from farthest.queries.comparison_files import comparison_files
+    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.search.comparison import Comparison, Tally, entrants
     from farthest.search.open_list import target_test
     from farthest.search.problem import Problem
-    from farthest.worker.pattern_maps import PatternMaps
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
@@ -152,7 +152,7 @@ def _stored(
     from farthest.errors import JobError, StorageError
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
-    from farthest.puzzles.definition import Origin
+    from farthest.puzzles.puzzle import Origin
     from farthest.queries.distance_map import DistanceMap
 
     try:
@@ -174,8 +174,8 @@ def _stored(
 
 def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:
     """Random boards that can be solved; where only a map knows which these are, states of it."""
+    from farthest.puzzles.solvable import UndecidedError
     from farthest.search.random_boards import random_boards
-    from farthest.search.solvable_contract import UndecidedError
 
     try:
         return random_boards(puzzle, instances, seed)
@@ -183,9 +183,9 @@ def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None
         if truth is None:
             raise
     from farthest.queries.random_states import random_states
-    from farthest.search.chance import Chance
+    from farthest.random_source import RandomSource
 
-    return [truth.labels(text) for text in random_states(truth, instances, Chance(seed))]
+    return [truth.labels(text) for text in random_states(truth, instances, RandomSource(seed))]
 
 
 def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:

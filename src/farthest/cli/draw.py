@@ -12,8 +12,8 @@ from farthest.cli.options import allow_module_option, force_option, json_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
 
 @click.command()
@@ -54,14 +54,16 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
         )
         return
     if as_json:
-        body = puzzle.body
+        definition = puzzle.definition
         found = [
-            {"name": caption, "board": body.format_board(board), "lines": body.draw_board(board)}
+            {"name": caption, "board": definition.format_board(board), "lines": definition.draw_board(board)}
             for caption, board in wanted
         ]
         print_json({"puzzle": puzzle.name, "boards": found})
         return
-    drawings = [[*([caption] if caption else []), *coloured(puzzle.body, board)] for caption, board in wanted]
+    drawings = [
+        [*([caption] if caption else []), *coloured(puzzle.definition, board)] for caption, board in wanted
+    ]
     click.echo("\n".join(side_by_side(drawings)))
 
 
@@ -74,7 +76,7 @@ def write_svg(
     from farthest.queries.output_file import form_of, written_file
 
     form_of(file, (".svg",))
-    document = svg([(caption, picture(puzzle.body, board)) for caption, board in boards], title)
+    document = svg([(caption, picture(puzzle.definition, board)) for caption, board in boards], title)
     with written_file(file, force=force) as part:
         part.write_text(document, encoding="utf-8")
     click.echo(f"{file}: {len(boards)} {'board' if len(boards) == 1 else 'boards'}")
@@ -82,7 +84,7 @@ def write_svg(
 
 def _boards(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Board]]:
     if texts:
-        return [("", puzzle.body.parse_board(text, name=puzzle.name)) for text in texts]
-    goals, start = puzzle.body.origin_boards
+        return [("", puzzle.definition.parse_board(text, name=puzzle.name)) for text in texts]
+    goals, start = puzzle.definition.origin_boards
     named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
     return [("start", start), *named] if start is not None else named

@@ -77,7 +77,7 @@ def enumerate_(
       farthest enumerate sliding-3x4 --workers celery
     """
     origin = chosen_origin(from_, to)
-    from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
     from farthest.environment import CHECKPOINT_SECONDS
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load

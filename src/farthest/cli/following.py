@@ -11,7 +11,7 @@ import click
 from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.models.jobs import Jobs
 from farthest.models.records import INTERRUPTED, QUEUED, RUNNING, now
-from farthest.patience import patiently
+from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
@@ -65,7 +65,7 @@ class Follower:
         return self._patiently(lambda: self._jobs.get(self._job))
 
     def _patiently(self, question: Callable[[], Answer]) -> Answer:
-        return patiently(question, lambda: self._patience, told=lambda text: self._tell(f"{text}."))
+        return retry_while_away(question, lambda: self._patience, told=lambda text: self._tell(f"{text}."))
 
     def _wait(self, record: JobRecord) -> None:
         """The job is to be run, but by nobody yet."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Origin
+    from farthest.puzzles.puzzle import Origin
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -54,7 +54,7 @@ def chosen_origin(from_: str | None, to: str | None) -> Origin | None:
     """The origin that `--from` or `--to` names; None where neither is given."""
     if from_ is not None and to is not None:
         raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
-    from farthest.puzzles.definition import Origin
+    from farthest.puzzles.puzzle import Origin
 
     if from_ is not None:
         return Origin("from", from_)
@@ -104,6 +104,6 @@ def allow_module_option(command: Command) -> Command:
 
 def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str, ...]) -> None:
     if names and not context.resilient_parsing:
-        from farthest.puzzles.allowed import allowing
+        from farthest.families.python.allowed import allowing
 
         context.with_resource(allowing(names, "--allow-module"))

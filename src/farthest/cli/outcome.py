@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.settings import Outcome
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.goals import FirstGoals
 
 BOARDS_DRAWN = 24
@@ -32,7 +32,7 @@ class GoalsMet:
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as the run that found it told it, but for where it was resumed."""
-    from farthest.coordinator.enumeration import FARTHEST_BOARDS
+    from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
     from farthest.coordinator.settings import Outcome
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps
@@ -84,7 +84,7 @@ def show_outcome(
     """Layers, farthest boards, where goals are met, and how the map is asked."""
     from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
     from farthest.drawing.terminal import coloured
-    from farthest.puzzles.python import Python
+    from farthest.families.python.definition import Python
 
     print_table(
         ("depth", "states"),
@@ -97,8 +97,10 @@ def show_outcome(
         f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin.direction} {origin.where}:\n"
     )
     shown = outcome.farthest[:BOARDS_DRAWN]
-    body = puzzle.body
-    drawn = [coloured(body, body.parse_board(text)) if body.ready else [text] for text in shown]
+    definition = puzzle.definition
+    drawn = [
+        coloured(definition, definition.parse_board(text)) if definition.ready else [text] for text in shown
+    ]
     click.echo("\n".join(side_by_side(drawn)))
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
@@ -106,7 +108,7 @@ def show_outcome(
     click.echo(
         f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
     )
-    uncertainty = body.uncertainty(outcome.states)
+    uncertainty = definition.uncertainty(outcome.states)
     if uncertainty:
         click.echo(uncertainty)
     if met is not None:
@@ -119,9 +121,9 @@ def show_outcome(
         click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
-    allowed = f" --allow-module {body.module}" if isinstance(body, Python) else ""
+    allowed = f" --allow-module {definition.module}" if isinstance(definition, Python) else ""
     click.echo(f"  farthest distance {outcome.job} '{shown[0]}'{allowed}")
-    if body.has_moves:
+    if definition.has_moves:
         click.echo(f"  farthest path {outcome.job} '{shown[0]}'{allowed}")
     click.echo(f"  farthest states {outcome.job} --farthest{allowed}")
 
@@ -134,7 +136,7 @@ def goals_met(
     A known answer that is another is warned of.
     """
     counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
-    if not (counted_from_start and puzzle.body.has_origin("goal") and has_map):
+    if not (counted_from_start and puzzle.definition.has_origin("goal") and has_map):
         return None
     if outcome.states > STATES_SEARCHED:
         return None

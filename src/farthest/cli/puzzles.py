@@ -9,7 +9,7 @@ import click
 from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.puzzle import Puzzle
 
 BOARDS_DRAWN = 12
 
@@ -53,8 +53,8 @@ def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
     rows = []
     for puzzle in listed:
         states = _known_states(puzzle)
-        count = f"{states:,}" if states is not None else f"at most {puzzle.body.arrangements():,}"
-        rows.append((puzzle.name, puzzle.body.size(), puzzle.metric, count, puzzle.title))
+        count = f"{states:,}" if states is not None else f"at most {puzzle.definition.arrangements():,}"
+        rows.append((puzzle.name, puzzle.definition.size(), puzzle.metric, count, puzzle.title))
     print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
     click.echo(f"\nParametric names: {', '.join(forms)}; a TOML file is a puzzle too.")
     click.echo("One of them drawn: farthest puzzles NAME")
@@ -64,23 +64,23 @@ def _draw(puzzle: Puzzle) -> None:
     from farthest.cli.printing import counted, side_by_side
     from farthest.drawing.terminal import coloured
 
-    body = puzzle.body
+    definition = puzzle.definition
     click.echo(f"{puzzle.name}: {puzzle.title}")
     if puzzle.source:
         click.echo(f"source: {puzzle.source}")
     click.echo()
-    goals, start = body.origin_boards
+    goals, start = definition.origin_boards
     boards = [("goal" if len(goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(goals, 1)]
     if start is not None:
         boards.insert(0, ("start", start))
-    drawings = [[f"{title}:", *coloured(body, board)] for title, board in boards[:BOARDS_DRAWN]]
+    drawings = [[f"{title}:", *coloured(definition, board)] for title, board in boards[:BOARDS_DRAWN]]
     click.echo("\n".join(side_by_side(drawings)))
     click.echo()
-    for fact, value in [("family", puzzle.family), ("size", body.size()), *body.facts()]:
+    for fact, value in [("family", puzzle.family), ("size", definition.size()), *definition.facts()]:
         click.echo(f"{fact:<13} {value}")
     click.echo(f"metric        {puzzle.metric}")
     click.echo(f"origin        moves are counted {puzzle.origin.direction} {puzzle.origin.where}")
-    click.echo(f"arrangements  {body.arrangements():,} (not all need be reachable)")
+    click.echo(f"arrangements  {definition.arrangements():,} (not all need be reachable)")
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
         if known.states is not None:
@@ -101,7 +101,7 @@ def _draw(puzzle: Puzzle) -> None:
         if known.farthest:
             shown = known.farthest[:BOARDS_DRAWN]
             click.echo(f"  farthest      {counted(len(known.farthest), 'board')}\n")
-            drawings = [coloured(body, body.parse_board(board)) for board in shown]
+            drawings = [coloured(definition, definition.parse_board(board)) for board in shown]
             click.echo("\n".join(f"    {line}" for line in side_by_side(drawings, 76)))
 
 
@@ -111,8 +111,8 @@ def _summary(puzzle: Puzzle) -> dict[str, Any]:
         "title": puzzle.title,
         "family": puzzle.family,
         "metric": puzzle.metric,
-        "cells": puzzle.body.cells,
-        "arrangements": puzzle.body.arrangements(),
+        "cells": puzzle.definition.cells,
+        "arrangements": puzzle.definition.arrangements(),
         "states": _known_states(puzzle),
     }
 
@@ -120,15 +120,15 @@ def _summary(puzzle: Puzzle) -> dict[str, Any]:
 def _document(puzzle: Puzzle) -> dict[str, Any]:
     from dataclasses import asdict
 
-    body = puzzle.body
-    goals, start = body.origin_boards
+    definition = puzzle.definition
+    goals, start = definition.origin_boards
     return {
         **_summary(puzzle),
         "source": puzzle.source,
         "digest": puzzle.digest,
-        **body.fields(),
-        "goals": [body.format_board(goal) for goal in goals],
-        "start": None if start is None else body.format_board(start),
+        **definition.fields(),
+        "goals": [definition.format_board(goal) for goal in goals],
+        "start": None if start is None else definition.format_board(start),
         "origin": asdict(puzzle.origin),
         "known": [asdict(known) for known in puzzle.known],
     }

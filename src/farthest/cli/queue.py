@@ -54,7 +54,7 @@ def submit(
     """
     origin = chosen_origin(from_, to)
     from farthest.cli.printing import counted, print_json
-    from farthest.coordinator.queue import submit_puzzle
+    from farthest.coordinator.enumeration.queue import submit_puzzle
     from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
@@ -86,7 +86,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
     Example:
       farthest cancel 3
     """
-    from farthest.coordinator.queue import named_job
+    from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
 
@@ -116,7 +116,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
     """
     if workers is not None and not here:
         raise click.UsageError("--workers needs --here: a queued job is run by the workers of coordinators.")
-    from farthest.coordinator.queue import named_job
+    from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.naming import a_search
@@ -153,7 +153,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
     from farthest.cli.following import Follower, why_ended
     from farthest.cli.outcome import stored_outcome
     from farthest.cli.printing import print_json
-    from farthest.coordinator.queue import named_job
+    from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.naming import a_search
@@ -183,7 +183,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
 
 def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: bool) -> None:
     from farthest.cli.enumeration import run_in_foreground
-    from farthest.coordinator.enumeration import Settings, continue_job
+    from farthest.coordinator.enumeration.job import Settings, continue_job
     from farthest.environment import CHECKPOINT_SECONDS
     from farthest.models.jobs import Jobs
     from farthest.models.leases import owner_token
@@ -222,10 +222,10 @@ def _watching(record: JobRecord) -> QuietReporter:
     if sys.stderr is None or not sys.stderr.isatty():
         return LineReporter()
     puzzle = puzzle_of(record)
-    if not puzzle.body.ready:
+    if not puzzle.definition.ready:
         return LiveReporter()
     keys = space_of(record, puzzle).keys
-    return LiveReporter(puzzle.body.arrangements() if keys is None else keys)
+    return LiveReporter(puzzle.definition.arrangements() if keys is None else keys)
 
 
 def _tell(record: JobRecord, database: Database, as_json: bool, what: str) -> None:

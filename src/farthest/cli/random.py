@@ -12,8 +12,8 @@ from farthest.cli.options import allow_module_option, database_option, json_opti
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.definition import Puzzle
-    from farthest.search.chance import Chance
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.random_source import RandomSource
 
 BOARDS_AT_ONCE = 4096
 SEED_BITS = 32
@@ -78,11 +78,11 @@ def random(
     import secrets
 
     from farthest.puzzles import catalogue
-    from farthest.search.chance import Chance
+    from farthest.random_source import RandomSource
 
     loaded = catalogue.load(puzzle)
     chosen = secrets.randbits(SEED_BITS) if seed is None else seed
-    boards = _boards(loaded, Chance(chosen), count, to, depth, database)
+    boards = _boards(loaded, RandomSource(chosen), count, to, depth, database)
     if seed is None:
         click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
     if as_json:
@@ -96,27 +96,27 @@ def random(
 
 
 def _boards(
-    puzzle: Puzzle, chance: Chance, count: int, to: str, depth: int | None, database: str | None
+    puzzle: Puzzle, rng: RandomSource, count: int, to: str, depth: int | None, database: str | None
 ) -> Iterator[str]:
     """The boards' texts."""
     from farthest.errors import FarthestError
+    from farthest.puzzles.solvable import UndecidedError
     from farthest.search.random_boards import random_stream
-    from farthest.search.solvable_contract import UndecidedError
 
     if depth is not None:
-        return _of_map(puzzle, chance, count, database, depth=depth)
+        return _of_map(puzzle, rng, count, database, depth=depth)
     try:
-        return map(puzzle.body.format_board, islice(random_stream(puzzle, chance, to), count))
+        return map(puzzle.definition.format_board, islice(random_stream(puzzle, rng, to), count))
     except UndecidedError as error:
         try:
-            return _of_map(puzzle, chance, count, database, to=to)
+            return _of_map(puzzle, rng, count, database, to=to)
         except FarthestError as missing:
             raise UndecidedError(f"{error} ({missing})") from None
 
 
 def _of_map(
     puzzle: Puzzle,
-    chance: Chance,
+    rng: RandomSource,
     count: int,
     database: str | None,
     *,
@@ -139,4 +139,4 @@ def _of_map(
         )
     if depth is None and not holds_the_solvable(opened, to):
         raise JobError(f"{found} is not one of all distances to the {'goal' if to == 'goal' else 'target'}")
-    return random_states(opened, count, chance, depth)
+    return random_states(opened, count, rng, depth)

@@ -80,7 +80,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
     paths = searches.solutions(record.id, LISTED)
     if paths:
         from farthest.cli.solutions import list_ways
-        from farthest.search.written import way_of
+        from farthest.search.serialized import way_of
 
         click.echo()
         list_ways(map(way_of, paths), len(paths))

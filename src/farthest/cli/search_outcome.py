@@ -10,7 +10,7 @@ import click
 from farthest.errors import UnreachableError
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search_settings import SearchOutcome
+    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.models.database import Database
     from farthest.search.problem import Problem
 

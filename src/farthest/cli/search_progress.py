@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.printing import counted, seconds_text
-from farthest.coordinator.search_settings import SearchReporter
+from farthest.coordinator.search.settings import SearchReporter
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search_settings import Iteration
+    from farthest.coordinator.search.settings import Iteration
 
 
 class QuietSearchReporter(SearchReporter):

@@ -39,12 +39,12 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
     from farthest.coordinator.service import Service
     from farthest.logs import start_log
     from farthest.models.database import open_database
-    from farthest.patience import patiently
-    from farthest.worker.connections import RedisNodes
+    from farthest.retry import retry_while_away
+    from farthest.stores.redis.connections import RedisNodes
 
     start_log()
     nodes = RedisNodes.from_environment()
-    with patiently(lambda: open_database(database, create=True)) as opened, beating():
+    with retry_while_away(lambda: open_database(database, create=True)) as opened, beating():
         failed = Service(opened, nodes).run(once=once)
     if once and failed:
         context.exit(FAILED)
@@ -66,9 +66,9 @@ def migrate(database: str | None, as_json: bool) -> None:
     from farthest.cli.printing import print_json
     from farthest.models.database import open_database
     from farthest.models.tables import SCHEMA_VERSION
-    from farthest.patience import patiently
+    from farthest.retry import retry_while_away
 
-    with patiently(lambda: open_database(database, create=True)) as opened:
+    with retry_while_away(lambda: open_database(database, create=True)) as opened:
         if as_json:
             print_json({"database": opened.place, "schema": SCHEMA_VERSION})
         else:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Way
     from farthest.spaces.contract import MoveName
@@ -29,7 +29,7 @@ def draw_way(puzzle: Puzzle, way: Way) -> None:
     """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
     titles = ["start", *map(move_text, way.moves)]
     drawings = [
-        [title, *coloured(puzzle.body, labels)]
+        [title, *coloured(puzzle.definition, labels)]
         for title, labels in zip(titles, way.boards.tolist(), strict=True)
     ]
     click.echo("\n".join(side_by_side(drawings)))

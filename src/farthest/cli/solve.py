@@ -10,7 +10,7 @@ from farthest.cli.options import allow_module_option, byte_size, database_option
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
-    from farthest.coordinator.search_settings import SearchOutcome, SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
     from farthest.heuristics.contract import Algorithm
     from farthest.models.database import Database
     from farthest.search.problem import Problem
@@ -99,7 +99,7 @@ def solve(
         raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} asks none.")
     if memory is not None and algorithm in ("ida", "iddfs"):
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
-    from farthest.coordinator.search_settings import LISTED, SearchSettings
+    from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.heuristics.registry import default_heuristic
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
@@ -132,8 +132,8 @@ def solve(
 def _search(
     problem: Problem, settings: SearchSettings, database: Database, progress: bool | None
 ) -> SearchOutcome:
-    from farthest.coordinator.solve import SearchInterrupted, solve_problem
-    from farthest.worker.pattern_maps import PatternMaps
+    from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
+    from farthest.queries.pattern_maps import PatternMaps
 
     try:
         return solve_problem(problem, settings, PatternMaps(database), database, _reporter(progress))

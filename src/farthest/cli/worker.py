@@ -65,8 +65,8 @@ def workers(as_json: bool) -> None:
 
     from farthest.cli.printing import counted, print_json, print_table
     from farthest.sizes import bytes_text
+    from farthest.stores.redis.connections import RedisNodes
     from farthest.worker.app import queue_length
-    from farthest.worker.connections import RedisNodes
     from farthest.worker.registry import list_workers, memory_of
 
     nodes = RedisNodes.from_environment()
@@ -126,7 +126,7 @@ def _row(record: WorkerRecord) -> tuple[str, ...]:
 def _check(name: str | None) -> None:
     """Ends with status 1 unless the worker of that name, or without one any worker on this host, is alive."""
     from farthest.models.leases import host_name
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
     from farthest.worker.registry import list_workers
 
     host = host_name()

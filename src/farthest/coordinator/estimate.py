@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
 from farthest.errors import RedisFullError, RedisTooSmallError, ResourceError
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace, Space
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
 """The interpreter, its libraries, and the chunks being compressed."""
@@ -102,7 +102,7 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
     """Memory and disk for a run on runs of codes, where it is known how many states there are; else no more than the
     limit, at which such a run ends."""
     limit = memory_limit(settings)
-    most = space.puzzle.body.arrangements() if space.keys is None else space.keys
+    most = space.puzzle.definition.arrangements() if space.keys is None else space.keys
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
     if not known or settings.max_depth is not None:
         return Estimate(most, limit, 0, limit)
@@ -116,7 +116,7 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
 
 def estimate_pattern(space: Space, settings: Settings) -> Estimate:
     """Memory and disk for an additive pattern: the working arrays, and a byte a placement."""
-    from farthest.spaces.pattern import PatternSpace
+    from farthest.families.sliding.pattern_space import PatternSpace
 
     assert isinstance(space, PatternSpace)
     memory = space.kernel.work_bytes + space.keys + PROCESS_BYTES
@@ -138,7 +138,7 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Est
 
     Raises RedisTooSmallError when that is certainly too little, RedisFullError when a server has no memory left now.
     """
-    from farthest.worker.connections import MORE_MEMORY
+    from farthest.stores.redis.connections import MORE_MEMORY
 
     limit = 0
     for client, place in zip(nodes.clients, nodes.places, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farthest.errors import LostStateError, RedisFullError, StorageError
-from farthest.worker.connections import MEMORY_VARIABLES
+from farthest.stores.redis.connections import MEMORY_VARIABLES
 
 
 def lost_again(error: LostStateError, since: str, losses: int, restarts: int) -> StorageError:

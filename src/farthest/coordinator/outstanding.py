@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import JobError, LostStateError, RedisFullError
+from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes
+from farthest.stores.redis.reports import Report
 from farthest.worker.app import queue_length
-from farthest.worker.connections import BLOCK_SECONDS, RedisNodes
 from farthest.worker.leases import StepLeases
-from farthest.worker.reports import Report
 
 log = logging.getLogger(__name__)
 

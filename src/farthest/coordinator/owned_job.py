@@ -12,7 +12,7 @@ from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import FarthestError, JobError, NoRoomError, StorageError, UnavailableError
 from farthest.models.jobs import Jobs
 from farthest.models.records import Setbacks
-from farthest.patience import patiently
+from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
     from farthest.models.database import Database
@@ -116,4 +116,4 @@ class OwnedJob:
     def _patiently(self, write: Callable[[], Result]) -> Result:
         """What ``write``, a transaction, gives; tried again while the database is away."""
         wait = DATABASE_WAIT_SECONDS.number
-        return patiently(write, wait, told=self._notice, while_waiting=self.while_waiting)
+        return retry_while_away(write, wait, told=self._notice, while_waiting=self.while_waiting)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from farthest.stores.redis.connections import RedisNodes, translate_any
 from farthest.worker.app import NORMAL, QUEUE, URGENT, celery_app
-from farthest.worker.connections import RedisNodes, translate_any
 
 
 class Publisher:

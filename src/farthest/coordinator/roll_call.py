@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from farthest import __version__
 from farthest.errors import JobError
+from farthest.stores.redis.runs import PROTOCOL
 from farthest.worker.registry import WorkerRecord, list_workers
-from farthest.worker.runs import PROTOCOL
 
 if TYPE_CHECKING:
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
 
 ROLL_CALL_SECONDS = 2.0
 ALONE_SECONDS = 6.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 
-from farthest.coordinator.enumeration import continue_job
+from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.owned_job import run_name
 from farthest.coordinator.reporter import Reporter
@@ -32,15 +32,15 @@ from farthest.errors import (
     StorageError,
     UnavailableError,
 )
+from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks
-from farthest.patience import patiently
-from farthest.puzzles.allowed import allowed_modules
-from farthest.worker import runs
-from farthest.worker.connections import RedisNodes
+from farthest.retry import retry_while_away
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
 
 JOB_LEASE_SECONDS = 15.0
 """How long a coordinator on another host may be silent before its job is taken over."""
@@ -79,7 +79,7 @@ class Service:
             hand_back=True,
         )
         _check_settings()
-        patiently(nodes.check)
+        retry_while_away(nodes.check)
 
     def run(self, *, once: bool = False) -> int:
         """Runs jobs until a signal says stop, or with ``once`` until none is left that may be run now. Returns how many

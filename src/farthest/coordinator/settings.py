@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 
 
 @dataclass(frozen=True, slots=True)

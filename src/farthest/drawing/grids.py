@@ -4,76 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from farthest.drawing.scene import Picture, Shape
-from farthest.puzzles.blocks import Blocks
-from farthest.puzzles.blocks_boards import anchors
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.lights import Lights
-from farthest.puzzles.pegs import Pegs
-from farthest.puzzles.sliding import Sliding
+from farthest.families.blocks.boards import anchors
+from farthest.families.blocks.definition import Blocks
+from farthest.families.lights.definition import Lights
+from farthest.families.pegs.definition import Pegs
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.picture import Picture, Shape
 
 Rows = tuple[tuple[int, ...], ...]
 _INSET = 0.06  # of a piece from the edge of its cells
 
 
-def sliding(body: Sliding, board: Sequence[int]) -> Picture:
+def sliding(definition: Sliding, board: Sequence[int]) -> Picture:
     """Tiles in their cells."""
-    tiles = [_tile(body, x, y, board[cell]) for x, y, cell in _places(body.rows, body.cells)]
-    return _picture(body.rows, body.cells, tiles)
+    tiles = [
+        _tile(definition, x, y, board[cell]) for x, y, cell in _places(definition.rows, definition.cells)
+    ]
+    return _picture(definition.rows, definition.cells, tiles)
 
 
-def _tile(body: Sliding, x: int, y: int, label: int) -> Shape:
+def _tile(definition: Sliding, x: int, y: int, label: int) -> Shape:
     if label == 0:
         return Shape(x, y, colour=-1)
     if label == WILDCARD:
         return Shape(x, y, text="*")
-    return Shape(x, y, colour=body.palette()[body.tokens[label]], text=body.tokens[label])
+    return Shape(x, y, colour=definition.palette()[definition.tokens[label]], text=definition.tokens[label])
 
 
-def lights(body: Lights, board: Sequence[int]) -> Picture:
+def lights(definition: Lights, board: Sequence[int]) -> Picture:
     """Lamps: dark, or in the colour that their number has."""
     lamps = []
-    for x, y, lamp in _places(body.rows, body.cells):
+    for x, y, lamp in _places(definition.rows, definition.cells):
         shade = board[lamp]
         number = (
             None if shade == WILDCARD else -1 if shade == 0 else 2 + shade
         )  # the first: that of lamplight
-        text = "*" if shade == WILDCARD else str(shade) if shade and body.colours > 2 else ""
+        text = "*" if shade == WILDCARD else str(shade) if shade and definition.colours > 2 else ""
         lamps.append(Shape(x, y, colour=number, text=text))
-    return _picture(body.rows, body.cells, lamps)
+    return _picture(definition.rows, definition.cells, lamps)
 
 
-def pegs(body: Pegs, board: Sequence[int]) -> Picture:
+def pegs(definition: Pegs, board: Sequence[int]) -> Picture:
     """Pegs as full discs, holes as small ones."""
     shapes = []
-    for x, y, hole in _places(body.rows, body.cells):
+    for x, y, hole in _places(definition.rows, definition.cells):
         if board[hole] == WILDCARD:
             shapes.append(Shape(x + 0.1, y + 0.1, 0.8, 0.8, text="*", disc=True))
         elif board[hole]:
             shapes.append(Shape(x + 0.1, y + 0.1, 0.8, 0.8, 1, disc=True))
         else:
             shapes.append(Shape(x + 0.35, y + 0.35, 0.3, 0.3, -1, disc=True))
-    return _picture(body.rows, body.cells, shapes)
+    return _picture(definition.rows, definition.cells, shapes)
 
 
-def blocks(body: Blocks, board: Sequence[int]) -> Picture:
+def blocks(definition: Blocks, board: Sequence[int]) -> Picture:
     """Pieces as wide as their cells, a little apart from each other."""
-    palette = body.palette()
-    covers = body.covers
+    palette = definition.palette()
+    covers = definition.covers
     piece_of: dict[int, str] = {}
     first: dict[int, str] = {}
-    for kind, cells in enumerate(anchors(body, board) or ()):
-        for token, cell in zip(body.kinds[kind].tokens, cells, strict=False):
+    for kind, cells in enumerate(anchors(definition, board) or ()):
+        for token, cell in zip(definition.kinds[kind].tokens, cells, strict=False):
             first[cell] = token
             piece_of.update(dict.fromkeys(covers[kind][cell], f"{cell} {token}"))
     shapes: list[Shape] = []
-    for x, y, cell in _places(body.rows, body.cells):
+    for x, y, cell in _places(definition.rows, definition.cells):
         if cell not in piece_of:
-            text = "*" if board[cell] == WILDCARD else body.signs[cell]
+            text = "*" if board[cell] == WILDCARD else definition.signs[cell]
             shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
             continue
         left, right, above, below = (
-            0.0 if piece_of.get(other) == piece_of[cell] else _INSET for other in _around(body.rows, x, y)
+            0.0 if piece_of.get(other) == piece_of[cell] else _INSET
+            for other in _around(definition.rows, x, y)
         )
         shapes.append(
             Shape(
@@ -86,7 +89,7 @@ def blocks(body: Blocks, board: Sequence[int]) -> Picture:
                 bare=True,
             )
         )
-    return _picture(body.rows, body.cells, shapes, numbered=False)
+    return _picture(definition.rows, definition.cells, shapes, numbered=False)
 
 
 def _around(rows: Rows, x: int, y: int) -> Iterator[int]:

@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.drawing import grids, rows
-from farthest.drawing.scene import Picture, Shape
-from farthest.puzzles.blocks import Blocks
-from farthest.puzzles.body import Body
-from farthest.puzzles.hanoi import Hanoi
-from farthest.puzzles.jugs import Jugs
-from farthest.puzzles.lights import Lights
-from farthest.puzzles.pegs import Pegs
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.sliding import Sliding
+from farthest.families.blocks.definition import Blocks
+from farthest.families.hanoi.definition import Hanoi
+from farthest.families.jugs.definition import Jugs
+from farthest.families.lights.definition import Lights
+from farthest.families.pegs.definition import Pegs
+from farthest.families.permutation.definition import Permutation
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.picture import Picture, Shape
 
 
-def picture(body: Body, board: Sequence[int]) -> Picture:
+def picture(definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
     """The picture of a board; ``WILDCARD`` is allowed."""
-    match body:
+    match definition:
         case Sliding():
-            return grids.sliding(body, board)
+            return grids.sliding(definition, board)
         case Lights():
-            return grids.lights(body, board)
+            return grids.lights(definition, board)
         case Blocks():
-            return grids.blocks(body, board)
+            return grids.blocks(definition, board)
         case Pegs():
-            return grids.pegs(body, board)
+            return grids.pegs(definition, board)
         case Permutation():
-            return rows.permutation(body, board)
+            return rows.permutation(definition, board)
         case Hanoi():
-            return rows.hanoi(body, board)
+            return rows.hanoi(definition, board)
         case Jugs():
-            return rows.jugs(body, board)
-    return _written(body, board)
+            return rows.jugs(definition, board)
+    return _written(definition, board)
 
 
-def _written(body: Body, board: Sequence[int]) -> Picture:
+def _written(definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
     """The lines of the text drawing, a cell for two characters."""
-    palette = body.palette()
-    lines = body.draw_board(board)
+    palette = definition.palette()
+    lines = definition.draw_board(board)
     shapes = [
         Shape(x / 2, y / 1.5, 0.5, 0.6, palette.get(sign), sign, bare=True)
         for y, line in enumerate(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from farthest.drawing.scene import Picture, Shape, colour
+from farthest.puzzles.picture import Picture, Shape, colour
 from farthest.safe_text import safe
 
 CELL = 36.0

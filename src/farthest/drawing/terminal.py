@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from farthest.drawing.scene import colour
-from farthest.puzzles.body import Body
+from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.picture import colour
 
 _RUN = re.compile(r"\S+")
 
 
-def coloured(body: Body, board: Sequence[int]) -> list[str]:
+def coloured(definition: PuzzleDefinition, board: Sequence[int]) -> list[str]:
     """The drawing of a board, its pieces coloured by escape sequences, which `click.echo` leaves out where nobody could
     see them. Plain where NO_COLOR is set."""
-    palette = body.palette()
-    lines = body.draw_board(board)
+    palette = definition.palette()
+    lines = definition.draw_board(board)
     if not palette or os.environ.get("NO_COLOR"):
         return lines
     return [_RUN.sub(lambda run: _painted(run[0], palette), line) for line in lines]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
 
 UNREACHABLE = 2**28

@@ -8,67 +8,67 @@ import numpy
 
 from farthest.heuristics.cell_sums import NO_WAY, CellSums, least, slot_contents, told
 from farthest.heuristics.passages import wanted
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from farthest.families.hanoi.definition import Hanoi
+    from farthest.families.lights.definition import Lights
+    from farthest.families.permutation.definition import Permutation
+    from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.hanoi import Hanoi
-    from farthest.puzzles.lights import Lights
-    from farthest.puzzles.permutation import Permutation
-    from farthest.puzzles.sliding import Sliding
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 
-def misplaced_pieces(body: Sliding, goals: Sequence[Board], metric: str) -> CellSums:
+def misplaced_pieces(definition: Sliding, goals: Sequence[Board], metric: str) -> CellSums:
     """Pieces that are not in a goal cell of their kind; a slide moves as many as are in a row beside a blank."""
     tables = []
     for goal in goals:
-        table = (~wanted(body, goal)).astype(numpy.int32)
+        table = (~wanted(definition, goal)).astype(numpy.int32)
         table[0] = 0
         tables.append(table)
-    moved = max(len(body.rows), len(body.rows[0])) - 1 if metric == "slide" else 1
+    moved = max(len(definition.rows), len(definition.rows[0])) - 1 if metric == "slide" else 1
     return CellSums("misplaced", tables, moved)
 
 
-def misplaced_contents(body: Permutation, goals: Sequence[Board]) -> CellSums:
+def misplaced_contents(definition: Permutation, goals: Sequence[Board]) -> CellSums:
     """Slots that do not hold what the goal has there, turned so, by the most slots that a move changes."""
-    turns = max(body.moduli)
-    contents = numpy.arange(len(body.tokens) * turns)[:, None]
+    turns = max(definition.moduli)
+    contents = numpy.arange(len(definition.tokens) * turns)[:, None]
     wanted = [slot_contents(numpy.array([goal], dtype=numpy.uint8), turns) for goal in goals]
     tables = [(contents != each).astype(numpy.int32) for each in wanted]
-    return CellSums("misplaced", tables, most_changed(body), turns)
+    return CellSums("misplaced", tables, most_changed(definition), turns)
 
 
-def most_changed(body: Permutation) -> int:
+def most_changed(definition: Permutation) -> int:
     """The most slots whose content one move changes."""
     return max(
         sum(to != slot or turn != 0 for slot, (to, turn) in enumerate(zip(*move.effect, strict=True)))
-        for move in body.generators
+        for move in definition.generators
     )
 
 
-def misplaced_discs(body: Hanoi, goals: Sequence[Board]) -> CellSums:
+def misplaced_discs(definition: Hanoi, goals: Sequence[Board]) -> CellSums:
     """Discs that are not on their goal peg: a move takes one disc."""
-    pegs = numpy.arange(body.pegs)[:, None]
+    pegs = numpy.arange(definition.pegs)[:, None]
     tables = [((pegs != numpy.array(goal)) & (numpy.array(goal) != WILDCARD)) for goal in goals]
     return CellSums("discs", [table.astype(numpy.int32) for table in tables])
 
 
-def wrong_lamps(body: Lights, goals: Sequence[Board], metric: str) -> CellSums:
+def wrong_lamps(definition: Lights, goals: Sequence[Board], metric: str) -> CellSums:
     """How often lamps must still change, by the most lamps that a press changes. In the metric ``multi``, where
     presses of one lamp are one move, lamps that are wrong."""
-    colours = numpy.arange(body.colours)[:, None]
+    colours = numpy.arange(definition.colours)[:, None]
     tables = []
     for goal in goals:
-        changes = (numpy.array(goal) - colours) % body.colours
+        changes = (numpy.array(goal) - colours) % definition.colours
         changes[:, numpy.array(goal) == WILDCARD] = 0
         tables.append((changes > 0 if metric == "multi" else changes).astype(numpy.int32))
-    return CellSums("lamps", tables, max(map(len, body.presses)))
+    return CellSums("lamps", tables, max(map(len, definition.presses)))
 
 
 class SparePegs:

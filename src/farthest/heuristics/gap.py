@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from farthest.families.permutation.definition import Permutation
     from farthest.heuristics.contract import Component
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.permutation import Permutation
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 
-def is_pancake(body: Permutation) -> bool:
+def is_pancake(definition: Permutation) -> bool:
     """Whether each move turns over the first so many slots' contents, as a pile."""
-    burnt = body.oriented
-    for move in body.generators:
-        changed = [slot for slot in range(body.slots) if move.to[slot] != slot or move.delta[slot] != 0]
+    burnt = definition.oriented
+    for move in definition.generators:
+        changed = [slot for slot in range(definition.slots) if move.to[slot] != slot or move.delta[slot] != 0]
         top = max(changed) + 1
-        reversal = (*range(top - 1, -1, -1), *range(top, body.slots))
-        turned = tuple(int(burnt and slot < top) for slot in range(body.slots))
+        reversal = (*range(top - 1, -1, -1), *range(top, definition.slots))
+        turned = tuple(int(burnt and slot < top) for slot in range(definition.slots))
         if move.to != reversal or move.delta != turned:
             return False
-    return max(body.moduli) <= 2
+    return max(definition.moduli) <= 2
 
 
 class GapCounts:
@@ -47,15 +47,15 @@ class GapCounts:
     consistent = True
     name = "gap"
 
-    def __init__(self, body: Permutation, goals: Sequence[Board]) -> None:
-        self._slots = body.slots
-        self._turns = 2 if body.oriented else 1
-        self._plate = len(body.tokens) * self._turns
+    def __init__(self, definition: Permutation, goals: Sequence[Board]) -> None:
+        self._slots = definition.slots
+        self._turns = 2 if definition.oriented else 1
+        self._plate = len(definition.tokens) * self._turns
         self._turned_over = [
-            content ^ int(self._turns == 2 and not body.ignore[content // self._turns])
+            content ^ int(self._turns == 2 and not definition.ignore[content // self._turns])
             for content in range(self._plate)
         ]
-        self._distinct = max(body.counts) == 1
+        self._distinct = max(definition.counts) == 1
         self._kinds = self._kinds_of_pairs()
         self._goals = [self._pairs(goal) for goal in goals]
 

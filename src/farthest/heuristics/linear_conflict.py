@@ -16,17 +16,17 @@ import numpy
 from farthest.heuristics.cell_sums import least, sums, told
 from farthest.heuristics.contract import LinearConflict
 from farthest.heuristics.passages import nearest_table
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.cell_sums import Costs
     from farthest.heuristics.contract import Component
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.sliding import Sliding
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
     Line = tuple[tuple[int, ...], NDArray[numpy.int8]]
@@ -40,11 +40,13 @@ class Conflicts:
     consistent = True
     name = "linear-conflict"
 
-    def __init__(self, body: Sliding, goals: Sequence[Board]) -> None:
-        self._rows = body.rows
+    def __init__(self, definition: Sliding, goals: Sequence[Board]) -> None:
+        self._rows = definition.rows
         self._goals = goals
-        self._tables = [nearest_table(body, goal) for goal in goals]
-        self._lines = [[_line(cells, goal, len(body.tokens)) for cells in _lines(body)] for goal in goals]
+        self._tables = [nearest_table(definition, goal) for goal in goals]
+        self._lines = [
+            [_line(cells, goal, len(definition.tokens)) for cells in _lines(definition)] for goal in goals
+        ]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -58,11 +60,11 @@ class Conflicts:
         return [[LinearConflict(self._rows, self._goals[0])]]
 
 
-def _lines(body: Sliding) -> list[tuple[int, ...]]:
-    columns = zip(*body.rows, strict=True)
+def _lines(definition: Sliding) -> list[tuple[int, ...]]:
+    columns = zip(*definition.rows, strict=True)
     runs = [
         tuple(cells)
-        for line in (*body.rows, *columns)
+        for line in (*definition.rows, *columns)
         for open_, cells in groupby(line, key=lambda cell: cell >= 0)
         if open_
     ]

@@ -15,16 +15,16 @@ from farthest.heuristics.assignment import least_assignments
 from farthest.heuristics.cell_sums import NO_WAY, least, told
 from farthest.heuristics.contract import Matching
 from farthest.heuristics.passages import piece_distances, wanted
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.sliding import Sliding
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 TABLE_ENTRIES = 2**17
@@ -41,12 +41,15 @@ class LeastMatching:
     consistent = True
     name = "matching"
 
-    def __init__(self, body: Sliding, goals: Sequence[Board]) -> None:
-        self._distances = piece_distances(body)
+    def __init__(self, definition: Sliding, goals: Sequence[Board]) -> None:
+        self._distances = piece_distances(definition)
         self._goals = goals
         self._kinds = [
-            [_Kind(label, body.counts[label], *_costs(self._distances, body, goal, label)) for goal in goals]
-            for label in range(1, len(body.tokens))
+            [
+                _Kind(label, definition.counts[label], *_costs(self._distances, definition, goal, label))
+                for goal in goals
+            ]
+            for label in range(1, len(definition.tokens))
         ]
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
@@ -67,11 +70,11 @@ class LeastMatching:
 
 
 def _costs(
-    distances: NDArray[numpy.int32], body: Sliding, goal: Board, label: int
+    distances: NDArray[numpy.int32], definition: Sliding, goal: Board, label: int
 ) -> tuple[NDArray[numpy.int32], int]:
     """What each cell costs in each goal cell that takes the label, less COVERING where it must be covered; and how many
     of these there are."""
-    columns = numpy.flatnonzero(wanted(body, goal)[label])
+    columns = numpy.flatnonzero(wanted(definition, goal)[label])
     covered = numpy.array(goal)[columns] == label
     return distances[:, columns] - COVERING * covered.astype(numpy.int32), int(covered.sum())
 

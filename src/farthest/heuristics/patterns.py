@@ -33,7 +33,7 @@ class AdditivePattern:
     def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
         self.name = name
         self.labels = pattern.labels
-        self._cells = pattern.parent.body.cells
+        self._cells = pattern.parent.definition.cells
         self._distances = found.distances
         self._holes = found.holes
 
@@ -68,7 +68,7 @@ class PlainPattern:
         """See Heuristic: where distances are below 255."""
         if self._found.distances.dtype != numpy.uint8:
             return None
-        cells = tuple(range(self._pattern.puzzle.body.cells))
+        cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
         return [[MapTable(self._found.space, _bytes(self._found.distances), label_of, cells)]]
 

@@ -10,21 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError, SettingError
+from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.combined import Greatest, Sum
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored, symmetries
 from farthest.puzzles.patterns import MARK, pattern_of
-from farthest.puzzles.sliding import Sliding
-from farthest.puzzles.wording import near_match, shown
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farthest.heuristics.contract import Algorithm, Heuristic, LoadMap
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
 SYMMETRIC = "sym:"
 
@@ -57,7 +57,7 @@ def open_heuristic(
 
 def applicable(puzzle: Puzzle) -> list[str]:
     """The plain names that are for the puzzle, all admissible, in a fixed order, ``zero`` first."""
-    if not puzzle.body.has_moves:
+    if not puzzle.definition.has_moves:
         return []
     return [name for name, simple in SIMPLE.items() if simple.problem(puzzle) is None]
 
@@ -68,10 +68,10 @@ def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
     Neither `matching` nor `linear-conflict` of several blanks, or for A*: the kernel works them out for deepening with
     one blank only. Raises SettingError for an additive pattern's puzzle.
     """
-    if not puzzle.body.has_moves:
+    if not puzzle.definition.has_moves:
         raise SettingError(_pattern_problem(puzzle))
     names = set(applicable(puzzle))
-    if isinstance(puzzle.body, Sliding) and (algorithm == "astar" or puzzle.body.counts[0] > 1):
+    if isinstance(puzzle.definition, Sliding) and (algorithm == "astar" or puzzle.definition.counts[0] > 1):
         names -= {"linear-conflict", "matching"}
     return next(name for name in STRONGEST if name in names)
 
@@ -84,7 +84,7 @@ class _Reader:
         self.load_map = load_map
 
     def heuristic(self) -> Heuristic:
-        if not self.puzzle.body.has_moves:
+        if not self.puzzle.definition.has_moves:
             raise SettingError(_pattern_problem(self.puzzle))
         terms = [self._term(term) for term in self.text.split(",")]
         return terms[0] if len(terms) == 1 else Greatest(self.text, terms)
@@ -98,8 +98,8 @@ class _Reader:
     def _mirrored(self, text: str) -> Heuristic:
         if text.startswith(SYMMETRIC * 2):
             raise self._error(text, f"has {SYMMETRIC} twice; leave one out")
-        body = self.puzzle.body
-        found = symmetries(body, self.targets) if isinstance(body, Sliding) else []
+        definition = self.puzzle.definition
+        found = symmetries(definition, self.targets) if isinstance(definition, Sliding) else []
         if not found:
             raise self._error(
                 text,
@@ -130,7 +130,7 @@ class _Reader:
             pattern = pattern_of(self.puzzle, name.removeprefix(MARK))
         except PuzzleError as error:
             raise self._error(name, f"is no pattern: {error}") from None
-        if self.targets != self.puzzle.body.origin_boards[0]:
+        if self.targets != self.puzzle.definition.origin_boards[0]:
             raise self._error(
                 name,
                 f"is a map of distances to the goal of {self.puzzle.name}, and another board is asked for; "

@@ -6,22 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from farthest.families.hanoi.definition import Hanoi, hanoi
+from farthest.families.lights.definition import Lights, lights
+from farthest.families.pegs.definition import Pegs
+from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.sliding.definition import Sliding, sliding
 from farthest.heuristics import counts
 from farthest.heuristics.cell_sums import CellSums
 from farthest.heuristics.gap import GapCounts, is_pancake
 from farthest.heuristics.linear_conflict import Conflicts
 from farthest.heuristics.matching import LeastMatching
 from farthest.heuristics.passages import distinct, nearest_table
-from farthest.puzzles.hanoi import Hanoi, hanoi
-from farthest.puzzles.lights import Lights, lights
-from farthest.puzzles.pegs import Pegs
-from farthest.puzzles.permutation import Permutation, permutation
-from farthest.puzzles.sliding import Sliding, sliding
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
     Goals = Sequence[Board]
 
@@ -41,7 +41,7 @@ def _no_problem(puzzle: Puzzle) -> str | None:
 
 def _of_pieces(puzzle: Puzzle) -> str | None:
     """Of one piece's ways over the board."""
-    if not isinstance(puzzle.body, Sliding):
+    if not isinstance(puzzle.definition, Sliding):
         return f"it measures ways of pieces on the board of a sliding puzzle, this is of the family {puzzle.family}"
     if puzzle.metric != "step":
         return f"in the metric {puzzle.metric} one move takes several pieces; it needs the metric step"
@@ -52,11 +52,11 @@ def _of_distinct_pieces(puzzle: Puzzle) -> str | None:
     problem = _of_pieces(puzzle)
     if problem:
         return problem
-    body = sliding(puzzle)
-    if not distinct(body):
-        label = max(range(1, len(body.tokens)), key=lambda label: body.counts[label])
+    definition = sliding(puzzle)
+    if not distinct(definition):
+        label = max(range(1, len(definition.tokens)), key=lambda label: definition.counts[label])
         return (
-            f"it needs distinct pieces, there are {body.counts[label]} {body.tokens[label]}; "
+            f"it needs distinct pieces, there are {definition.counts[label]} {definition.tokens[label]}; "
             "use 'nearest' or 'matching'"
         )
     return None
@@ -70,27 +70,27 @@ def _of_grids(puzzle: Puzzle) -> str | None:
 
 
 def _of_contents(puzzle: Puzzle) -> str | None:
-    if isinstance(puzzle.body, Sliding | Permutation):
+    if isinstance(puzzle.definition, Sliding | Permutation):
         return None
     return f"it counts pieces of sliding and permutation puzzles, this is of the family {puzzle.family}"
 
 
 def _of_pancakes(puzzle: Puzzle) -> str | None:
-    if isinstance(puzzle.body, Permutation) and is_pancake(puzzle.body):
+    if isinstance(puzzle.definition, Permutation) and is_pancake(puzzle.definition):
         return None
     return "it needs moves that all turn over the top of a pile, such as those of pancake-7"
 
 
 def _of_hanoi(puzzle: Puzzle) -> str | None:
-    return None if isinstance(puzzle.body, Hanoi) else "it counts the discs of the family hanoi"
+    return None if isinstance(puzzle.definition, Hanoi) else "it counts the discs of the family hanoi"
 
 
 def _of_lights(puzzle: Puzzle) -> str | None:
-    return None if isinstance(puzzle.body, Lights) else "it counts the lamps of the family lights"
+    return None if isinstance(puzzle.definition, Lights) else "it counts the lamps of the family lights"
 
 
 def _of_pegs(puzzle: Puzzle) -> str | None:
-    if not isinstance(puzzle.body, Pegs):
+    if not isinstance(puzzle.definition, Pegs):
         return "it counts the pegs of the family pegs"
     if puzzle.metric != "jump":
         return (
@@ -101,18 +101,18 @@ def _of_pegs(puzzle: Puzzle) -> str | None:
 
 def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
     del goals
-    body = puzzle.body
+    definition = puzzle.definition
     contents = 256
-    if isinstance(body, Sliding):
-        contents = len(body.tokens)
-    elif isinstance(body, Permutation):
-        contents = max(len(body.tokens), *body.moduli)
-    return counts.zero(contents, body.cells)
+    if isinstance(definition, Sliding):
+        contents = len(definition.tokens)
+    elif isinstance(definition, Permutation):
+        contents = max(len(definition.tokens), *definition.moduli)
+    return counts.zero(contents, definition.cells)
 
 
 def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
-    if isinstance(puzzle.body, Sliding):
-        return counts.misplaced_pieces(puzzle.body, goals, puzzle.metric)
+    if isinstance(puzzle.definition, Sliding):
+        return counts.misplaced_pieces(puzzle.definition, goals, puzzle.metric)
     return counts.misplaced_contents(permutation(puzzle), goals)
 
 

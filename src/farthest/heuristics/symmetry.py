@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import MapTable, PatternTable
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.sliding import Sliding
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 
@@ -50,19 +50,19 @@ class Symmetry:
         return component  # made of the goal and the passages alone, which the symmetry leaves as they are
 
 
-def symmetries(body: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
+def symmetries(definition: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
     """All but the identity, of a grid and its one goal without wildcards; else none."""
-    if not body.rows or len(goals) != 1 or WILDCARD in goals[0]:
+    if not definition.rows or len(goals) != 1 or WILDCARD in goals[0]:
         return []
-    grid = numpy.array(body.rows)
+    grid = numpy.array(definition.rows)
     found = []
     for image in _images(grid):
         if image.shape != grid.shape or ((image < 0) != (grid < 0)).any():
             continue
-        cells = numpy.empty(body.cells, dtype=numpy.intp)
+        cells = numpy.empty(definition.cells, dtype=numpy.intp)
         cells[grid[grid >= 0]] = image[grid >= 0]
-        labels = _relabelled(goals[0], cells.tolist(), len(body.tokens))
-        if labels is not None and list(cells) != list(range(body.cells)):
+        labels = _relabelled(goals[0], cells.tolist(), len(definition.tokens))
+        if labels is not None and list(cells) != list(range(definition.cells)):
             found.append(Symmetry(tuple(cells.tolist()), labels))
     return found
 

@@ -14,7 +14,7 @@ from farthest.models.record_digest import record_digest
 from farthest.models.sealing import PUZZLE_COLUMNS, covered
 from farthest.models.stored_values import check_values, damaged, json_object
 from farthest.models.tables import job, puzzle
-from farthest.puzzles.wording import shown
+from farthest.wording import shown
 
 ENUMERATION, SEARCH = "enumeration", "search"
 QUEUED, RUNNING, INTERRUPTED, CANCELLED = "queued", "running", "interrupted", "cancelled"

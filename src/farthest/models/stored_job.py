@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.models.stored_values import damaged, json_object
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.wording import shown
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from farthest.models.records import JobRecord

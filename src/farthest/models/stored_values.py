@@ -13,8 +13,8 @@ from sqlalchemy import Column, Float, Integer, LargeBinary, Table
 
 from farthest.errors import StorageError
 from farthest.models.tables import Digits, Truth, UtcDateTime
-from farthest.puzzles.wording import shown
 from farthest.untrusted_json import read_json_object
+from farthest.wording import shown
 
 
 def canonical(value: Mapping[str, Any]) -> str:

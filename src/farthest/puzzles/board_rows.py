@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN
-from farthest.puzzles.wording import counted
+from farthest.wording import counted
 
 
 def split_rows(

@@ -7,11 +7,11 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.definition import Puzzle
+from farthest.families.permutation.foreign import SUFFIXES
 from farthest.puzzles.families import FAMILIES, family
-from farthest.puzzles.foreign import SUFFIXES
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
-from farthest.puzzles.wording import near_match, shown
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
     from pathlib import Path

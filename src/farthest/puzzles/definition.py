@@ -1,162 +1,159 @@
-"""A puzzle as data: immutable, validated, with a digest of what decides its enumeration."""
+"""What every family's definition offers: boards as small integers, read, checked, written and drawn.
+
+A board is one integer from 0 to 255 for each *cell*; what a cell is, each family says (puzzles/families.py).
+"""
 
 from __future__ import annotations
 
-import re
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, cast
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, cast
 
-from farthest.errors import PuzzleError
-from farthest.puzzles.body import Body
-from farthest.puzzles.families import FAMILIES, family
-from farthest.puzzles.json_fields import integers, text
-from farthest.puzzles.wording import shown
+from farthest.errors import BoardError
+from farthest.wording import shown
 
-Direction = Literal["to", "from"]
-_VERSION = 1
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
-"""What the name of a puzzle looks like."""
-MAX_NAME = 64
-MAX_TOKENS = 4096
-"""Characters of a name, and of the pieces of a pattern, which its name has after an @."""
+Board = tuple[int, ...]
+
+WILDCARD = -1
+"""In a goal: any content that the family allows there (sliding: any piece, never the blank)."""
 
 
-@dataclass(frozen=True, slots=True)
-class KnownAnswer:
-    """A published or independently computed result for the puzzle's default origin and metric.
-
-    ``layers[d]`` is the number of states at distance d; ``farthest`` holds boards in canonical one-line text.
-    ``goal``, where moves are counted from the start: the depth of the nearest goal.
+class PuzzleDefinition(ABC):
+    """What can be arranged how: the part of a puzzle that its family reads. Implemented by frozen dataclasses whose
+    fields are the definition.
     """
 
-    states: int | None
-    eccentricity: int | None
-    layers: tuple[int, ...] | None
-    farthest: tuple[str, ...] | None
-    source: str
-    goal: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The states at depth 0, and whether moves are counted to them or from them.
-
-    ``where`` is ``goal``, ``start`` or the text of a board.
-    """
-
-    direction: Direction = "to"
-    where: str = "goal"
-
-
-@dataclass(frozen=True, slots=True)
-class Puzzle:
-    """A named definition: ``body`` says what can be arranged how, ``metric`` what counts as one move."""
-
-    name: str
-    title: str
-    source: str
-    family: str
-    metric: str
-    origin: Origin
-    known: tuple[KnownAnswer, ...]
-    body: Body
-
-    def __post_init__(self) -> None:
-        if self.family not in FAMILIES:
-            raise PuzzleError(
-                f"puzzle {self.name}: family {self.family!r} is not known; expected one of {', '.join(FAMILIES)}"
-            )
-        metrics = family(self.family).METRICS
-        if self.metric not in metrics:
-            raise PuzzleError(
-                f"puzzle {self.name}: metric {self.metric!r} is not known; expected {' or '.join(metrics)}"
-            )
-        problem = self.body.metric_problem(self.metric)
-        if problem:
-            raise PuzzleError(f"puzzle {self.name}: {problem}")
-        if self.origin.direction not in ("to", "from"):
-            raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")
-        if self.origin.where == "goal" and not self.body.has_origin("goal"):
-            raise PuzzleError(f"puzzle {self.name}: the origin is the goal, but there is none; add one")
-        if self.origin.where == "start" and not self.body.has_origin("start"):
-            raise PuzzleError(f"puzzle {self.name}: the origin is the start, but there is none; add one")
+    __slots__ = ()
 
     @property
-    def digest(self) -> str:
-        """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, body."""
-        import hashlib
-        import json
+    @abstractmethod
+    def cells(self) -> int:
+        """The length of a board."""
 
-        deciding = {"family": self.family, "metric": self.metric, self.family: self.body.fields()}
-        canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+    @property
+    @abstractmethod
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """The goals, perhaps with ``WILDCARD``, and the start or None."""
 
-    def to_json(self) -> str:
-        """The whole definition as one line of JSON, readable again by ``from_json``."""
-        import json
+    def has_origin(self, where: str) -> bool:
+        """Whether there is a ``goal``, or a ``start``."""
+        goals, start = self.origin_boards
+        return bool(goals) if where == "goal" else start is not None
 
-        fields = asdict(self)
-        del fields["body"]
-        fields[self.family] = self.body.fields()
-        return json.dumps({"version": _VERSION, **fields}, ensure_ascii=False, separators=(",", ":"))
+    @property
+    def has_moves(self) -> bool:
+        """Whether boards are joined by moves, each of which costs one; not so of an additive pattern, which is
+        enumerated as a whole by one process and only serves as a heuristic."""
+        return True
 
-    @classmethod
-    def from_json(cls, document: str) -> Puzzle:
-        """The puzzle that ``to_json`` wrote. Raises PuzzleError when it is damaged or of another version."""
-        from farthest.untrusted_json import read_json_object
+    @property
+    def ready(self) -> bool:
+        """Whether boards can be read and drawn without importing anything, as a user's class has to be."""
+        return True
 
-        try:
-            fields = read_json_object(document)
-            if fields["version"] != _VERSION:
-                raise PuzzleError(
-                    f"stored puzzle: version {fields['version']!r}, expected {_VERSION}; "
-                    "it was written by another version of farthest, use that one"
-                )
-            return _from_fields(fields)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise PuzzleError(
-                f"stored puzzle: not a definition ({type(error).__name__}: {error}); it is damaged, "
-                "store the puzzle again from its file"
-            ) from None
+    def metric_problem(self, metric: str) -> str | None:
+        """Why this body cannot be played in one of its family's metrics, or None when it can."""
+        del metric
+        return None
+
+    @abstractmethod
+    def arrangements(self) -> int:
+        """No more states can there be."""
+
+    @abstractmethod
+    def size(self) -> str:
+        """How large it is, in a few words, for lists: ``3×3``."""
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """What else is told of the puzzle to people: (name, value)."""
+
+    def fields(self) -> dict[str, Any]:
+        """The definition, for JSON; the family's ``from_fields`` is its inverse."""
+        return asdict(cast(Any, self))
+
+    # Boards
+
+    @abstractmethod
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """The board written in any reasonable form; ``name`` is the puzzle's, for messages. Raises BoardError."""
+
+    @abstractmethod
+    def format_board(self, board: Sequence[int]) -> str:
+        """The canonical text, one line, that ``parse_board`` reads; ``WILDCARD`` is allowed."""
+
+    @abstractmethod
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """The board as a tuple of ints. Raises BoardError unless it is a board of the puzzle."""
+
+    @abstractmethod
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """The lines of a drawing for people; ``WILDCARD`` is allowed."""
+
+    def palette(self) -> Mapping[str, int]:
+        """The colour numbers of the signs in a drawing, where pieces have colours (puzzles/picture.py)."""
+        return {}
+
+    def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
+        """Many boards, one a line, as bytes, a byte a cell. Raises BoardError with the number of the first wrong line,
+        from 1."""
+        boards = bytearray()
+        for number, line in enumerate(lines, 1):
+            try:
+                boards += bytes(self.parse_board(line, name=name))
+            except BoardError as error:
+                raise BoardError(f"line {number}: {error}") from None
+        return bytes(boards)
+
+    def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
+        """The first of the rows (boards, cells) that ``check_board`` refuses, or None."""
+        for number, board in enumerate(boards.tolist()):
+            try:
+                self.check_board(board)
+            except BoardError:
+                return number
+        return None
+
+    def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
+        """For writing many boards fast without numpy: (template, position of each cell in it, 256-character decoding
+        table), or None. Board bytes written at the positions of a copy of the template give, by
+        ``codecs.charmap_decode(copy, "strict", table)``, what ``format_board`` does, and the line's end."""
+        return None
+
+    def texts(self, boards: NDArray[np.uint8]) -> list[str]:
+        """The canonical texts of boards: uint8, shape (boards, cells)."""
+        return [self.format_board(board) for board in boards.tolist()]
+
+    def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Which of the boards (uint8, shape (boards, cells)) are goals, ``WILDCARD`` standing for anything."""
+        import numpy
+
+        found = numpy.zeros(len(boards), dtype=numpy.bool_)
+        for goal in self.origin_boards[0]:
+            cells = [cell for cell, content in enumerate(goal) if content != WILDCARD]
+            found |= (boards[:, cells] == numpy.array(goal, dtype=numpy.int16)[cells]).all(axis=1)
+        return found
+
+    def uncertainty(self, states: int) -> str | None:
+        """What is to be told at the end of an enumeration that found so many states, if they may not be all."""
+        del states
+        return None
+
+    def example(self) -> str:
+        """A board in canonical text, for messages."""
+        goals, start = self.origin_boards
+        return self.format_board(start if start is not None else goals[0])
 
 
-def _from_fields(fields: dict[str, Any]) -> Puzzle:
-    name = text(fields["family"])
-    if name not in FAMILIES:
-        raise PuzzleError(
-            f"stored puzzle: family {name!r} is not known; expected one of {', '.join(FAMILIES)}"
+def board_place(text: object, definition: PuzzleDefinition, name: str) -> str:
+    """How messages call a board that was given as text. Raises BoardError unless it is one."""
+    if not isinstance(text, str):
+        raise BoardError(
+            f"board: expected a text such as {definition.example()!r}, got {type(text).__name__}"
         )
-    origin = fields["origin"]
-    return Puzzle(
-        name=_stored_name(fields["name"]),
-        title=text(fields["title"]),
-        source=text(fields["source"]),
-        family=name,
-        metric=text(fields["metric"]),
-        origin=Origin(cast(Direction, text(origin["direction"])), text(origin["where"])),
-        known=tuple(_known(known) for known in fields["known"]),
-        body=family(name).from_fields(fields[name]),
-    )
-
-
-def _stored_name(value: object) -> str:
-    """A name as definitions have it; it may become a part of commands, messages and names of files."""
-    name = text(value)
-    plain, _, tokens = name.partition("@")  # of a pattern
-    bounded = len(plain) <= MAX_NAME and len(tokens) <= MAX_TOKENS
-    if not (bounded and NAME.fullmatch(plain) and (tokens.isprintable() and "/" not in tokens)):
-        raise ValueError(f"its name is {shown(name)}")
-    return name
-
-
-def _known(fields: dict[str, Any]) -> KnownAnswer:
-    layers, farthest = fields["layers"], fields["farthest"]
-    return KnownAnswer(
-        states=None if fields["states"] is None else integers([fields["states"]])[0],
-        eccentricity=None if fields["eccentricity"] is None else integers([fields["eccentricity"]])[0],
-        layers=None if layers is None else integers(layers),
-        farthest=None if farthest is None else tuple(text(board) for board in farthest),
-        source=text(fields["source"]),
-        goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
-    )
+    return f"board {shown(text)}{f' for {name}' if name else ''}"

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from farthest.families.sliding.definition import MAX_CELLS
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.passages import Fail
-from farthest.puzzles.sliding import MAX_CELLS
 from farthest.puzzles.tokens import token_problem
-from farthest.puzzles.wording import counted, shown
+from farthest.wording import counted, shown
 
 _GOALS = ("goal", "goals")
 

@@ -6,7 +6,7 @@ The module has
     DEFAULT_ORIGIN: str                         "to goal" or "from start"
     EXAMPLE: str                                what the least table holds, for messages
     read(table, source, metric) -> Body         reads the family's TOML table; raises PuzzleError
-    from_fields(fields) -> Body                 the body whose ``Body.fields`` these were, come through JSON;
+    from_fields(fields) -> Body                 the body whose ``PuzzleDefinition.fields`` these were, come through JSON;
                                                 raises TypeError, KeyError, ValueError or PuzzleError
     FORMS: tuple[str, ...]                      how its parametric names are written, for messages; may be empty
     parametric(name) -> Puzzle | None           the puzzle of a parametric name; raises PuzzleError for a size that
@@ -19,8 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
-    from farthest.puzzles.body import Body
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.source import Source
 
 FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
@@ -34,9 +34,9 @@ class Family(Protocol):
     EXAMPLE: str
     FORMS: tuple[str, ...]
 
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> Body: ...
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition: ...
 
-    def from_fields(self, fields: dict[str, Any]) -> Body: ...
+    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition: ...
 
     def parametric(self, name: str) -> Puzzle | None: ...
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.body import Board
-from farthest.puzzles.wording import near_match, shown
+from farthest.puzzles.definition import Board
+from farthest.wording import near_match, shown
 
 Fail = Callable[[str, str], PuzzleError]
 """Makes the error at a key, from the key and the problem."""

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import WALL
 
 if TYPE_CHECKING:
-    from farthest.puzzles.sliding import Sliding
+    from farthest.families.sliding.definition import Sliding
 
 WALL_TOKEN = "#"
 WILDCARD_TOKEN = "*"
@@ -40,16 +40,16 @@ class Notation:
 
     __slots__ = ("byte_of", "labels", "pieces", "places", "row_marks", "shapes", "single", "tokens")
 
-    def __init__(self, body: Sliding) -> None:
-        self.tokens = body.tokens
-        self.single = all(len(token) == 1 for token in body.tokens)
+    def __init__(self, definition: Sliding) -> None:
+        self.tokens = definition.tokens
+        self.single = all(len(token) == 1 for token in definition.tokens)
         self.labels = dict.fromkeys(_BLANKS, 0)
-        self.labels.update((token, label) for label, token in enumerate(body.tokens))
-        self.places: Sequence[Sequence[int]] = body.rows or (range(body.cells),)
-        barred = any("|" in token for token in body.tokens)
+        self.labels.update((token, label) for label, token in enumerate(definition.tokens))
+        self.places: Sequence[Sequence[int]] = definition.rows or (range(definition.cells),)
+        barred = any("|" in token for token in definition.tokens)
         self.row_marks = "/;\n\r" if barred else "/;\n\r|"
         self.byte_of = {**self.labels, WALL_TOKEN: WALL_BYTE, ROW_TOKEN: ROW_BYTE}
-        self.pieces = bytes(label for label, count in enumerate(body.counts) for _ in range(count))
+        self.pieces = bytes(label for label, count in enumerate(definition.counts) for _ in range(count))
         self.shapes = frozenset(
             {
                 self._shape(walls=True, mark=bytes([ROW_BYTE])),
@@ -77,6 +77,6 @@ class Notation:
 
 
 @lru_cache(maxsize=16)
-def notation(body: Sliding) -> Notation:
+def notation(definition: Sliding) -> Notation:
     """The notation of a puzzle; the last few are kept."""
-    return Notation(body)
+    return Notation(definition)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import cast
 
 from farthest.puzzles.grid import Passages
-from farthest.puzzles.wording import shown
+from farthest.wording import shown
 
 Fail = Callable[[str, str], Exception]
 """Makes the error at a key, from the key and the problem."""

@@ -13,11 +13,11 @@ from math import perm
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.sliding import Sliding
-from farthest.puzzles.wording import near_match, shown
+from farthest.families.permutation.definition import Permutation
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,12 +60,12 @@ class Pattern:
         import numpy
 
         relabel = numpy.array(self.relabel, dtype=numpy.uint8)
-        body = self.parent.body
-        if not isinstance(body, Permutation):
+        definition = self.parent.definition
+        if not isinstance(definition, Permutation):
             return relabel[boards]
-        from farthest.puzzles.permutation_patterns import pattern_boards
+        from farthest.families.permutation.patterns import pattern_boards
 
-        return pattern_boards(self.puzzle, relabel, boards, body.slots)
+        return pattern_boards(self.puzzle, relabel, boards, definition.slots)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -79,36 +79,36 @@ def split_name(name: str) -> tuple[str, str]:
 def pattern_of(parent: Puzzle, text: str) -> Pattern:
     """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``) means. Raises PuzzleError naming the wrong part."""
     place = f"{parent.name}{MARK}{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}"
-    body = parent.body
+    definition = parent.definition
     if MARK in parent.name:
         raise PuzzleError(
             f"{place}: {parent.name} is a pattern already; name all its pieces after one {MARK}"
         )
-    if not isinstance(body, Sliding | Permutation):
+    if not isinstance(definition, Sliding | Permutation):
         raise PuzzleError(
             f"{place}: patterns are of sliding and permutation puzzles, and this is of the family {parent.family}; "
             "enumerate the puzzle itself"
         )
     plain = text.startswith(PLAIN)
-    spoken = dict.fromkeys(body.tokens[1:] if isinstance(body, Sliding) else body.tokens)
+    spoken = dict.fromkeys(definition.tokens[1:] if isinstance(definition, Sliding) else definition.tokens)
     chosen = _chosen(text.removeprefix(PLAIN), list(spoken), place)
-    labels = tuple(label for label, token in enumerate(body.tokens) if token in chosen)
+    labels = tuple(label for label, token in enumerate(definition.tokens) if token in chosen)
     made: Sliding | Permutation
-    if isinstance(body, Permutation):
-        from farthest.puzzles.permutation_patterns import derived
+    if isinstance(definition, Permutation):
+        from farthest.families.permutation.patterns import derived
 
-        made, relabel = derived(body, labels, others_token(body.tokens), place)
+        made, relabel = derived(definition, labels, others_token(definition.tokens), place)
     elif plain:
-        made, relabel = _plain(body, labels, place)
+        made, relabel = _plain(definition, labels, place)
     else:
-        made, relabel = _additive(body, parent.metric, labels, place)
+        made, relabel = _additive(definition, parent.metric, labels, place)
     additive = not made.has_moves
     return _pattern(parent, made, chosen, labels, relabel, plain=plain, additive=additive)
 
 
 def _pattern(
     parent: Puzzle,
-    body: Sliding | Permutation,
+    definition: Sliding | Permutation,
     chosen: Sequence[str],
     labels: tuple[int, ...],
     relabel: tuple[int, ...],
@@ -125,7 +125,7 @@ def _pattern(
         source=f"a pattern of {parent.name}",
         origin=Origin(),
         known=(),
-        body=body,
+        definition=definition,
     )
     return Pattern(puzzle, parent, additive, labels, relabel)
 
@@ -145,54 +145,58 @@ def goal_boards(goals: Sequence[Board], relabel: Sequence[int]) -> tuple[Board, 
 # --- sliding puzzles -------------------------------------------------------------------------------------------
 
 
-def _plain(body: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
+def _plain(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
     """The body with all pieces alike but those in the pattern."""
-    relabel = _relabel(body, labels, place)
+    relabel = _relabel(definition, labels, place)
     kept = [0, *labels]
-    others = sum(body.counts) - sum(body.counts[label] for label in kept)
-    start = None if body.start is None else tuple(relabel[label] for label in body.start)
+    others = sum(definition.counts) - sum(definition.counts[label] for label in kept)
+    start = None if definition.start is None else tuple(relabel[label] for label in definition.start)
     made = replace(
-        body,
-        tokens=(*(body.tokens[label] for label in kept), others_token(body.tokens)),
-        counts=(*(body.counts[label] for label in kept), others),
-        goals=goal_boards(body.goals, relabel),
+        definition,
+        tokens=(*(definition.tokens[label] for label in kept), others_token(definition.tokens)),
+        counts=(*(definition.counts[label] for label in kept), others),
+        goals=goal_boards(definition.goals, relabel),
         start=start,
     )
     return made, relabel
 
 
-def _relabel(body: Sliding, labels: tuple[int, ...], place: str) -> tuple[int, ...]:
-    if len(labels) == len(body.tokens) - 1:
+def _relabel(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[int, ...]:
+    if len(labels) == len(definition.tokens) - 1:
         raise PuzzleError(
             f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
         )
     return tuple(
         0 if label == 0 else labels.index(label) + 1 if label in labels else len(labels) + 1
-        for label in range(len(body.tokens))
+        for label in range(len(definition.tokens))
     )
 
 
 def _additive(
-    body: Sliding, metric: str, labels: tuple[int, ...], place: str
+    definition: Sliding, metric: str, labels: tuple[int, ...], place: str
 ) -> tuple[Sliding, tuple[int, ...]]:
     """The body in which label 0 is every cell without a piece of the pattern."""
     mend = f"write {PLAIN} after {MARK}, which makes the other pieces alike and counts all moves"
-    if body.counts[0] != 1:
-        raise PuzzleError(f"{place}: {body.counts[0]} blanks; additive patterns need exactly one; {mend}")
+    if definition.counts[0] != 1:
+        raise PuzzleError(
+            f"{place}: {definition.counts[0]} blanks; additive patterns need exactly one; {mend}"
+        )
     if metric != "step":
         raise PuzzleError(f"{place}: the metric is {metric}; additive patterns need step; {mend}")
     for label in labels:
-        if body.counts[label] != 1:
+        if definition.counts[label] != 1:
             raise PuzzleError(
-                f"{place}: there are {body.counts[label]} pieces {body.tokens[label]}; those of an additive pattern "
+                f"{place}: there are {definition.counts[label]} pieces {definition.tokens[label]}; those of an additive pattern "
                 f"must all be distinct; leave them out, or {mend}"
             )
-    relabel = tuple(labels.index(label) + 1 if label in labels else 0 for label in range(len(body.tokens)))
-    goals = list(dict.fromkeys(_placements(body, labels, relabel, place)))
+    relabel = tuple(
+        labels.index(label) + 1 if label in labels else 0 for label in range(len(definition.tokens))
+    )
+    goals = list(dict.fromkeys(_placements(definition, labels, relabel, place)))
     made = replace(
-        body,
-        tokens=(others_token(body.tokens), *(body.tokens[label] for label in labels)),
-        counts=(body.cells - len(labels), *(1 for _ in labels)),
+        definition,
+        tokens=(others_token(definition.tokens), *(definition.tokens[label] for label in labels)),
+        counts=(definition.cells - len(labels), *(1 for _ in labels)),
         goals=tuple(goal for goal, _ in goals),
         start=None,
         blanks=tuple(blank for _, blank in goals),
@@ -201,12 +205,12 @@ def _additive(
 
 
 def _placements(
-    body: Sliding, labels: tuple[int, ...], relabel: tuple[int, ...], place: str
+    definition: Sliding, labels: tuple[int, ...], relabel: tuple[int, ...], place: str
 ) -> list[tuple[Board, int]]:
     """The goals as boards of the pattern, and the blank's cell in each. Pieces of the pattern that a goal leaves open
     are in any of its open cells."""
     found: list[tuple[Board, int]] = []
-    for goal in body.goals:
+    for goal in definition.goals:
         blank = goal.index(0)
         fixed = [0 if label == WILDCARD else relabel[label] for label in goal]
         open_cells = [cell for cell, label in enumerate(goal) if label == WILDCARD]

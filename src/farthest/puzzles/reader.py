@@ -19,14 +19,14 @@ import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.body import Body
-from farthest.puzzles.definition import MAX_NAME, NAME, Direction, KnownAnswer, Origin, Puzzle
+from farthest.families.permutation.foreign import SUFFIXES, parse_foreign
+from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.families import FAMILIES
 from farthest.puzzles.families import family as family_of
-from farthest.puzzles.foreign import SUFFIXES, parse_foreign
+from farthest.puzzles.puzzle import MAX_NAME, NAME, Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.puzzle_file import MOST_BYTES, NestedTooDeepError, read_bytes, read_toml
 from farthest.puzzles.source import Source
-from farthest.puzzles.wording import near_match, shown
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,16 +95,16 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
     if not isinstance(table, dict):
         found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
         raise source.error("", family, f"{found}; write [{family}] and below it {rules.EXAMPLE}")
-    body = rules.read(table, source, metric)
+    definition = rules.read(table, source, metric)
     return Puzzle(
         name=name,
         title=_text(fields, source, "title", name),
         source=_text(fields, source, "source"),
         family=family,
         metric=metric,
-        origin=_origin(fields, source, body, name, rules.DEFAULT_ORIGIN),
-        known=_known_answers(fields, source, body, name),
-        body=body,
+        origin=_origin(fields, source, definition, name, rules.DEFAULT_ORIGIN),
+        known=_known_answers(fields, source, definition, name),
+        definition=definition,
     )
 
 
@@ -156,7 +156,9 @@ def _name(fields: dict[str, Any], source: Source) -> str:
     return name
 
 
-def _origin(fields: dict[str, Any], source: Source, body: Body, name: str, default: str) -> Origin:
+def _origin(
+    fields: dict[str, Any], source: Source, definition: PuzzleDefinition, name: str, default: str
+) -> Origin:
     text = _text(fields, source, "origin", default)
     direction, _, where = text.strip().partition(" ")
     where = where.strip()
@@ -167,38 +169,48 @@ def _origin(fields: dict[str, Any], source: Source, body: Body, name: str, defau
             f'origin {shown(text)}: expected "to goal", "from start", or such a word and a board; '
             "write one of these",
         )
-    if where == "goal" and not body.has_origin("goal"):
+    if where == "goal" and not definition.has_origin("goal"):
         raise source.error(
             "", "origin", f'the origin is the goal, but there is none; write origin = "{direction} start"'
         )
-    if where == "start" and not body.has_origin("start"):
+    if where == "start" and not definition.has_origin("start"):
         raise source.error(
             "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
         )
     if where not in ("goal", "start"):
-        where = _board(where, source, body, name, "", "origin")
+        where = _board(where, source, definition, name, "", "origin")
     return Origin(cast(Direction, direction), where)
 
 
 def _board(
-    text: str, source: Source, body: Body, name: str, table: str, key: str, occurrence: int = 0
+    text: str,
+    source: Source,
+    definition: PuzzleDefinition,
+    name: str,
+    table: str,
+    key: str,
+    occurrence: int = 0,
 ) -> str:
     try:
-        return body.format_board(body.parse_board(text, name=name))
+        return definition.format_board(definition.parse_board(text, name=name))
     except BoardError as error:
         raise source.error(table, key, str(error), occurrence) from None
 
 
-def _known_answers(fields: dict[str, Any], source: Source, body: Body, name: str) -> tuple[KnownAnswer, ...]:
+def _known_answers(
+    fields: dict[str, Any], source: Source, definition: PuzzleDefinition, name: str
+) -> tuple[KnownAnswer, ...]:
     known = fields.get("known", [])
     if not isinstance(known, list) or not all(isinstance(answer, dict) for answer in known):
         raise source.error(
             "", "known", f"expected tables, got {shown(known)}; write [[known]] and its keys below"
         )
-    return tuple(_known(answer, i, source, body, name) for i, answer in enumerate(known))
+    return tuple(_known(answer, i, source, definition, name) for i, answer in enumerate(known))
 
 
-def _known(fields: dict[str, Any], index: int, source: Source, body: Body, name: str) -> KnownAnswer:
+def _known(
+    fields: dict[str, Any], index: int, source: Source, definition: PuzzleDefinition, name: str
+) -> KnownAnswer:
     def fail(key: str, problem: str) -> PuzzleError:
         return source.error("known", key, problem, index)
 
@@ -241,7 +253,7 @@ def _known(fields: dict[str, Any], index: int, source: Source, body: Body, name:
             raise fail(
                 "farthest", f"expected an array of boards, got {shown(farthest)}; write each board as a text"
             )
-        farthest = [_board(board, source, body, name, "known", "farthest", index) for board in farthest]
+        farthest = [_board(board, source, definition, name, "known", "farthest", index) for board in farthest]
         if len(set(farthest)) != len(farthest):
             raise fail("farthest", "a board is there twice; expected each once, leave one out")
         if layers is not None and len(farthest) > layers[-1]:

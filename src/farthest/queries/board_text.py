@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.puzzle import Puzzle
 
 
 def label_rows(puzzle: Puzzle, boards: Iterable[str] | NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
@@ -21,16 +21,16 @@ def label_rows(puzzle: Puzzle, boards: Iterable[str] | NDArray[numpy.integer]) -
 
     Raises BoardError for the first that is malformed, with its number from 1.
     """
-    body = puzzle.body
+    definition = puzzle.definition
     if not isinstance(boards, numpy.ndarray):
-        labels = body.parse_boards(boards, name=puzzle.name)
-        return numpy.frombuffer(labels, dtype=numpy.uint8).reshape(-1, body.cells)
-    if boards.ndim != 2 or boards.shape[1] != body.cells or boards.dtype.kind not in "iu":
+        labels = definition.parse_boards(boards, name=puzzle.name)
+        return numpy.frombuffer(labels, dtype=numpy.uint8).reshape(-1, definition.cells)
+    if boards.ndim != 2 or boards.shape[1] != definition.cells or boards.dtype.kind not in "iu":
         raise BoardError(
-            f"boards: expected an array of integers of shape (boards, {body.cells}), "
+            f"boards: expected an array of integers of shape (boards, {definition.cells}), "
             f"got {boards.dtype} of shape {boards.shape}"
         )
-    wrong = body.first_wrong(boards)
+    wrong = definition.first_wrong(boards)
     if wrong is not None:
-        body.check_board(boards[wrong].tolist(), name=f"{puzzle.name}, board number {wrong + 1}")
+        definition.check_board(boards[wrong].tolist(), name=f"{puzzle.name}, board number {wrong + 1}")
     return numpy.ascontiguousarray(boards, dtype=numpy.uint8)

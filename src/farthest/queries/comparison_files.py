@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from farthest.queries.csv_cells import text_cell
 from farthest.queries.output_file import OutputError, written_file
-from farthest.spaces.walking import boards_along
+from farthest.search.walking import boards_along
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
     from typing import TextIO
 
-    from farthest.coordinator.comparison import Entrant, Run
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.search.comparison import Entrant, Run
 
 COLUMNS = (
     "number",
@@ -103,7 +103,7 @@ def _make_folder(folder: Path) -> None:
 def _row(puzzle: Puzzle, run: Run) -> list[object]:
     which: list[object] = [
         run.number,
-        text_cell(puzzle.body.format_board(run.board)),
+        text_cell(puzzle.definition.format_board(run.board)),
         run.entrant.algorithm,
         text_cell(run.entrant.heuristic),
     ]
@@ -123,10 +123,10 @@ def _row(puzzle: Puzzle, run: Run) -> list[object]:
 def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
     """A heading, and the boards of the way, one a line, the board to be solved first."""
     if run.failed is not None:
-        return f"board {run.number}: given up\n{puzzle.body.format_board(run.board)}\n\n"
+        return f"board {run.number}: given up\n{puzzle.definition.format_board(run.board)}\n\n"
     if run.length is None:
-        return f"board {run.number}: no way\n{puzzle.body.format_board(run.board)}\n\n"
+        return f"board {run.number}: no way\n{puzzle.definition.format_board(run.board)}\n\n"
     boards = boards_along(puzzle, run.board, run.moves, is_target)
-    lines = [puzzle.body.format_board(board) for board in boards]
+    lines = [puzzle.definition.format_board(board) for board in boards]
     heading = f"board {run.number}: {run.length} moves, {len(boards)} boards"
     return "\n".join([heading, *lines, "", ""])

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Self
 import numpy
 
 from farthest.errors import JobError, UnreachableError
+from farthest.families.python.allowed import named_in
+from farthest.families.python.definition import Python
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
-from farthest.puzzles.allowed import named_in
-from farthest.puzzles.python import Python
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
 from farthest.queries.paths import SolutionGraph, walk
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.chunk_cache import Chunk
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import Way
@@ -199,7 +199,7 @@ class DistanceMap:
         """
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return self.puzzle.body.texts(self._in_order_of_moves(way).boards)
+        return self.puzzle.definition.texts(self._in_order_of_moves(way).boards)
 
     def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time.
@@ -207,7 +207,7 @@ class DistanceMap:
         Solutions of other moves may pass through the same boards.
         """
         ways = self.solutions_of(self.solution_graph(board), limit)
-        return (self.puzzle.body.texts(way.boards) for way in ways)
+        return (self.puzzle.definition.texts(way.boards) for way in ways)
 
     def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[Way]:
         """The solutions of a graph, at most ``limit``, boards and moves in the order in which the moves are made."""
@@ -247,7 +247,9 @@ class DistanceMap:
         """The boards at one distance in key order, read as they are asked for. Raises JobError beyond the
         last layer."""
         self.check_depth(depth)
-        return (text for block in state_blocks(self, depth) for text in self.puzzle.body.texts(block.labels))
+        return (
+            text for block in state_blocks(self, depth) for text in self.puzzle.definition.texts(block.labels)
+        )
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
@@ -301,12 +303,12 @@ class DistanceMap:
         """The label of each cell of a board. Raises BoardError where it is malformed."""
         with self._named:
             if isinstance(board, str):
-                return self.puzzle.body.parse_board(board, name=self.puzzle.name)
-            return self.puzzle.body.check_board(board, name=self.puzzle.name)
+                return self.puzzle.definition.parse_board(board, name=self.puzzle.name)
+            return self.puzzle.definition.check_board(board, name=self.puzzle.name)
 
     def text(self, board: str | Sequence[int]) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""
-        return self.puzzle.body.format_board(self.labels(board))
+        return self.puzzle.definition.format_board(self.labels(board))
 
     def why_no_distance(self, labels: Sequence[int]) -> tuple[str, str]:
         """What a well-formed board without a distance has instead, "unreachable" or such as ">12", and why."""
@@ -335,9 +337,9 @@ class DistanceMap:
 
     @cached_property
     def _reader(self) -> MapReader:
-        body, layout = self.puzzle.body, self.record.layout
+        definition, layout = self.puzzle.definition, self.record.layout
         # Of a user's class the stored layout tells it, so that the bytes can be verified where the class may not run.
-        sparse = layout.get("size") is None if isinstance(body, Python) else self.space.keys is None
+        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     @property

@@ -86,7 +86,7 @@ def _write_csv(distance_map: DistanceMap, file: BinaryIO) -> None:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(("key", "code", "board", "distance") if sparse else ("key", "board", "distance"))
         for block in state_blocks(distance_map):
-            texts = distance_map.puzzle.body.texts(block.labels)
+            texts = distance_map.puzzle.definition.texts(block.labels)
             columns: list[Iterable[Any]] = [block.keys.tolist(), text_cells(texts), block.distances.tolist()]
             if sparse:
                 columns.insert(1, _code_texts(distance_map.space, block.codes))
@@ -124,7 +124,7 @@ def _write_parquet(distance_map: DistanceMap, file: BinaryIO) -> None:
     )
     with parquet.ParquetWriter(file, schema, compression="zstd", use_dictionary=["distance"]) as writer:
         for block in state_blocks(distance_map):
-            texts = distance_map.puzzle.body.texts(block.labels)
+            texts = distance_map.puzzle.definition.texts(block.labels)
             arrays = [pyarrow.array(block.keys), pyarrow.array(texts), pyarrow.array(block.distances)]
             if space.keys is None:
                 plain = space.code_bytes == 8
@@ -135,7 +135,7 @@ def _write_parquet(distance_map: DistanceMap, file: BinaryIO) -> None:
 
 def _write_npz(distance_map: DistanceMap, file: BinaryIO) -> None:
     states, space = distance_map.states, distance_map.space
-    tokens = getattr(distance_map.puzzle.body, "tokens", None)
+    tokens = getattr(distance_map.puzzle.definition, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         keys = (block.keys for block in key_blocks(distance_map))
         _write_member(archive, "keys", numpy.uint64, (states,), keys)

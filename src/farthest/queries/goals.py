@@ -24,7 +24,7 @@ class FirstGoals:
 
 def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
-    body = distance_map.puzzle.body
+    definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()
     for block in key_blocks(distance_map):
         # Only what is no farther than the nearest goal so far need be decoded.
@@ -33,7 +33,7 @@ def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
         if not distances.size:
             continue
         labels = distance_map.space.decode(block.codes[near])
-        goals = body.at_goal(labels)
+        goals = definition.at_goal(labels)
         if not goals.any():
             continue
         nearest = int(distances[goals].min())
@@ -41,5 +41,5 @@ def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
             depth, states, boards = nearest, 0, []
         found = labels[goals & (distances == nearest)]
         states += len(found)
-        boards += body.texts(found[: BOARDS_KEPT - len(boards)])
+        boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
     return None if depth < 0 else FirstGoals(depth, states, boards)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import JobError, PuzzleError
+from farthest.families.permutation.definition import Permutation
+from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of
-from farthest.puzzles.definition import Origin
 from farthest.puzzles.patterns import MARK, pattern_of
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.sliding import Sliding
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.states import state_blocks
 from farthest.search.expansion import forward_space
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.states import StateBlock
     from farthest.search.expansion import Moving
@@ -153,13 +153,13 @@ def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> lis
     name that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same
     database. Raises as ``goals_of`` and ``open_heuristic`` do."""
     from farthest.heuristics.registry import applicable, open_heuristic
-    from farthest.worker.pattern_maps import PatternMaps
+    from farthest.queries.pattern_maps import PatternMaps
 
     goals, puzzle = goals_of(distance_map), distance_map.puzzle
     names = list(texts) or applicable(puzzle)
     if not texts and "manhattan" in names:
         names.append(STUDENTS)
-    if not texts and goals == puzzle.body.origin_boards[0]:
+    if not texts and goals == puzzle.definition.origin_boards[0]:
         names += _stored_patterns(distance_map)
     load_map = PatternMaps(distance_map.database)
     return [open_heuristic(name, puzzle, goals, load_map) for name in names]
@@ -205,11 +205,11 @@ def compare_heuristics(
 
 
 def _undirected(distance_map: DistanceMap) -> bool:
-    body = distance_map.puzzle.body
-    if isinstance(body, Sliding):
-        return not body.arcs
-    if isinstance(body, Permutation):
-        return body.symmetric
+    definition = distance_map.puzzle.definition
+    if isinstance(definition, Sliding):
+        return not definition.arcs
+    if isinstance(definition, Permutation):
+        return definition.symmetric
     return bool(getattr(distance_map.space, "undirected", False))
 
 
@@ -227,7 +227,7 @@ def _note_too_large(
     found.too_large += len(rows)
 
     def proof(row: int) -> TooLarge:
-        (text,) = distance_map.puzzle.body.texts(block.labels[row : row + 1])
+        (text,) = distance_map.puzzle.definition.texts(block.labels[row : row + 1])
         return TooLarge(text, int(values[row]), int(distances[row]))
 
     found.too_large_first += map(proof, rows[: limit - len(found.too_large_first)].tolist())
@@ -288,7 +288,7 @@ def _keep_drops(
         return
 
     def proof(fall: _Fall) -> Drop:
-        text = puzzle.body.texts
+        text = puzzle.definition.texts
         (board,), (after,) = text(block.labels[fall.row : fall.row + 1]), text(fall.after[None])
         return Drop(board, int(values[fall.row]), fall.move, after, fall.next_value)
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
+from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.records import SEARCH
@@ -13,7 +14,6 @@ from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
 from farthest.models.stored_values import damaged
 from farthest.models.structure import structure_problems
-from farthest.puzzles.sliding import Sliding
 from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
@@ -88,12 +88,12 @@ def _player(record: JobRecord) -> Any:
     """Whether moves, as they come through JSON, lead from a search's board to its target."""
     from farthest.search.problem import Problem
     from farthest.search.replay import boards_along
-    from farthest.search.written import way_of
+    from farthest.search.serialized import way_of
 
     puzzle, asked = puzzle_of(record), record.parameters
     if not all(isinstance(asked.get(name), str) for name in ("board", "target", "heuristic")):
         raise damaged("job", record.id, "column parameters: expected those of a search", record.id)
-    board = puzzle.body.parse_board(asked["board"], name=puzzle.name)
+    board = puzzle.definition.parse_board(asked["board"], name=puzzle.name)
     problem = Problem(puzzle, board, asked["target"], asked["heuristic"])
 
     def play(moves: Sequence[Any]) -> bool:
@@ -112,9 +112,9 @@ def _prove_map(distance_map: DistanceMap) -> Report:
     stored = Maps(distance_map.database).states(record.id, checked=False)
     rows = ((row.key, row.distance, row.board) for row in stored)
     depth = None if distance_map.complete else distance_map.depth
-    body = distance_map.puzzle.body
-    if isinstance(body, Sliding):
-        prove_sliding = verify_pattern if body.blanks else verify_map
+    definition = distance_map.puzzle.definition
+    if isinstance(definition, Sliding):
+        prove_sliding = verify_pattern if definition.blanks else verify_map
         return prove_sliding(
             distance_map.puzzle,
             record.layout,

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from farthest.queries.distance_map import DistanceMap
-    from farthest.search.chance import Chance
+    from farthest.random_source import RandomSource
 
 
 DRAWN_AT_ONCE = 1 << 18
 
 
 def random_states(
-    distance_map: DistanceMap, count: int, chance: Chance, depth: int | None = None
+    distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None = None
 ) -> Iterator[str]:
     """The boards of ``count`` states at ``depth`` (None: of all states): each is any of them with the same chance,
     whatever the others are, so that one may come twice. In the order in which they were drawn.
@@ -34,13 +34,13 @@ def random_states(
     return (
         board
         for first in range(0, count, DRAWN_AT_ONCE)
-        for board in _drawn(distance_map, min(count - first, DRAWN_AT_ONCE), chance, depth)
+        for board in _drawn(distance_map, min(count - first, DRAWN_AT_ONCE), rng, depth)
     )
 
 
-def _drawn(distance_map: DistanceMap, count: int, chance: Chance, depth: int | None) -> list[str]:
+def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
-    drawn = numpy.array([chance.below(states) for _ in range(count)], dtype=numpy.uint64)
+    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
     order = numpy.argsort(drawn, kind="stable")
     ascending = drawn[order]
     boards = [""] * count
@@ -51,7 +51,7 @@ def _drawn(distance_map: DistanceMap, count: int, chance: Chance, depth: int | N
         end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))
         if end > at:
             codes = block.codes[(ascending[at:end] - numpy.uint64(first)).astype(numpy.intp)]
-            texts = distance_map.puzzle.body.texts(distance_map.space.decode(codes))
+            texts = distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
             for place, text in zip(order[at:end].tolist(), texts, strict=True):
                 boards[place] = text
         first += len(block.codes)

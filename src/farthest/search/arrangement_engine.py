@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.search.contract import Split
     from farthest.search.problem import Problem
     from farthest.spaces.contract import Boards

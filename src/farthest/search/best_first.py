@@ -11,11 +11,11 @@ import numpy
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.search.open_list import most_boards, target_test, too_many, way_to
 from farthest.search.result import Found
-from farthest.spaces.walking import successors_of
+from farthest.search.walking import successors_of
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.search.open_list import Came
     from farthest.search.problem import Problem
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import FarthestError
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.search.solvable_contract import undecided
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.solvable import undecided
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 MOST_DRAWN = 1 << 17
@@ -46,7 +46,7 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
     """Why no moves lead from the board to a target; None where they do, or it is not known."""
     count = 0
     try:
-        for layer in _layers(puzzle, Origin("from", puzzle.body.format_board(board))):
+        for layer in _layers(puzzle, Origin("from", puzzle.definition.format_board(board))):
             if _matching(puzzle, layer, targets).any():
                 return None
             count += len(layer)
@@ -59,8 +59,8 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
 
 def _matching(puzzle: Puzzle, boards: Boards, targets: tuple[Board, ...]) -> NDArray[numpy.bool_]:
     """Which of the boards are targets."""
-    if targets == puzzle.body.origin_boards[0]:
-        return puzzle.body.at_goal(boards)
+    if targets == puzzle.definition.origin_boards[0]:
+        return puzzle.definition.at_goal(boards)
     found = numpy.zeros(len(boards), dtype=numpy.bool_)
     for target in targets:
         cells = [cell for cell, content in enumerate(target) if content != WILDCARD]

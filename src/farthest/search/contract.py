@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import MoveName
 
 

@@ -11,7 +11,7 @@ from farthest.search.contract import Node, Piece
 from farthest.search.expansion import least
 
 if TYPE_CHECKING:
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.search.contract import Engine
     from farthest.spaces.contract import MoveName
 

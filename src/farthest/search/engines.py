@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import LinearConflict, Matching, PatternTable, Table
 from farthest.heuristics.registry import open_heuristic
-from farthest.puzzles.sliding import Sliding
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic, LoadMap
@@ -38,10 +38,10 @@ def engine_with(problem: Problem, heuristic: Heuristic) -> Engine:
 
 def _one_blank(problem: Problem, heuristic: Heuristic) -> bool:
     """Whether the kernel's search on sliding puzzles with one blank can do it."""
-    body, terms = problem.puzzle.body, heuristic.terms()
+    definition, terms = problem.puzzle.definition, heuristic.terms()
     return (
-        isinstance(body, Sliding)
-        and body.counts[0] == 1
+        isinstance(definition, Sliding)
+        and definition.counts[0] == 1
         and problem.puzzle.metric == "step"
         and terms is not None
         and all(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy
 
+from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.heuristics.contract import UNREACHABLE
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from farthest.spaces import compile_space
-from farthest.spaces.permutation_boards import PermutationBoards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.problem import Problem
     from farthest.spaces.contract import Boards, MoveName
 
@@ -39,7 +39,7 @@ class Moving(Protocol):
 def forward_space(puzzle: Puzzle, board: Board) -> Moving:
     """The space with distances counted from a board; of a permutation puzzle without codes, for which it may be too
     large. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
-    origin = Origin("from", puzzle.body.format_board(board))
+    origin = Origin("from", puzzle.definition.format_board(board))
     if puzzle.family == "permutation":
         return PermutationBoards(puzzle, origin, [board])
     return compile_space(puzzle, origin)

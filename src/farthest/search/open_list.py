@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.errors import ResourceError
-from farthest.puzzles.body import WILDCARD
+from farthest.puzzles.definition import WILDCARD
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.search.problem import Problem
     from farthest.spaces.contract import MoveName
 

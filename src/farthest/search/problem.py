@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.heuristics.contract import check_text
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.json_fields import integers, text
+from farthest.json_fields import integers, text
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Puzzle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
 
@@ -46,7 +46,7 @@ class Problem:
         import numpy
 
         if self.target == "goal":
-            return self.puzzle.body.at_goal(boards)
+            return self.puzzle.definition.at_goal(boards)
         (wanted,) = self.targets()
         reached: NDArray[np.bool_] = (boards == numpy.array(wanted, dtype=numpy.uint8)).all(axis=1)
         return reached
@@ -68,7 +68,7 @@ class Problem:
 
 def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
     """The boards that ``target`` means, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
-    goals, start = puzzle.body.origin_boards
+    goals, start = puzzle.definition.origin_boards
     if target == "goal":
         if not goals:
             raise PuzzleError(f"puzzle {puzzle.name}: it has no goal; name a board with --to")
@@ -77,21 +77,21 @@ def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
         if start is None:
             raise PuzzleError(f"puzzle {puzzle.name}: it has no start; name a board with --to")
         return (start,)
-    board = puzzle.body.parse_board(target, name=puzzle.name)
+    board = puzzle.definition.parse_board(target, name=puzzle.name)
     assert WILDCARD not in board, "boards have no wildcards"
     return (board,)
 
 
 def start_or(puzzle: Puzzle, board: str | Sequence[int] | None) -> Board:
     """The board to be solved: text, the label of each cell, or None for the puzzle's start. Raises BoardError."""
-    body = puzzle.body
+    definition = puzzle.definition
     if isinstance(board, str):
-        return body.parse_board(board, name=puzzle.name)
+        return definition.parse_board(board, name=puzzle.name)
     if board is not None:
-        return body.check_board(board, name=puzzle.name)
-    _, start = body.origin_boards
+        return definition.check_board(board, name=puzzle.name)
+    _, start = definition.origin_boards
     if start is None:
         raise BoardError(
-            f"puzzle {puzzle.name}: it has no start; name the board to be solved, such as {body.example()!r}"
+            f"puzzle {puzzle.name}: it has no start; name the board to be solved, such as {definition.example()!r}"
         )
     return start

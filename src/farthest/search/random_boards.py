@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
-from farthest.search.chance import Chance
+from farthest.random_source import RandomSource
 from farthest.search.solvable import draw_solvable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
 
 def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -> list[Board]:
@@ -22,10 +22,10 @@ def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -
     The same for the same puzzle, target and ``seed`` (0 or more), always and everywhere; the first of more are the
     fewer. Raises PuzzleError where it is not known which boards can be solved: a map tells (queries/random_states.py).
     """
-    return list(islice(random_stream(puzzle, Chance(seed), target), count))
+    return list(islice(random_stream(puzzle, RandomSource(seed), target), count))
 
 
-def random_stream(puzzle: Puzzle, chance: Chance, target: str = "goal") -> Iterator[Board]:
+def random_stream(puzzle: Puzzle, rng: RandomSource, target: str = "goal") -> Iterator[Board]:
     """Boards as of `random_boards`, without end. Raises as it does, before the first."""
     draw = draw_solvable(puzzle, target)
-    return (draw(chance) for _ in repeat(None))
+    return (draw(rng) for _ in repeat(None))

@@ -11,8 +11,8 @@ from farthest.search.expansion import forward_space
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, MoveName
 
 
@@ -30,7 +30,7 @@ def boards_along(puzzle: Puzzle, board: Board, moves: Sequence[MoveName]) -> Boa
         found = next(reached, None)
         if found is None:
             raise ValueError(
-                f"move {move} cannot be made on {puzzle.body.format_board(boards[-1][0].tolist())}"
+                f"move {move} cannot be made on {puzzle.definition.format_board(boards[-1][0].tolist())}"
             )
         boards.append(found)
     return numpy.concatenate(boards)

@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import LinearConflict, Matching, PatternTable, Table
-from farthest.puzzles.sliding import sliding
 from farthest.search.contract import Node, Piece
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.sliding import Sliding
+    from farthest.puzzles.definition import Board
     from farthest.search.contract import Split
     from farthest.search.expansion import Moving
     from farthest.search.problem import Problem
@@ -31,13 +31,15 @@ TABLED_CELLS = 16
 
 
 def kernel_search(
-    body: Sliding, targets: Sequence[Board], terms: list[list[Component]]
+    definition: Sliding, targets: Sequence[Board], terms: list[list[Component]]
 ) -> _kernel.SlidingSearch:
     """The kernel's search of the puzzle. Raises ValueError when a component is not of it."""
-    passages = {(a, b) for a, b in body.edges} | {(b, a) for a, b in body.edges} | set(body.arcs)
-    sources = [sorted(a for a, b in passages if b == cell) for cell in range(body.cells)]
+    passages = (
+        {(a, b) for a, b in definition.edges} | {(b, a) for a, b in definition.edges} | set(definition.arcs)
+    )
+    sources = [sorted(a for a, b in passages if b == cell) for cell in range(definition.cells)]
     parts = [[_part(component) for component in term] for term in terms]
-    return _kernel.SlidingSearch(sources, body.counts, targets, parts)
+    return _kernel.SlidingSearch(sources, definition.counts, targets, parts)
 
 
 class SlidingEngine:

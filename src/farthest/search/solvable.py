@@ -6,16 +6,16 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from farthest.puzzles.body import WILDCARD
-from farthest.search.chance import Chance
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.solvable import Solvable, SolvableFamily, UndecidedError, undecided
+from farthest.random_source import RandomSource
 from farthest.search.problem import targets as targets_of
-from farthest.search.solvable_contract import Solvable, SolvableFamily, UndecidedError, undecided
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
 FAMILIES = ("sliding", "permutation", "hanoi", "lights", "pegs")
 """Those that have a module of their own; of the others boards are looked at one by one."""
@@ -40,7 +40,7 @@ def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> st
         return why_not_reached(puzzle, board, wanted)
 
 
-def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[Chance], Board]:
+def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSource], Board]:
     """What draws one of the boards from which moves lead to the target (``goal``, ``start`` or a board's text), each
     with the same chance.
 
@@ -49,13 +49,13 @@ def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[Chance], Bo
     wanted = targets_of(puzzle, target)
     try:
         found = _of_family(puzzle, wanted)
-        found.draw(Chance(0))  # raises what it would raise later
+        found.draw(RandomSource(0))  # raises what it would raise later
         return found.draw
     except UndecidedError:
         from farthest.search.component import component_of
 
         boards = component_of(puzzle, target)
-        return lambda chance: tuple(boards[chance.below(len(boards))].tolist())
+        return lambda rng: tuple(boards[rng.below(len(boards))].tolist())
 
 
 def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:

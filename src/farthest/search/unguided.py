@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from farthest.search.open_list import most_boards, target_test, too_many, way_to
 from farthest.search.result import Found
-from farthest.spaces.walking import successors_of
+from farthest.search.walking import successors_of
 
 if TYPE_CHECKING:
     from farthest.search.open_list import Came

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest import _kernel
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.neighbours import PermutationBoards
+from farthest.families.permutation.scatter_space import SlotwiseSpace
+from farthest.families.permutation.space import PermutationSpace
+from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.permutation import Permutation
-from farthest.puzzles.sliding import Sliding
+from farthest.puzzles.definition import WILDCARD
 from farthest.search.expansion import forward_space
 from farthest.spaces.arrangement import ArrangementSpace
-from farthest.spaces.permutation import PermutationSpace
-from farthest.spaces.permutation_boards import PermutationBoards
-from farthest.spaces.permutation_scatter import SlotwiseSpace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.search.expansion import Moving
     from farthest.search.problem import Problem
     from farthest.spaces.contract import MoveName
@@ -92,11 +92,16 @@ def _is_nothing(component: Component) -> bool:
 
 def _board_form(problem: Problem) -> tuple[int, int, Sequence[int], Sequence[int]]:
     """Slots, labels, moduli of the slots and ignored labels, as the kernel wants them."""
-    body = problem.puzzle.body
-    if isinstance(body, Permutation):
-        return body.slots, len(body.tokens), body.slot_moduli if body.oriented else (), body.ignore
-    assert isinstance(body, Sliding)
-    return body.cells, len(body.tokens), (), ()
+    definition = problem.puzzle.definition
+    if isinstance(definition, Permutation):
+        return (
+            definition.slots,
+            len(definition.tokens),
+            definition.slot_moduli if definition.oriented else (),
+            definition.ignore,
+        )
+    assert isinstance(definition, Sliding)
+    return definition.cells, len(definition.tokens), (), ()
 
 
 KernelMove = tuple["Sequence[int]", int, int, "Sequence[int]"]
@@ -105,7 +110,7 @@ KernelMove = tuple["Sequence[int]", int, int, "Sequence[int]"]
 def _moves(space: Moving) -> list[tuple[MoveName, KernelMove]]:
     """The player's moves, named."""
     if isinstance(space, PermutationBoards):
-        deltas = space.body.oriented
+        deltas = space.definition.oriented
         return [(move.name, (move.to, 0, 0, move.delta if deltas else ())) for move in space.moves_away]
     assert isinstance(space, ArrangementSpace)
     return [(move.name, (move.to, move.require, move.forbid, ())) for move in space.moves_away]
@@ -128,14 +133,15 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
     else:
         assert isinstance(space, PermutationSpace | SlotwiseSpace), "a map of arrangement boards"
         classes, places = space.layout.classes, tuple(range(slots))
-        ignored = [space.body.ignore[label] for label in pattern]
+        ignored = [space.definition.ignore[label] for label in pattern]
         if isinstance(space, PermutationSpace):
             ranks = space.kernel
             turns = [cell_of[slots + slot] for slot in range(slots)] if space.layout.twisted else []
         else:
             ranks = space.label_ranks
             digits = [
-                (cell_of[slot], cell_of[slots + slot], space.body.slot_moduli[slot]) for slot in space.turned
+                (cell_of[slot], cell_of[slots + slot], space.definition.slot_moduli[slot])
+                for slot in space.turned
             ]
     return _kernel.BoardMap(
         space=ranks,

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.spaces.contract import Space
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.layout import Layout, digit_parity
 from farthest.spaces.moves import Move
 
@@ -50,7 +50,7 @@ class ArrangementSpace:
         self.layout = layout
         self.moves_toward = moves_toward
         self.moves_away = moves_away
-        self.cells = puzzle.body.cells
+        self.cells = puzzle.definition.cells
         self.engine: EngineKind = "gather"
         self.code_bytes = 8
         self.moves_both_ways = True

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest import _kernel
-    from farthest.puzzles.body import Board
-    from farthest.puzzles.definition import Origin, Puzzle
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Origin, Puzzle
 
     Boards = NDArray[np.uint8]
     """Boards: shape (boards, cells)."""

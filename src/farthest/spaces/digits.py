@@ -13,8 +13,8 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError, ResourceError, StorageError
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class DigitSpace(ABC):
             check_layout(layout)
         self.puzzle = puzzle
         self.origin = origin
-        self.cells = puzzle.body.cells
+        self.cells = puzzle.definition.cells
         self.radices = tuple(radices)
         self.undirected = undirected
         self.keys: int = prod(self.radices)
@@ -159,8 +159,8 @@ class DigitSpace(ABC):
 
         Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
         """
-        body, name, where = self.puzzle.body, self.puzzle.name, self.origin.where
-        goals, start = body.origin_boards
+        definition, name, where = self.puzzle.definition, self.puzzle.name, self.origin.where
+        goals, start = definition.origin_boards
         if where in ("goal", "start"):
             patterns = goals if where == "goal" else () if start is None else (start,)
             if not patterns:
@@ -168,7 +168,7 @@ class DigitSpace(ABC):
                     f"puzzle {name}: it has no {where}; name a board instead, or add {where} to its file"
                 )
         else:
-            patterns = (body.parse_board(where, name=name),)
+            patterns = (definition.parse_board(where, name=name),)
         found: set[Board] = set()
         total = 0
         for pattern in patterns:
@@ -180,7 +180,7 @@ class DigitSpace(ABC):
             if total > MAX_ORIGINS:
                 raise PuzzleError(
                     f"puzzle {name}: the goals stand for more than {MAX_ORIGINS:,} boards "
-                    f"(goal {body.format_board(pattern)}); use fewer wildcards"
+                    f"(goal {definition.format_board(pattern)}); use fewer wildcards"
                 )
             found.update(product(*choices))
         return sorted(found)

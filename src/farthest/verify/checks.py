@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.verify.blocks import Distances
 from farthest.verify.report import BadState, Check
 from farthest.verify.rows import Facts, compare_facts

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.errors import ForbiddenCodeError
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.blocks import Distances, Finding
 from farthest.verify.checks import (
     Progress,
@@ -91,7 +91,7 @@ def verify_generic(
     try:
         try:
             model = model_of(puzzle, origin, layout)
-            keys, code_bytes, arrangements = model.keys, model.code_bytes, puzzle.body.arrangements()
+            keys, code_bytes, arrangements = model.keys, model.code_bytes, puzzle.definition.arrangements()
         except ForbiddenCodeError as refused:
             unproved = str(refused)
             keys, code_bytes = stored_form(layout)
@@ -253,26 +253,28 @@ def _explain(puzzle: Puzzle, model: Model, known: Known, place: int) -> BadState
     board = model.boards(known.codes_at(np.array([place])))
     _, after = model.successors(board)
     found = []
-    for text, at in zip(puzzle.body.texts(after), known.places_of(model.codes(after)).tolist(), strict=True):
+    for text, at in zip(
+        puzzle.definition.texts(after), known.places_of(model.codes(after)).tolist(), strict=True
+    ):
         found.append((text, None if at < 0 else int(known.distances[at])))
     stored = int(known.distances[place])
     return ForwardState(
         place,
-        puzzle.body.texts(board)[0],
+        puzzle.definition.texts(board)[0],
         None if stored == known.unreachable else stored,
         tuple(dict.fromkeys(found)),
     )
 
 
 def _texts(puzzle: Puzzle, model: Model, known: Known, places: NDArray[np.int64]) -> list[str]:
-    return puzzle.body.texts(model.boards(known.codes_at(places)))
+    return puzzle.definition.texts(model.boards(known.codes_at(places)))
 
 
 def _nearest_goal(puzzle: Puzzle, model: Model, known: Known) -> int | None:
     nearest = known.unreachable
     for first in range(0, len(known.distances), BLOCK_STATES):
         places = np.flatnonzero(known.distances[first : first + BLOCK_STATES] < nearest) + first
-        goals = puzzle.body.at_goal(model.boards(known.codes_at(places)))
+        goals = puzzle.definition.at_goal(model.boards(known.codes_at(places)))
         nearest = int(known.distances[places[goals]].min(initial=nearest))
     return None if nearest == known.unreachable else nearest
 

@@ -5,8 +5,8 @@ piece in each cell goes to the cell before it, and ck becomes blank. The same pa
 move back.
 """
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import Sliding, sliding
+from farthest.families.sliding.definition import Sliding, sliding
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 Path = tuple[int, ...]
 
@@ -17,23 +17,25 @@ def paths_toward_origin(puzzle: Puzzle, origin: Origin) -> list[Path]:
     Where distances are counted to the origin these are the legal moves; where they are counted from it, the
     legal moves taken back.
     """
-    body = sliding(puzzle)
-    paths = _slides(body) if puzzle.metric == "slide" else _steps(body)
+    definition = sliding(puzzle)
+    paths = _slides(definition) if puzzle.metric == "slide" else _steps(definition)
     if origin.direction == "from":
         paths = {path[::-1] for path in paths}
     return sorted(paths)
 
 
-def _steps(body: Sliding) -> set[Path]:
+def _steps(definition: Sliding) -> set[Path]:
     """One piece into a neighbouring blank: either way along an edge, forward along an arc."""
-    if body.rows:
-        return {path for path in _slides(body) if len(path) == 2}
-    return set(body.edges) | {(b, a) for a, b in body.edges + body.arcs}
+    if definition.rows:
+        return {path for path in _slides(definition) if len(path) == 2}
+    return set(definition.edges) | {(b, a) for a, b in definition.edges + definition.arcs}
 
 
-def _slides(body: Sliding) -> set[Path]:
+def _slides(definition: Sliding) -> set[Path]:
     """Pieces in a straight row or column with no wall among them, each one cell toward the blank."""
-    lines = [list(row) for row in body.rows] + [list(column) for column in zip(*body.rows, strict=True)]
+    lines = [list(row) for row in definition.rows] + [
+        list(column) for column in zip(*definition.rows, strict=True)
+    ]
     paths: set[Path] = set()
     for line in lines + [line[::-1] for line in lines]:
         for start in range(len(line)):

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.errors import ResourceError
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import Sliding, sliding
+from farthest.families.sliding.definition import Sliding, sliding
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.checks import check_facts, compare_digest, compare_layers, make_check, map_digest
 from farthest.verify.gather import Chunks, gather
 from farthest.verify.report import BadState, Check, Report
@@ -54,8 +54,8 @@ def verify_pattern(
     Raises ResourceError for a map of more than ``MOST_KEYS`` placements, BoardError when the origin's text is no board.
     """
     started = time.perf_counter()
-    body = sliding(puzzle)
-    keys = perm(body.cells, len(body.tokens) - 1)
+    definition = sliding(puzzle)
+    keys = perm(definition.cells, len(definition.tokens) - 1)
     if keys > MOST_KEYS:
         raise ResourceError(
             f"puzzle {puzzle.name}: the map of an additive pattern is proved by working all of it out again, which for "
@@ -90,12 +90,12 @@ def verify_pattern(
     checks.append(make_check("length", keys, 1 if problem else 0, problem))
     if array is None:
         return report("not counted: the map is not whole")
-    true = Recount(body, origin).distances(depth)
+    true = Recount(definition, origin).distances(depth)
     wrong = np.flatnonzero(array != true)
     first = None
     if wrong.size:
         key = int(wrong[0])
-        board = body.format_board(boards_of(body, wrong[:1])[0].tolist())
+        board = definition.format_board(boards_of(definition, wrong[:1])[0].tolist())
         stored = None if array[key] == UNREACHED else int(array[key])
         first = BadState(key, board, stored, ((f"{board} worked out again", int(true[key])),))
     checks.append(make_check("recount", keys, len(wrong), first=first))
@@ -111,60 +111,60 @@ def verify_pattern(
     if rows is not None:
 
         def texts(wanted: NDArray[np.int64]) -> list[str]:
-            return body.texts(boards_of(body, wanted))
+            return definition.texts(boards_of(definition, wanted))
 
         compared = compare_rows(rows, texts, array, counts)
         checks.append(make_check("rows", compared.checked, compared.failed, compared.detail))
     return report(f"{sum(counts):,} of the {keys:,} placements of the pattern's pieces")
 
 
-def boards_of(body: Sliding, keys: NDArray[np.int64]) -> NDArray[np.uint8]:
+def boards_of(definition: Sliding, keys: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The boards, uint8 (N, cells), of keys."""
-    boards = np.zeros((len(keys), body.cells), dtype=np.uint8)
-    cells = cells_of(body, keys)
+    boards = np.zeros((len(keys), definition.cells), dtype=np.uint8)
+    cells = cells_of(definition, keys)
     for piece in range(cells.shape[1]):
         boards[np.arange(len(keys)), cells[:, piece]] = piece + 1
     return boards
 
 
-def cells_of(body: Sliding, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+def cells_of(definition: Sliding, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     """The cell of each piece, int64 (N, pieces), of keys."""
-    pieces = len(body.tokens) - 1
+    pieces = len(definition.tokens) - 1
     cells = np.zeros((len(keys), pieces), dtype=np.int64)
     rest = keys.astype(np.int64)
     for piece in reversed(range(pieces)):
-        cells[:, piece] = rest % (body.cells - piece)
-        rest = rest // (body.cells - piece)
+        cells[:, piece] = rest % (definition.cells - piece)
+        rest = rest // (definition.cells - piece)
         # Digits count free cells, so pieces that come later stand one further for each that stands before them.
         cells[:, piece + 1 :] += cells[:, piece + 1 :] >= cells[:, piece : piece + 1]
     return cells
 
 
-def keys_of(body: Sliding, cells: NDArray[np.int64]) -> NDArray[np.int64]:
+def keys_of(definition: Sliding, cells: NDArray[np.int64]) -> NDArray[np.int64]:
     """Inverse of ``cells_of``."""
     keys = np.zeros(len(cells), dtype=np.int64)
     for piece in range(cells.shape[1]):
         before = (cells[:, :piece] < cells[:, piece : piece + 1]).sum(axis=1)
-        keys = keys * (body.cells - piece) + cells[:, piece] - before
+        keys = keys * (definition.cells - piece) + cells[:, piece] - before
     return keys
 
 
 class Recount:
     """The search again: for each placement the set of cells where the blank can be, as bits."""
 
-    def __init__(self, body: Sliding, origin: Origin) -> None:
-        self.body = body
-        self.pieces = len(body.tokens) - 1
-        ways = {*body.edges, *((b, a) for a, b in body.edges), *body.arcs}
+    def __init__(self, definition: Sliding, origin: Origin) -> None:
+        self.definition = definition
+        self.pieces = len(definition.tokens) - 1
+        ways = {*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs}
         self.ways = sorted(ways if origin.direction == "from" else {(b, a) for a, b in ways})
-        keys = perm(body.cells, self.pieces)
-        self.unit = np.min_scalar_type(2**body.cells - 1)
+        keys = perm(definition.cells, self.pieces)
+        self.unit = np.min_scalar_type(2**definition.cells - 1)
         self.known = np.zeros(keys, dtype=self.unit)
         self.next = np.zeros(keys, dtype=self.unit)
-        for board, blanks in _starts(body, origin):
+        for board, blanks in _starts(definition, origin):
             cells = np.array([[board.index(label) for label in range(1, self.pieces + 1)]])
             for blank in blanks:
-                self.next[keys_of(body, cells)] |= self._bit(blank)
+                self.next[keys_of(definition, cells)] |= self._bit(blank)
 
     def distances(self, depth: int | None) -> NDArray[np.uint8]:
         """All distances, up to ``depth`` if that is given: uint8 in key order, 255 for none."""
@@ -183,8 +183,8 @@ class Recount:
         return self.unit.type(1 << cell)
 
     def _move_on(self, keys: NDArray[np.int64], blanks: Sets, found: NDArray[np.uint8], layer: int) -> None:
-        cells = cells_of(self.body, keys)
-        free = np.full(len(keys), 2**self.body.cells - 1, dtype=self.unit)
+        cells = cells_of(self.definition, keys)
+        free = np.full(len(keys), 2**self.definition.cells - 1, dtype=self.unit)
         for piece in range(self.pieces):
             free ^= np.left_shift(self.unit.type(1), cells[:, piece].astype(self.unit))
         blanks = self._spread(blanks, free) & ~self.known[keys]
@@ -198,7 +198,7 @@ class Recount:
                 if rows.size:
                     moved = cells[rows]
                     moved[:, piece] = end
-                    self.next[keys_of(self.body, moved)] |= self._bit(start)  # no key is there twice
+                    self.next[keys_of(self.definition, moved)] |= self._bit(start)  # no key is there twice
 
     def _spread(self, blanks: Sets, free: Sets) -> Sets:
         """All cells that the blank gets to while other pieces move: it goes against them."""
@@ -211,9 +211,9 @@ class Recount:
             blanks = wider
 
 
-def _starts(body: Sliding, origin: Origin) -> list[tuple[Board, list[int]]]:
+def _starts(definition: Sliding, origin: Origin) -> list[tuple[Board, list[int]]]:
     """The boards at distance 0, and the cells where the blank may be in each."""
     if origin.where == "goal":
-        return [(goal, [blank]) for goal, blank in zip(body.goals, body.blanks, strict=True)]
-    board = body.parse_board(origin.where)
+        return [(goal, [blank]) for goal, blank in zip(definition.goals, definition.blanks, strict=True)]
+    board = definition.parse_board(origin.where)
     return [(board, [cell for cell, label in enumerate(board) if label == 0])]

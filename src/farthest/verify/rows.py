@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.body import WILDCARD
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.notation import WILDCARD_TOKEN
-from farthest.puzzles.sliding import Sliding
-from farthest.puzzles.wording import shown
 from farthest.verify.blocks import Distances, Mask
 from farthest.verify.ranking import Ranking
+from farthest.wording import shown
 
 Row = tuple[int, int, str]
 """Key, distance, board."""
@@ -69,11 +69,11 @@ def compare_facts(facts: Facts, counts: Sequence[int], unit: str, complete: bool
     ]
 
 
-def board_texts(body: Sliding, ranking: Ranking) -> Texts:
+def board_texts(definition: Sliding, ranking: Ranking) -> Texts:
     """The canonical texts of a sliding puzzle's boards, written again."""
-    tokens = np.array(body.tokens, dtype=object)
+    tokens = np.array(definition.tokens, dtype=object)
     # The text of a board that is all wildcards: cells between walls and marks.
-    form = format_board(body, [WILDCARD] * body.cells).replace(WILDCARD_TOKEN, "%s")
+    form = format_board(definition, [WILDCARD] * definition.cells).replace(WILDCARD_TOKEN, "%s")
 
     def texts(keys: NDArray[np.int64]) -> list[str]:
         return [form % (*row,) for row in tokens[ranking.boards(keys)].tolist()]

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.blocks import BlockResult, Finding, Proof
 from farthest.verify.checks import (
     Progress,
@@ -67,11 +67,11 @@ def verify_map(
     board of the puzzle, ResourceError when the map does not fit in memory.
     """
     started = time.perf_counter()
-    body = sliding(puzzle)
+    definition = sliding(puzzle)
     origins = _origins(puzzle, origin)
     paths = paths_toward_origin(puzzle, origin)
     checks: list[Check] = []
-    arrangements = factorial(body.cells) // prod(factorial(count) for count in body.counts)
+    arrangements = factorial(definition.cells) // prod(factorial(count) for count in definition.counts)
     counts: tuple[int, ...] = ()
     keys, found_digest = 0, ""
 
@@ -90,7 +90,7 @@ def verify_map(
         )
 
     try:
-        ranking = Ranking(layout, body.counts)
+        ranking = Ranking(layout, definition.counts)
         _require_closed(ranking, origins, paths)
     except LayoutError as error:
         checks.append(make_check("layout", 1, 1, str(error)))
@@ -129,12 +129,12 @@ def verify_map(
 
 def _origins(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at distance 0, a label per cell; goals may hold wildcards."""
-    body = sliding(puzzle)
+    definition = sliding(puzzle)
     if origin.where == "goal":
-        return list(body.goals)
-    if origin.where == "start" and body.start is not None:
-        return [body.start]
-    return [body.parse_board(origin.where)]
+        return list(definition.goals)
+    if origin.where == "start" and definition.start is not None:
+        return [definition.start]
+    return [definition.parse_board(origin.where)]
 
 
 def _require_closed(ranking: Ranking, origins: Sequence[Board], paths: Sequence[tuple[int, ...]]) -> None:
@@ -204,8 +204,8 @@ def _explain(proof: Proof, puzzle: Puzzle, key: int) -> BadState:
             after = list(board)
             for to_cell, from_cell in zip(path, path[1:] + path[:1], strict=True):
                 after[to_cell] = board[from_cell]
-            neighbours.append((puzzle.body.format_board(after), stored(proof.ranking.key(after))))
-    return BadState(key, puzzle.body.format_board(board), stored(key), tuple(neighbours))
+            neighbours.append((puzzle.definition.format_board(after), stored(proof.ranking.key(after))))
+    return BadState(key, puzzle.definition.format_board(board), stored(key), tuple(neighbours))
 
 
 def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, ...]) -> Check:
@@ -217,7 +217,7 @@ def _compare_rows(rows: Rows, puzzle: Puzzle, proof: Proof, counts: tuple[int, .
 
 def _last_boards(proof: Proof, puzzle: Puzzle, counts: Sequence[int], most: int) -> list[str]:
     keys = np.flatnonzero(proof.distances == len(counts) - 1)[:most]
-    return [puzzle.body.format_board(proof.ranking.board(int(key))) for key in keys]
+    return [puzzle.definition.format_board(proof.ranking.board(int(key))) for key in keys]
 
 
 def _nearest_goal(proof: Proof, puzzle: Puzzle) -> int | None:
@@ -225,7 +225,7 @@ def _nearest_goal(proof: Proof, puzzle: Puzzle) -> int | None:
         keys = np.flatnonzero(proof.distances == depth)
         if not keys.size:
             return None
-        if puzzle.body.at_goal(proof.ranking.boards(keys)).any():
+        if puzzle.definition.at_goal(proof.ranking.boards(keys)).any():
             return depth
     return None
 

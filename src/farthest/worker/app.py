@@ -20,7 +20,7 @@ from farthest.environment import REDIS_URL
 if TYPE_CHECKING:
     from celery import Celery
 
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
 
 TASK, SUBTREE_TASK = "farthest.step", "farthest.subtree"
 QUEUE = "farthest.steps"
@@ -89,13 +89,13 @@ def celery_app(url: str) -> Celery:
 
     @app.task(name=TASK, bind=True)  # type: ignore[untyped-decorator]
     def run(task: Any, run: str, depth: int, block: int) -> None:
-        from farthest.worker.tasks import run_step
+        from farthest.worker.enumeration.tasks import run_step
 
         run_step(_worker(task), run, depth, block, _again(task))
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
     def search(task: Any, run: str, bound: int, batch: int) -> None:
-        from farthest.worker.search_tasks import run_subtrees
+        from farthest.worker.search.tasks import run_subtrees
 
         run_subtrees(_worker(task), run, bound, batch, _again(task))
 
@@ -124,7 +124,7 @@ def broker_settings(url: str) -> dict[str, Any]:
     """
     from redis.connection import parse_url
 
-    from farthest.worker.connections import url_error
+    from farthest.stores.redis.connections import url_error
 
     try:
         parts = dict(parse_url(url))  # type: ignore[no-untyped-call]

@@ -17,8 +17,8 @@ from contextlib import suppress
 from typing import Any
 
 from farthest.errors import StorageError
+from farthest.stores.redis.connections import translate_any
 from farthest.worker.app import QUEUE, SUBTREE_TASK, TASK, celery_app, node_name
-from farthest.worker.connections import translate_any
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def _restrict(app: Any) -> None:
         del Panel.data[name]
 
 
-def _refuse(body: bytes) -> bytes:
+def _refuse(definition: bytes) -> bytes:
     raise ValueError("a compressed message")
 
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.errors import StorageError
-from farthest.worker.runs import prefix
+from farthest.stores.redis.runs import prefix
 
 if TYPE_CHECKING:
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
 
 LONGEST_SECONDS = 60.0
 """No lease lasts longer without a sign of life of its holder, unless ten of ``seconds`` are more: that much longer the

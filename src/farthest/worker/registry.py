@@ -11,12 +11,12 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
-from farthest.puzzles.json_fields import count, counts, text
+from farthest.json_fields import count, counts, text
 from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import working_key
 
 if TYPE_CHECKING:
-    from farthest.worker.connections import RedisNodes
+    from farthest.stores.redis.connections import RedisNodes
 
 log = logging.getLogger(__name__)
 

@@ -21,15 +21,15 @@ from time import monotonic
 from farthest import __version__
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import SettingError
+from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.leases import host_name
-from farthest.patience import patiently
-from farthest.puzzles.allowed import allowed_modules
+from farthest.retry import retry_while_away
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.runs import PROTOCOL
 from farthest.worker import consumer
-from farthest.worker.connections import RedisNodes
 from farthest.worker.consumer import DRAINS
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.runs import PROTOCOL
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +62,7 @@ def run_worker(concurrency: int, name: str) -> int:
     if allowed:
         log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
-    patiently(nodes.check, told=log.warning)
+    retry_while_away(nodes.check, told=log.warning)
     nodes.close()
     consumer.load()
     _Main(concurrency, name, nodes).run()

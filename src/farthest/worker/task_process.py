@@ -18,11 +18,11 @@ from farthest.errors import (
     RedisFullError,
     UnavailableError,
 )
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.reports import Error, Report
+from farthest.stores.redis.run_blobs import RunBlobs
+from farthest.stores.redis.runs import RUN_NAME
 from farthest.worker.registry import holder_name
-from farthest.worker.reports import Error, Report
-from farthest.worker.run_blobs import RunBlobs
-from farthest.worker.runs import RUN_NAME
 from farthest.worker.stuck import ended_if_stuck
 
 log = logging.getLogger(__name__)

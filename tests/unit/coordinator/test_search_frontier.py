@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.coordinator.search_frontier import Frontier, Place, Totals
+from farthest.coordinator.search.frontier import Frontier, Place, Totals
 from farthest.search.contract import Node, Piece
-from farthest.search.written import Way, node_fields, node_of, piece_fields, piece_of
+from farthest.search.serialized import Way, node_fields, node_of, piece_fields, piece_of
 from search_trees import TreeEngine
 
 LIMIT = 5
@@ -47,8 +47,8 @@ def one_by_one(engine: TreeEngine, *, first: bool, split: bool) -> Result:
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6), st.booleans(), st.booleans(), st.integers(1, 8), st.integers(0, 10**6))
-def test_any_order_gives_the_same(seed: int, first: bool, split: bool, budget: int, chance: int) -> None:
-    engine, order = TreeEngine(seed, budget=budget), random.Random(chance)
+def test_any_order_gives_the_same(seed: int, first: bool, split: bool, budget: int, rng: int) -> None:
+    engine, order = TreeEngine(seed, budget=budget), random.Random(rng)
     frontier, listed = begun(engine, first=first, split=split), list[Way]()
     taken: list[tuple[Place, Node]] = []
     while not frontier.complete:

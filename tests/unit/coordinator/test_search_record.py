@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import small_pieces
-from farthest.coordinator import search_loop
-from farthest.coordinator.search_settings import SearchOutcome, SearchReporter, SearchSettings
-from farthest.coordinator.solve import SearchInterrupted, solve_problem
+from farthest.coordinator.search import loop as search_loop
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
+from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
@@ -21,7 +21,7 @@ from farthest.search.problem import Problem
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
 
 
 class Stopper(SearchReporter):

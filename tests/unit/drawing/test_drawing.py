@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.drawing.pictures import picture
-from farthest.drawing.scene import COLOURS, Picture, Shape
 from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
 from farthest.puzzles import catalogue
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.picture import COLOURS, Picture, Shape
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
 NAMES = [*catalogue.names(), "pancake-7", "burnt-pancake-4", "hanoi-4-5", "lights-3x4-c3"]
@@ -20,7 +20,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def first_board(puzzle: Puzzle) -> tuple[int, ...]:
-    goals, start = puzzle.body.origin_boards
+    goals, start = puzzle.definition.origin_boards
     return goals[0] if goals else start or ()
 
 
@@ -28,7 +28,7 @@ def first_board(puzzle: Puzzle) -> tuple[int, ...]:
 def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
     puzzle = catalogue.load(name)
     board = first_board(puzzle)
-    drawn = picture(puzzle.body, board)
+    drawn = picture(puzzle.definition, board)
     assert drawn.width > 0
     assert drawn.height > 0
     assert drawn.shapes
@@ -37,13 +37,15 @@ def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
         assert shape.y >= -1e-9
         assert shape.x + shape.width <= drawn.width + 1e-9
         assert shape.y + shape.height <= drawn.height + 1e-9
-    assert [click.unstyle(line) for line in coloured(puzzle.body, board)] == puzzle.body.draw_board(board)
+    assert [
+        click.unstyle(line) for line in coloured(puzzle.definition, board)
+    ] == puzzle.definition.draw_board(board)
 
 
 def test_svg_holds_every_shape_and_text_once() -> None:
     puzzle = catalogue.load("8-puzzle")
-    board = puzzle.body.parse_board("867254301")
-    drawn = picture(puzzle.body, board)
+    board = puzzle.definition.parse_board("867254301")
+    drawn = picture(puzzle.definition, board)
     root = ElementTree.fromstring(svg([("start <&>", drawn), ("1-2", drawn)], "a & b"))
     assert root.findtext(f"{SVG}title") == "a & b"
     texts = [text.text for text in root.iter(f"{SVG}text")]
@@ -55,7 +57,7 @@ def test_svg_holds_every_shape_and_text_once() -> None:
 
 
 def test_many_boards_stand_in_rows_as_wide_as_a_page() -> None:
-    drawn = picture(catalogue.load("8-puzzle").body, (1, 2, 3, 4, 5, 6, 7, 8, 0))
+    drawn = picture(catalogue.load("8-puzzle").definition, (1, 2, 3, 4, 5, 6, 7, 8, 0))
     root = ElementTree.fromstring(svg([("", drawn)] * 30, "thirty"))
     assert float(root.get("width", "0")) <= 1200
     assert (
@@ -72,7 +74,7 @@ def test_many_boards_stand_in_rows_as_wide_as_a_page() -> None:
 
 def test_colours_of_a_terminal() -> None:
     puzzle = catalogue.load("eight-kinds")
-    lines = coloured(puzzle.body, first_board(puzzle))
+    lines = coloured(puzzle.definition, first_board(puzzle))
     assert "".join(lines).count("\x1b[38;5;") == 8  # all pieces, not the blank
 
 
@@ -88,8 +90,8 @@ WILD = {
 @pytest.mark.parametrize("family", WILD)
 def test_wildcards_are_drawn(family: str) -> None:
     name, board = WILD[family]
-    body = catalogue.load(name).body
-    assert any("*" in shape.text for shape in picture(body, board).shapes)
+    definition = catalogue.load(name).definition
+    assert any("*" in shape.text for shape in picture(definition, board).shapes)
 
 
 def test_a_block_is_one_patch_of_colour() -> None:
@@ -100,10 +102,10 @@ family = "blocks"
 start = ["AAB", "A.B"]
 goal = ["B**", "B.*"]
 """
-    body = parse_puzzle(text, "two.toml").body
-    start = body.origin_boards[1]
+    definition = parse_puzzle(text, "two.toml").definition
+    start = definition.origin_boards[1]
     assert start is not None
-    shapes = picture(body, start).shapes
+    shapes = picture(definition, start).shapes
     assert [shape.text for shape in shapes] == ["A", "", "B", "", "", ""]
     # The first two cells of A touch: nothing is left free between them.
     assert shapes[0].x + shapes[0].width == pytest.approx(shapes[1].x)
@@ -111,11 +113,11 @@ goal = ["B**", "B.*"]
 
 
 def test_numbered_holes_are_drawn_where_the_boards_show_them() -> None:
-    body = catalogue.load("hoppers").body
-    start = body.origin_boards[1]
+    definition = catalogue.load("hoppers").definition
+    start = definition.origin_boards[1]
     assert start is not None
-    assert body.draw_board(start) == ["o   o   o", "  o   o", "o   .   o", "  o   o", "o   o   o"]
-    drawn = picture(body, start)
+    assert definition.draw_board(start) == ["o   o   o", "  o   o", "o   .   o", "  o   o", "o   o   o"]
+    drawn = picture(definition, start)
     assert (drawn.width, drawn.height, len(drawn.shapes)) == (5, 5, 13)
 
 

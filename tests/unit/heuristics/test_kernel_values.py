@@ -8,10 +8,10 @@ import pytest
 from hypothesis import strategies as st
 
 import naive
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.registry import applicable, open_heuristic
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import Puzzle
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.problem import Problem
 from farthest.search.random_boards import random_boards
@@ -21,13 +21,13 @@ from strategies import puzzles
 
 def check_kernel(puzzle: Puzzle, boards: list[tuple[int, ...]]) -> None:
     """Every heuristic that has terms."""
-    body = sliding(puzzle)
+    definition = sliding(puzzle)
     for name in applicable(puzzle):
-        heuristic = open_heuristic(name, puzzle, body.goals)
+        heuristic = open_heuristic(name, puzzle, definition.goals)
         terms = heuristic.terms()
         if terms is None:
             continue
-        search = kernel_search(body, body.goals, terms)
+        search = kernel_search(definition, definition.goals, terms)
         values = heuristic.values(np.array(boards, dtype=np.uint8))
         assert [search.evaluate(bytes(board)) for board in boards] == values.tolist(), name
 
@@ -35,9 +35,11 @@ def check_kernel(puzzle: Puzzle, boards: list[tuple[int, ...]]) -> None:
 @hypothesis.settings(max_examples=15)
 @hypothesis.given(puzzles(most=1000), st.randoms(use_true_random=False))
 def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
-    body = sliding(puzzle)
-    hypothesis.assume(body.counts[0] == 1 and puzzle.metric == "step")
-    check_kernel(puzzle, random.sample(every := list(naive.arrangements(body.counts)), min(len(every), 20)))
+    definition = sliding(puzzle)
+    hypothesis.assume(definition.counts[0] == 1 and puzzle.metric == "step")
+    check_kernel(
+        puzzle, random.sample(every := list(naive.arrangements(definition.counts)), min(len(every), 20))
+    )
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,7 @@ def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
 def test_arrangements(name: str) -> None:
     """The search of arrangement boards in general: of a goal 0, else at least 1."""
     puzzle = load(name)
-    goals = puzzle.body.origin_boards[0]
+    goals = puzzle.definition.origin_boards[0]
     boards = np.array([*random_boards(puzzle, 20, 1), goals[0]], dtype=np.uint8)
     checked = 0
     for text in applicable(puzzle):
@@ -65,7 +67,7 @@ def test_arrangements(name: str) -> None:
         engine = arrangement_engine(Problem(puzzle, goals[0], "goal", text), heuristic)
         if engine is not None:
             expected = np.maximum(heuristic.values(boards), 1)
-            expected[puzzle.body.at_goal(boards)] = 0
+            expected[puzzle.definition.at_goal(boards)] = 0
             assert [engine.lower_bound(tuple(board)) for board in boards.tolist()] == expected.tolist()
             checked += 1
     assert checked >= 2
@@ -76,7 +78,7 @@ def test_arrangements(name: str) -> None:
 )
 def test_the_catalogue(name: str) -> None:
     puzzle = load(name)
-    body = sliding(puzzle)
-    pieces = [label for label, count in enumerate(body.counts) for _ in range(count)]
+    definition = sliding(puzzle)
+    pieces = [label for label, count in enumerate(definition.counts) for _ in range(count)]
     rng = np.random.default_rng(5)
     check_kernel(puzzle, [tuple(rng.permutation(pieces).tolist()) for _ in range(30)])

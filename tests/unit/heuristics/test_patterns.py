@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 import naive
 from farthest.errors import JobError
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
 from farthest.heuristics.registry import open_heuristic
-from farthest.puzzles.body import Board
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.search.sliding_engine import kernel_search
 from farthest.spaces import compile_space
 from strategies import grid_rows, make_puzzle
@@ -51,7 +51,7 @@ class Maps:
         pattern = pattern_of(self.parent, puzzle.name.partition("@")[2])
         if pattern.additive:
             least = pattern_distances(self.parent, pattern.labels)
-            places = permutations(range(self.parent.body.cells), len(pattern.labels))
+            places = permutations(range(self.parent.definition.cells), len(pattern.labels))
             distances = np.array([least.get(place, 255) for place in places], dtype=np.uint8)
             return Found(puzzle, None, distances)
         space = compile_space(puzzle, Origin("to", "goal"))
@@ -189,7 +189,7 @@ def test_the_kernel_has_the_same_values(text: str) -> None:
     assert terms is not None
     search = kernel_search(sliding(puzzle), goals, terms)
     rng = np.random.default_rng(3)
-    boards = np.array([rng.permutation(puzzle.body.cells) for _ in range(200)], dtype=np.uint8)
+    boards = np.array([rng.permutation(puzzle.definition.cells) for _ in range(200)], dtype=np.uint8)
     assert [search.evaluate(bytes(board)) for board in boards] == heuristic.values(boards).tolist()
 
 

@@ -7,19 +7,19 @@ import pytest
 
 import families
 from farthest.errors import FarthestError, SettingError
+from farthest.families.permutation.definition import permutation
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import Gaps, LinearConflict, Matching, Table
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.heuristics.symmetry import symmetries
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
 from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.permutation import permutation
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import Puzzle
 from strategies import grid_rows, make_puzzle
 
 
 def opened(text: str, puzzle: Puzzle) -> object:
-    return open_heuristic(text, puzzle, puzzle.body.origin_boards[0])
+    return open_heuristic(text, puzzle, puzzle.definition.origin_boards[0])
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def test_defaults_can_be_opened(name: str) -> None:
 )
 def test_claims(text: str, claims: tuple[bool, bool]) -> None:
     puzzle = load("8-puzzle-blank-first")
-    heuristic = open_heuristic(text, puzzle, puzzle.body.origin_boards[0])
+    heuristic = open_heuristic(text, puzzle, puzzle.definition.origin_boards[0])
     assert (heuristic.admissible, heuristic.consistent) == claims
     assert heuristic.name == "".join(text.split())
 
 
 def test_sums_and_the_greatest() -> None:
     puzzle = load("8-puzzle")
-    goals, start = puzzle.body.origin_boards
+    goals, start = puzzle.definition.origin_boards
     boards = np.array([goals[0], start, *[row[::-1] for row in goals]], dtype=np.uint8)
     values = {
         text: open_heuristic(text, puzzle, goals).values(boards)
@@ -121,7 +121,7 @@ def test_terms_that_there_are() -> None:
         ("burnt-pancake-4", "gap", Gaps),
     ]:
         puzzle = load(name)
-        terms = open_heuristic(text, puzzle, puzzle.body.origin_boards[0]).terms()
+        terms = open_heuristic(text, puzzle, puzzle.definition.origin_boards[0]).terms()
         assert terms is not None
         ((component,),) = terms
         assert isinstance(component, kind)
@@ -130,20 +130,20 @@ def test_terms_that_there_are() -> None:
 @pytest.mark.parametrize("name", ["pancake-5", "burnt-pancake-3"])
 def test_what_gaps_mean(name: str) -> None:
     puzzle = load(name)
-    body = permutation(puzzle)
-    heuristic = open_heuristic("gap", puzzle, body.goals)
+    definition = permutation(puzzle)
+    heuristic = open_heuristic("gap", puzzle, definition.goals)
     terms = heuristic.terms()
     assert terms is not None
     ((gaps,),) = terms
     assert isinstance(gaps, Gaps)
-    contents = len(body.tokens) * gaps.turns
+    contents = len(definition.tokens) * gaps.turns
     rng = np.random.default_rng(2)
     for _ in range(40):
-        labels = rng.permutation(body.slots)
-        turns = rng.integers(gaps.turns, size=body.slots)
+        labels = rng.permutation(definition.slots)
+        turns = rng.integers(gaps.turns, size=definition.slots)
         stack = (labels * gaps.turns + turns).tolist()
         value = sum(gaps.pairs[a * contents + b] for a, b in pairwise(stack)) + gaps.last[stack[-1]]
-        board = [*labels, *turns] if body.oriented else labels
+        board = [*labels, *turns] if definition.oriented else labels
         assert heuristic.values(np.array([board], dtype=np.uint8)).tolist() == [value]
 
 
@@ -210,7 +210,7 @@ def test_what_is_refused(puzzle: str, text: str, message: str) -> None:
 
 def test_patterns_are_of_the_goal() -> None:
     puzzle = load("8-puzzle")
-    _, start = puzzle.body.origin_boards
+    _, start = puzzle.definition.origin_boards
     assert start is not None
     with pytest.raises(
         SettingError, match="map of distances to the goal of 8-puzzle, and another board is asked"

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 import families
 import naive
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.assignment import least_assignments
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import applicable, open_heuristic
-from farthest.puzzles.body import Board
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import sliding
 from farthest.search.expansion import forward_space
 from heuristic_models import value
 from strategies import make_puzzle, puzzles
@@ -52,7 +52,7 @@ def told(values: list[float]) -> list[int]:
 
 def check_models(puzzle: Puzzle, boards: Boards) -> None:
     """Every heuristic that is for the puzzle gives its model's values."""
-    goals = puzzle.body.origin_boards[0]
+    goals = puzzle.definition.origin_boards[0]
     for name in applicable(puzzle):
         expected = told([value(name, puzzle, tuple(board), goals) for board in boards.tolist()])
         found = open_heuristic(name, puzzle, goals).values(boards)
@@ -124,7 +124,7 @@ OTHERS = {
 @pytest.mark.parametrize("name", [name for name in families.PUZZLES if not name.startswith("python")])
 def test_small_puzzles_of_every_family(name: str) -> None:
     puzzle = families.PUZZLES[name]()
-    if puzzle.body.has_origin("goal"):
+    if puzzle.definition.has_origin("goal"):
         check_a_part(puzzle)
 
 
@@ -137,12 +137,12 @@ def check_a_part(puzzle: Puzzle) -> None:
     """The models on some boards, and the claims on more: in a part of the space distances are too large at most."""
     boards, moves = graph(puzzle, 400)
     check_models(puzzle, boards[:: len(boards) // 30 + 1])
-    distance = np.where(puzzle.body.at_goal(boards), 0, 10**6)
+    distance = np.where(puzzle.definition.at_goal(boards), 0, 10**6)
     before, after = np.array(moves).T
     while (shorter := distance[before] > distance[after] + 1).any():
         np.minimum.at(distance, before[shorter], distance[after[shorter]] + 1)
     for name in applicable(puzzle):
-        values = open_heuristic(name, puzzle, puzzle.body.origin_boards[0]).values(boards)
+        values = open_heuristic(name, puzzle, puzzle.definition.origin_boards[0]).values(boards)
         assert ((values <= distance) | (distance == 10**6)).all(), name
         assert (values[before] <= values[after] + 1).all(), name
 
@@ -156,8 +156,8 @@ def test_all_pieces_alike() -> None:
 @hypothesis.given(puzzles(most=220), st.randoms(use_true_random=False))
 def test_sliding_puzzles_of_every_kind(puzzle: Puzzle, random: Random) -> None:
     """Also boards that no moves lead to; and the claims, against distances by a dictionary of boards."""
-    body = sliding(puzzle)
-    every = list(naive.arrangements(body.counts))
+    definition = sliding(puzzle)
+    every = list(naive.arrangements(definition.counts))
     boards = np.array(random.sample(every, min(len(every), 8)), dtype=np.uint8)
     check_models(puzzle, boards)
     truth = naive.distances(puzzle, Origin("to", "goal"))
@@ -170,7 +170,7 @@ def check_claims(puzzle: Puzzle, truth: dict[Board, int]) -> None:
     boards = np.array(list(truth), dtype=np.uint8)
     distances = np.array(list(truth.values()))
     for name in applicable(puzzle):
-        heuristic = open_heuristic(name, puzzle, puzzle.body.origin_boards[0])
+        heuristic = open_heuristic(name, puzzle, puzzle.definition.origin_boards[0])
         assert heuristic.admissible
         assert heuristic.consistent
         assert (heuristic.values(boards) <= distances).all(), name
@@ -184,7 +184,7 @@ def test_a_piece_that_cannot_come_back() -> None:
     puzzle = make_puzzle(goals=[(1, 2, 0, 3)], edges=((0, 1), (1, 2)), arcs=((0, 3),))
     boards = np.array([(1, 2, 0, 3), (0, 2, 3, 1), (2, 3, 1, 0)], dtype=np.uint8)
     for name in ("nearest", "manhattan", "matching"):
-        heuristic = open_heuristic(name, puzzle, puzzle.body.origin_boards[0])
+        heuristic = open_heuristic(name, puzzle, puzzle.definition.origin_boards[0])
         assert heuristic.values(boards).tolist() == [0, UNREACHABLE, 5]
         assert heuristic.terms() is None
 

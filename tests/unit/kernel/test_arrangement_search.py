@@ -107,28 +107,28 @@ def test_searches_find_what_there_is() -> None:
 
 def test_whatever_it_is_given() -> None:
     """Nothing but ValueError and TypeError, and what is taken can be searched."""
-    chance = random.Random(1)
+    rng = random.Random(1)
 
     def any_bytes(size: int) -> bytes:
-        return bytes(chance.randrange(3) for _ in range(size + chance.choice([0] * 20 + [1, -1])))
+        return bytes(rng.randrange(3) for _ in range(size + rng.choice([0] * 20 + [1, -1])))
 
     taken = 0
     for _ in range(1000):
-        slots, labels = chance.randint(1, 5), chance.randint(2, 4)
-        turned = chance.random() < 0.5
+        slots, labels = rng.randint(1, 5), rng.randint(2, 4)
+        turned = rng.random() < 0.5
         cells = slots * (1 + turned)
-        modulus = chance.randint(1, 3)
+        modulus = rng.randint(1, 3)
         moves = [
             (
-                chance.sample(range(slots), slots),
+                rng.sample(range(slots), slots),
                 *(
-                    chance.choice([(1, (1 << slots) - 2), (chance.randrange(40), chance.randrange(40))])
-                    if chance.random() < 0.1
+                    rng.choice([(1, (1 << slots) - 2), (rng.randrange(40), rng.randrange(40))])
+                    if rng.random() < 0.1
                     else (0, 0)
                 ),
-                [chance.randrange(4) for _ in range(slots)] if turned else [],
+                [rng.randrange(4) for _ in range(slots)] if turned else [],
             )
-            for _ in range(chance.randint(1, 3))
+            for _ in range(rng.randint(1, 3))
         ]
         board = any_bytes(cells)
         turns = modulus if turned else 1
@@ -138,18 +138,16 @@ def test_whatever_it_is_given() -> None:
                 slots,
                 labels,
                 [modulus] * slots if turned else [],
-                [chance.randrange(2) for _ in range(labels)],
+                [rng.randrange(2) for _ in range(labels)],
                 moves,
-                [list(any_bytes(cells)), [chance.choice([0, 1, 255]) for _ in range(cells)]],
-                [(turns, any_bytes(contents * slots), chance.randint(1, 3))],
+                [list(any_bytes(cells)), [rng.choice([0, 1, 255]) for _ in range(cells)]],
+                [(turns, any_bytes(contents * slots), rng.randint(1, 3))],
                 [(turns, any_bytes(contents**2), any_bytes(contents))],
                 [],
-                [[chance.randrange(3)], [0, 1]],
+                [[rng.randrange(3)], [0, 1]],
             )
             problem.bound(board)
-            problem.walk(
-                board, chance.randrange(3), chance.randrange(-1, 4), chance.randrange(6), 20, False, 3
-            )
+            problem.walk(board, rng.randrange(3), rng.randrange(-1, 4), rng.randrange(6), 20, False, 3)
             _kernel.GraphSearch(problem, "best", board, 2**18).advance(50)
             taken += 1
         except ValueError:

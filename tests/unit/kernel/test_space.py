@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import naive
 from arrangements import arrangement_space
 from farthest import _kernel
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.definition import sliding
 from kernel_samples import make_space, row_moves
 from strategies import layouts, puzzles
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.blocks import COLUMNS, ROWS, Blocks, Kind, blocks
-from farthest.puzzles.body import WILDCARD
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind, blocks
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
 HEAD = 'name = "made-up"\nsource = "a test"\nfamily = "blocks"\n[blocks]\n'
@@ -22,7 +22,7 @@ def puzzle(*lines: str) -> Puzzle:
     return parse_puzzle(HEAD + "\n".join(lines) + "\n", "b.toml")
 
 
-def body(*lines: str) -> Blocks:
+def definition(*lines: str) -> Blocks:
     return blocks(puzzle(*lines))
 
 
@@ -48,7 +48,7 @@ def test_pieces_of_one_shape_are_one_kind() -> None:
 
 
 def test_distinct_along_and_exits_make_kinds_of_their_own() -> None:
-    made = body(
+    made = definition(
         'start = ["AA.BB+", "CC.DD#"]', 'distinct = ["B"]', 'along = "D"', 'exits = { "+" = ["A", "C"] }'
     )
     assert [(kind.tokens, kind.ways, kind.line, kind.exits) for kind in made.kinds] == [
@@ -63,19 +63,19 @@ def test_distinct_along_and_exits_make_kinds_of_their_own() -> None:
     assert made.size() == "2×6, 1 of them walls"
     assert made.covers[0][4] == (4, 5)
     assert made.covers[1][4] == ()
-    assert body('start = ["AB.", "AB."]', "distinct = true").kinds[1].tokens == ("B",)
+    assert definition('start = ["AB.", "AB."]', "distinct = true").kinds[1].tokens == ("B",)
 
 
 def test_a_tray_shows_exits_under_pieces() -> None:
-    made = body('start = ["BA", ".."]', 'tray = [".+", ".."]', 'exits = { "+" = ["A"] }')
+    made = definition('start = ["BA", ".."]', 'tray = [".+", ".."]', 'exits = { "+" = ["A"] }')
     assert made.signs == ("", "+", "", "")
     assert made.start is not None
     assert made.format_board(made.start) == "BA/.."
 
 
 def test_a_goal_that_places_all_pieces_is_one_board() -> None:
-    assert body(START, 'goal = ["AAB", "**B"]').goals == ((1, 1, 2, 0, 0, 2),)
-    assert body(START, 'goals = ["*AA/***", "***/.AA"]').goals == (
+    assert definition(START, 'goal = ["AAB", "**B"]').goals == ((1, 1, 2, 0, 0, 2),)
+    assert definition(START, 'goals = ["*AA/***", "***/.AA"]').goals == (
         (WILDCARD, 1, 1, WILDCARD, WILDCARD, WILDCARD),
         (WILDCARD, WILDCARD, WILDCARD, WILDCARD, 1, 1),
     )
@@ -100,15 +100,15 @@ def test_boards_are_read_in_every_reasonable_form(text: str) -> None:
 
 
 def test_touching_pieces_of_one_kind_are_divided_in_one_way() -> None:
-    made = body('start = ["VWX.", "VWX."]')
+    made = definition('start = ["VWX.", "VWX."]')
     board = made.parse_board("VVVV/VV..".replace("VVVV/VV..", ".VVV/.VVV"))
     assert made.format_board(board) == ".VWX/.VWX"
-    flat = body('start = ["AA", "BB", "CC", ".."]', 'goal = ["..", "..", "..", "AA"]')
+    flat = definition('start = ["AA", "BB", "CC", ".."]', 'goal = ["..", "..", "..", "AA"]')
     assert flat.format_board(flat.parse_board("../AA/AA/AA")) == "../AA/BB/CC"
 
 
 def test_tokens_of_several_characters() -> None:
-    made = body('start = ["red red .", "blue . ."]')
+    made = definition('start = ["red red .", "blue . ."]')
     assert made.start is not None
     assert made.format_board(made.start) == "red red . / blue . ."
     assert made.parse_board("red red _ / blue 0 .") == made.start
@@ -116,7 +116,7 @@ def test_tokens_of_several_characters() -> None:
 
 
 def test_rush_hour_in_36_characters() -> None:
-    made = body(f'board = "{RUSH}"')
+    made = definition(f'board = "{RUSH}"')
     assert made == blocks(load("rush-hour-58"))
     assert made == blocks(load(f"rush-{RUSH}"))
     assert made.start is not None
@@ -125,7 +125,7 @@ def test_rush_hour_in_36_characters() -> None:
     assert made.format_board(made.goals[0]) == "*****#/******/****AA/******/******/****#*"
     assert {kind.tokens: kind.ways for kind in made.kinds}["A",] == ROWS
     assert {kind.tokens: kind.ways for kind in made.kinds}["K",] == COLUMNS
-    alone = body(f'board = "{"." * 12}AA{"." * 22}"')
+    alone = definition(f'board = "{"." * 12}AA{"." * 22}"')
     assert alone.goals == ((0,) * 16 + (1, 1) + (0,) * 18,)
     assert load(f"rush-{RUSH}").metric == "slide"
 
@@ -288,11 +288,11 @@ def test_many_boards_in_mixed_forms() -> None:
 
 def test_an_exit_is_where_it_is() -> None:
     with pytest.raises(BoardError, match=r"row 1, column 2 is marked as exit \+"):
-        body('start = ["A.+"]', 'exits = { "+" = ["A"] }').parse_board("A+.")
+        definition('start = ["A.+"]', 'exits = { "+" = ["A"] }').parse_board("A+.")
     with pytest.raises(BoardError, match="not whole pieces where they may be"):
-        body('start = ["AB+"]', 'exits = { "+" = ["A"] }').parse_board("A.B")
+        definition('start = ["AB+"]', 'exits = { "+" = ["A"] }').parse_board("A.B")
     with pytest.raises(BoardError, match="expected a text such as"):
-        body(START).parse_board(5)  # type: ignore[arg-type]
+        definition(START).parse_board(5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_an_exit_is_where_it_is() -> None:
     ],
 )
 def test_wrong_numbers(board: Any, problem: str) -> None:
-    made = body(START)
+    made = definition(START)
     with pytest.raises(BoardError, match=problem):
         made.check_board(board)
     if isinstance(board, tuple) and len(board) == made.cells:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import BoardError
-from farthest.puzzles.boards import (
+from farthest.families.sliding.boards import (
     board_template,
     check_board,
     draw_board,
@@ -17,11 +17,11 @@ from farthest.puzzles.boards import (
     parse_board,
     parse_boards,
 )
-from farthest.puzzles.body import WILDCARD
+from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import Passages
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import Sliding, sliding
 from farthest.puzzles.tokens import RESERVED, token_problem
 from strategies import graphs, grids, make_puzzle, piece_counts
 
@@ -50,63 +50,63 @@ def bodies(draw: st.DrawFn, tokens: st.SearchStrategy[str] = TOKENS) -> Sliding:
 @st.composite
 def boards(draw: st.DrawFn) -> tuple[Sliding, tuple[int, ...]]:
     """A body and an arrangement of its pieces."""
-    body = draw(bodies())
-    return body, tuple(draw(st.permutations(body.goals[0])))
+    definition = draw(bodies())
+    return definition, tuple(draw(st.permutations(definition.goals[0])))
 
 
 @given(boards())
 def test_parse_reads_what_format_writes(case: tuple[Sliding, tuple[int, ...]]) -> None:
-    body, board = case
-    text = format_board(body, board)
+    definition, board = case
+    text = format_board(definition, board)
     assert "\n" not in text
-    assert parse_board(body, text) == board
-    assert parse_boards(body, [text, text + "\n"]) == bytes(board) * 2
-    assert check_board(body, list(board)) == board
+    assert parse_board(definition, text) == board
+    assert parse_boards(definition, [text, text + "\n"]) == bytes(board) * 2
+    assert check_board(definition, list(board)) == board
 
 
 @given(boards(), st.data())
 def test_wildcards_are_read_where_asked_for(
     case: tuple[Sliding, tuple[int, ...]], data: st.DataObject
 ) -> None:
-    body, board = case
-    wild = data.draw(st.sets(st.integers(0, body.cells - 1)))
+    definition, board = case
+    wild = data.draw(st.sets(st.integers(0, definition.cells - 1)))
     goal = tuple(WILDCARD if label and cell in wild else label for cell, label in enumerate(board))
-    assert parse_board(body, format_board(body, goal), wildcards=True) == goal
+    assert parse_board(definition, format_board(definition, goal), wildcards=True) == goal
 
 
 @given(boards())
 def test_other_forms_mean_the_same(case: tuple[Sliding, tuple[int, ...]]) -> None:
-    body, board = case
-    text = format_board(body, board)
-    tokens = [body.tokens[label] for label in board]
+    definition, board = case
+    text = format_board(definition, board)
+    tokens = [definition.tokens[label] for label in board]
     forms = [" ".join(tokens), ",".join(tokens), ", ".join(tokens), "  ".join(tokens) + " \n"]
     forms += [text.replace("/", mark) for mark in (" / ", "\n", "\r\n", ";", "/\n")]
     forms += [text.replace("#", ""), f"/{text}/"]
-    if all(len(token) == 1 for token in body.tokens):
+    if all(len(token) == 1 for token in definition.tokens):
         forms += ["".join(tokens), text.replace("/", "")]
-    if not any("|" in token for token in body.tokens):
+    if not any("|" in token for token in definition.tokens):
         forms += [text.replace("/", "|"), f"| {text.replace('/', ' | ')} |"]
     for form in forms:
-        assert parse_board(body, form) == board, form
+        assert parse_board(definition, form) == board, form
         if "\n" not in form.strip():
-            assert parse_boards(body, [form]) == bytes(board), form
+            assert parse_boards(definition, [form]) == bytes(board), form
 
 
 @given(boards())
 def test_other_blanks_where_no_piece_is_written_so(case: tuple[Sliding, tuple[int, ...]]) -> None:
-    body, board = case
+    definition, board = case
     for blank in "0_.":
-        tokens = [body.tokens[label] if label else blank for label in board]
-        if blank not in body.tokens:
-            assert parse_board(body, " ".join(tokens)) == board
-            assert parse_boards(body, [" ".join(tokens)]) == bytes(board)
+        tokens = [definition.tokens[label] if label else blank for label in board]
+        if blank not in definition.tokens:
+            assert parse_board(definition, " ".join(tokens)) == board
+            assert parse_boards(definition, [" ".join(tokens)]) == bytes(board)
 
 
 @given(boards())
 def test_template_writes_the_canonical_form(case: tuple[Sliding, tuple[int, ...]]) -> None:
-    body, board = case
-    made = board_template(body)
-    if any(len(token) > 1 for token in body.tokens):
+    definition, board = case
+    made = board_template(definition)
+    if any(len(token) > 1 for token in definition.tokens):
         assert made is None
         return
     assert made is not None
@@ -115,7 +115,7 @@ def test_template_writes_the_canonical_form(case: tuple[Sliding, tuple[int, ...]
     for position, label in zip(positions, board, strict=True):
         row[position] = label
     assert len(table) == 256
-    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == format_board(body, board) + "\n"
+    assert codecs.charmap_decode(bytes(row), "strict", table)[0] == format_board(definition, board) + "\n"
 
 
 def outcome(read: Callable[[], bytes]) -> bytes | None:
@@ -128,16 +128,18 @@ def outcome(read: Callable[[], bytes]) -> bytes | None:
 
 @given(boards(), st.text(max_size=40) | st.text("0123456789/ |#*,;\n□", max_size=40))
 def test_any_text_is_a_board_or_a_board_error(case: tuple[Sliding, tuple[int, ...]], text: str) -> None:
-    body, _ = case
-    assert outcome(lambda: bytes(parse_board(body, text))) == outcome(lambda: parse_boards(body, [text]))
+    definition, _ = case
+    assert outcome(lambda: bytes(parse_board(definition, text))) == outcome(
+        lambda: parse_boards(definition, [text])
+    )
 
 
 @given(bodies(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4).filter(
     lambda token: token_problem(token) is None
 )))  # fmt: skip
-def test_every_permitted_token_survives(body: Sliding) -> None:
-    board = body.goals[0]
-    assert parse_board(body, format_board(body, board)) == board
+def test_every_permitted_token_survives(definition: Sliding) -> None:
+    board = definition.goals[0]
+    assert parse_board(definition, format_board(definition, board)) == board
 
 
 @pytest.mark.parametrize(
@@ -145,12 +147,12 @@ def test_every_permitted_token_survives(body: Sliding) -> None:
     ["6 4 5 / 2 0 2 / 3 4 1", "645202341", "645/202/341", "645 202 341", "6,4,5;2,0,2;3,4,1", "645|202|341"],
 )
 def test_forms_of_the_seed(text: str) -> None:
-    body = sliding(
+    definition = sliding(
         parse_puzzle(
             'name = "seed"\nfamily = "sliding"\n[sliding]\ngoal = ["1 2 3", "4 0 4", "5 2 6"]', "seed"
         )
     )
-    assert format_board(body, parse_board(body, text)) == "645/202/341"
+    assert format_board(definition, parse_board(definition, text)) == "645/202/341"
 
 
 @pytest.mark.parametrize(
@@ -164,21 +166,21 @@ def test_forms_of_eight_kinds(text: str) -> None:
 
 def test_pieces_drawn_with_bars() -> None:
     text = 'name = "box"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = ["+-+", "|.|", "+-+"]'
-    body = sliding(parse_puzzle(text, "box"))
-    assert format_board(body, parse_board(body, "|-+/+0|/+-+")) == "|-+/+.|/+-+"
-    assert parse_board(body, "+-+|.|+-+") == body.goals[0]
+    definition = sliding(parse_puzzle(text, "box"))
+    assert format_board(definition, parse_board(definition, "|-+/+0|/+-+")) == "|-+/+.|/+-+"
+    assert parse_board(definition, "+-+|.|+-+") == definition.goals[0]
 
 
 def test_walls_written_or_left_out() -> None:
-    body = sliding(load("lozenge"))
+    definition = sliding(load("lozenge"))
     for text in ("#12#/3456/#70#", "12/3456/70", "12345670", "#12#3456#70#", "1 2 / 3 4 5 6 / 7 _"):
-        assert format_board(body, parse_board(body, text)) == "#12#/3456/#70#"
+        assert format_board(definition, parse_board(definition, text)) == "#12#/3456/#70#"
 
 
 def test_long_tokens() -> None:
-    body = sliding(load("sliding-3x4"))
-    assert format_board(body, range(12)) == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
-    assert parse_board(body, "0 1 2 3 4 5 6 7 8 9 10 11") == tuple(range(12))
+    definition = sliding(load("sliding-3x4"))
+    assert format_board(definition, range(12)) == "0 1 2 3 / 4 5 6 7 / 8 9 10 11"
+    assert parse_board(definition, "0 1 2 3 4 5 6 7 8 9 10 11") == tuple(range(12))
 
 
 def test_drawings() -> None:
@@ -193,18 +195,18 @@ def test_drawings() -> None:
     row = sliding(load("first-row"))
     assert draw_board(row, row.goals[0]) == ["1 2 3", "* * *", "* * 0"]
     wide = 'name = "wide"\nfamily = "sliding"\n[sliding]\ngoal = ["一 a", "b 0"]'
-    body = sliding(parse_puzzle(wide, "wide"))
-    assert draw_board(body, body.goals[0]) == ["一  a", " b  0"]
+    definition = sliding(parse_puzzle(wide, "wide"))
+    assert draw_board(definition, definition.goals[0]) == ["一  a", " b  0"]
 
 
 @pytest.mark.parametrize("form", ["{}", "{} ", "{}\n"])
 def test_many_boards_are_read_fast(form: str) -> None:
-    body = sliding(load("sliding-3x4"))
-    lines = [form.format(format_board(body, [*range(k, 12), *range(k)])) for k in range(12)] * 1000
+    definition = sliding(load("sliding-3x4"))
+    lines = [form.format(format_board(definition, [*range(k, 12), *range(k)])) for k in range(12)] * 1000
     best = 0.0
     for _ in range(3):
         before = time.perf_counter()
-        labels = parse_boards(body, lines)
+        labels = parse_boards(definition, lines)
         best = max(best, len(lines) / (time.perf_counter() - before))
     assert len(labels) == 12 * len(lines)
     assert best > 50_000  # four times less than on an idle machine

@@ -12,10 +12,10 @@ import pytest
 import naive
 from arrangements import sliding_names
 from farthest.errors import PuzzleError
+from farthest.families.sliding.boards import format_board, parse_board
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
-from farthest.puzzles.boards import format_board, parse_board
 from farthest.puzzles.catalogue import load, names, read_folder
-from farthest.puzzles.sliding import sliding
 
 PLAIN = ["sliding-2x2", "sliding-2x2-slide", "sliding-2x3", "sliding-2x3-slide", "sliding-3x2"]
 SMALL = [name for name in [*sliding_names(), *PLAIN] if (load(name).known[0].states or 0) <= 1000]
@@ -40,13 +40,13 @@ def test_every_kind_of_definition_is_there() -> None:
     puzzles = read_folder()
     assert {"eight-kinds", "8-puzzle", "8-puzzle-blank-first", "3-puzzle", "15-puzzle"} <= set(names())
     bodies = [sliding(puzzle) for puzzle in puzzles if puzzle.family == "sliding"]
-    assert any(-1 in row for body in bodies for row in body.rows)
-    assert any(body.counts[0] > 1 for body in bodies)
-    assert any(max(body.counts[1:]) > 2 for body in bodies)
-    assert any(not body.rows for body in bodies)
-    assert any(body.arcs for body in bodies)
-    assert any(len(body.goals) > 1 for body in bodies)
-    assert any(-1 in goal for body in bodies for goal in body.goals)
+    assert any(-1 in row for definition in bodies for row in definition.rows)
+    assert any(definition.counts[0] > 1 for definition in bodies)
+    assert any(max(definition.counts[1:]) > 2 for definition in bodies)
+    assert any(not definition.rows for definition in bodies)
+    assert any(definition.arcs for definition in bodies)
+    assert any(len(definition.goals) > 1 for definition in bodies)
+    assert any(-1 in goal for definition in bodies for goal in definition.goals)
     assert any(puzzle.metric == "slide" for puzzle in puzzles)
     assert any(puzzle.origin.direction == "from" for puzzle in puzzles)
 

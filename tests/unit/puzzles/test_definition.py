@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 
 from farthest.errors import PuzzleError
+from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load, names
-from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
-from farthest.puzzles.sliding import Sliding, sliding
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from strategies import make_puzzle, puzzles
 
 SQUARE: dict[str, Any] = {
@@ -46,14 +46,14 @@ def test_digest_is_of_what_decides_the_result() -> None:
     renamed = replace(puzzle, name="a", title="b", source="c", known=(known,), origin=Origin("from", "start"))
     assert renamed.digest == puzzle.digest
     assert replace(puzzle, metric="slide").digest != puzzle.digest
-    assert replace(puzzle, body=replace(sliding(puzzle), start=None)).digest != puzzle.digest
+    assert replace(puzzle, definition=replace(sliding(puzzle), start=None)).digest != puzzle.digest
 
 
 def test_definitions_do_not_change() -> None:
     puzzle = load("8-puzzle")
     with pytest.raises(FrozenInstanceError):
         puzzle.name = "x"  # type: ignore[misc]
-    assert puzzle.body.cells == 9
+    assert puzzle.definition.cells == 9
     assert isinstance(hash(puzzle), int)
 
 

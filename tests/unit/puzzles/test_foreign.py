@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.permutation import Permutation, permutation
+from farthest.puzzles.puzzle import Origin, Puzzle
 from permutations import distances, samples
 
 CORNERS = """
@@ -40,24 +40,24 @@ def read(path: Path, text: str | bytes) -> Permutation:
     return permutation(load(path))
 
 
-def states(body: Permutation) -> int:
-    return len(distances(Puzzle("x", "", "", "permutation", "power", Origin(), (), body)))
+def states(definition: Permutation) -> int:
+    return len(distances(Puzzle("x", "", "", "permutation", "power", Origin(), (), definition)))
 
 
 def test_turns_of_moves_are_indexed_by_the_slot_that_the_content_leaves(tmp_path: Path) -> None:
     # F takes the content of slot 2 to slot 1, of 6 to 2, of 5 to 6 and of 1 to 5. Kociemba's table gives the turn of
     # the corner that comes: 1 2 0 0 2 1 0. The format wants that of the corner that leaves.
     arriving, leaving = "1 2 0 0 2 1 0", "2 1 0 0 1 2 0"
-    body = read(tmp_path / "right.tws", CORNERS.format(turns=leaving))
-    f = next(move for move in body.generators if move.name == "F")
+    definition = read(tmp_path / "right.tws", CORNERS.format(turns=leaving))
+    f = next(move for move in definition.generators if move.name == "F")
     assert f.to == (4, 0, 2, 3, 5, 1, 6)
     assert f.delta == (2, 1, 0, 0, 1, 2, 0)
     new = "MoveTransformation F\nCORNERS\n1 5 2 3 0 4 6"
     same = CORNERS.format(turns=arriving).replace("Move F\nCORNERS\n2 6 3 4 1 5 7", new)
-    assert read(tmp_path / "new.tws", same).generators == body.generators
+    assert read(tmp_path / "new.tws", same).generators == definition.generators
     other = read(tmp_path / "other.tws", CORNERS.format(turns=arriving))
     assert next(move for move in other.generators if move.name == "F").delta == (1, 2, 0, 0, 2, 1, 0)
-    assert [move.name for move in body.generators] == ["U", "F", "U2", "U'", "F2", "F'"]
+    assert [move.name for move in definition.generators] == ["U", "F", "U2", "U'", "F2", "F'"]
 
 
 def test_the_piece_that_leaves_is_the_one_that_is_turned(tmp_path: Path) -> None:
@@ -71,13 +71,13 @@ def test_the_piece_that_leaves_is_the_one_that_is_turned(tmp_path: Path) -> None
 
 
 def test_a_set_left_out_is_solved_and_still(tmp_path: Path) -> None:
-    body = read(
+    definition = read(
         tmp_path / "x.tws",
         "Set A 3 1\nSet B 2 2\nSolved\nEnd\nMove R\nA\n2 3 1\nEnd\nMove S\nB\n1 2\n1 0\nEnd\n",
     )
-    assert body.format_board(body.goals[0]) == "1 2 3 / 1 2"
-    assert body.orbit_names == ("A", "B", "B")
-    assert states(body) == 6
+    assert definition.format_board(definition.goals[0]) == "1 2 3 / 1 2"
+    assert definition.orbit_names == ("A", "B", "B")
+    assert states(definition) == 6
 
 
 def test_identical_pieces_and_ignored_orientations(tmp_path: Path) -> None:
@@ -93,11 +93,11 @@ def test_identical_pieces_and_ignored_orientations(tmp_path: Path) -> None:
 
 
 def test_start_states_are_numbered_from_zero(tmp_path: Path) -> None:
-    body = read(
+    definition = read(
         tmp_path / "x.tws", "Set A 3 1\nStartState\nA\n2 0 1\nEnd\nMoveTransformation R\nA\n1 2 0\nEnd\n"
     )
-    assert body.format_board(body.goals[0]) == "2 0 1"
-    assert body.generators[0].to == (2, 0, 1)
+    assert definition.format_board(definition.goals[0]) == "2 0 1"
+    assert definition.generators[0].to == (2, 0, 1)
 
 
 def test_rotations_sequences_and_what_is_skipped(tmp_path: Path) -> None:
@@ -105,22 +105,22 @@ def test_rotations_sequences_and_what_is_skipped(tmp_path: Path) -> None:
         "Set A 4 1\nSolved\nEnd\nMove R\nA\n2 1 3 4\nEnd\nMove Fv\nA\n4 1 2 3\nEnd\nMove x\nA\n2 3 4 1\nEnd\n"
         "MoveSequence S R Fv R Fv'\nMoveAlias T R\nParallelMoves\nR S\nEnd\nMultiplicators\nR 2\nEnd\n"
     )
-    body = read(tmp_path / "x.tws", text)
-    assert [move.name for move in body.generators] == ["R", "S", "S'"]
-    assert body.generators[1].to == (1, 3, 2, 0)  # R, then the exchange of slots 4 and 1
-    assert states(body) == 6
+    definition = read(tmp_path / "x.tws", text)
+    assert [move.name for move in definition.generators] == ["R", "S", "S'"]
+    assert definition.generators[1].to == (1, 3, 2, 0)  # R, then the exchange of slots 4 and 1
+    assert states(definition) == 6
 
 
 def test_files_of_many_times(tmp_path: Path) -> None:
-    body = "Set A 3 1\n\tSolved \n A\t\n1 2  3\nEnd\n# comment\nMove R # another\nA\n2 3 1\nEnd"
-    plain = read(tmp_path / "x.tws", body)
-    assert read(tmp_path / "y.DEF", body.replace("\n", "\r\n")) == plain
-    assert read(tmp_path / "z.tws", body.replace("\n", "\r")) == plain
-    assert read(tmp_path / "u.tws", b"# by K\xe5re\n" + body.encode()) == plain
-    assert read(tmp_path / "v.tws", b"\xef\xbb\xbf" + body.encode()) == plain
+    definition = "Set A 3 1\n\tSolved \n A\t\n1 2  3\nEnd\n# comment\nMove R # another\nA\n2 3 1\nEnd"
+    plain = read(tmp_path / "x.tws", definition)
+    assert read(tmp_path / "y.DEF", definition.replace("\n", "\r\n")) == plain
+    assert read(tmp_path / "z.tws", definition.replace("\n", "\r")) == plain
+    assert read(tmp_path / "u.tws", b"# by K\xe5re\n" + definition.encode()) == plain
+    assert read(tmp_path / "v.tws", b"\xef\xbb\xbf" + definition.encode()) == plain
     puzzle = load(tmp_path / "x.tws")
     assert (puzzle.name, puzzle.family, puzzle.metric) == ("x", "permutation", "power")
-    (tmp_path / "233.tws").write_text("Name two  words\n" + body)
+    (tmp_path / "233.tws").write_text("Name two  words\n" + definition)
     assert load(tmp_path / "233.tws").name == "puzzle-233"
     assert load(tmp_path / "233.tws").title == "two words"
 
@@ -143,29 +143,29 @@ def test_files_of_many_times(tmp_path: Path) -> None:
     ],
 )
 def test_generator_lists(text: str, names: list[str], count: int, tmp_path: Path) -> None:
-    body = read(tmp_path / "x.gap", text)
-    assert [move.name for move in body.generators] == names
-    assert states(body) == count
+    definition = read(tmp_path / "x.gap", text)
+    assert [move.name for move in definition.generators] == names
+    assert states(definition) == count
     assert load(tmp_path / "x.gap").metric == "generator"
 
 
 def test_points_that_are_not_moved_are_left_out(tmp_path: Path) -> None:
-    body = read(tmp_path / "x.g", "x := (10,20)(30,40);")
-    assert body.tokens == ("10", "20", "30", "40")
-    assert body.orbits == ((0, 1), (2, 3))
+    definition = read(tmp_path / "x.g", "x := (10,20)(30,40);")
+    assert definition.tokens == ("10", "20", "30", "40")
+    assert definition.orbits == ((0, 1), (2, 3))
 
 
-def stickers(body: Permutation) -> str:
+def stickers(definition: Permutation) -> str:
     """The generators as permutations of points, one for each orientation in each slot, numbered from 1."""
     first, points = [], 1
-    for modulus in body.slot_moduli:
+    for modulus in definition.slot_moduli:
         first.append(points)
         points += modulus
     lists = []
-    for move in body.generators:
+    for move in definition.generators:
         images = [
             first[move.to[slot]] + (turn + move.delta[slot]) % modulus
-            for slot, modulus in enumerate(body.slot_moduli)
+            for slot, modulus in enumerate(definition.slot_moduli)
             for turn in range(modulus)
         ]
         lists.append(f"PermList({images})")
@@ -184,27 +184,27 @@ def stickers(body: Permutation) -> str:
     ],
 )
 def test_stickers_become_pieces(name: str, tmp_path: Path) -> None:
-    body = permutation(samples()[name])
-    pieces = read(tmp_path / "x.gap", stickers(body))
+    definition = permutation(samples()[name])
+    pieces = read(tmp_path / "x.gap", stickers(definition))
     assert pieces.oriented
-    assert states(pieces) == states(replace(body, generators=body.generators, **told(body)))
+    assert states(pieces) == states(replace(definition, generators=definition.generators, **told(definition)))
 
 
-def told(body: Permutation) -> dict[str, Any]:
+def told(definition: Permutation) -> dict[str, Any]:
     """The fields that make all pieces distinct."""
-    orbit = {slot: number for number, slots in enumerate(body.orbits) for slot in slots}
-    goal = (*range(body.slots), *([0] * body.slots if body.oriented else []))
+    orbit = {slot: number for number, slots in enumerate(definition.orbits) for slot in slots}
+    goal = (*range(definition.slots), *([0] * definition.slots if definition.oriented else []))
     return {
-        "tokens": tuple(str(slot) for slot in range(body.slots)),
-        "counts": (1,) * body.slots,
-        "label_orbit": tuple(orbit[slot] for slot in range(body.slots)),
-        "ignore": (False,) * body.slots,
+        "tokens": tuple(str(slot) for slot in range(definition.slots)),
+        "counts": (1,) * definition.slots,
+        "label_orbit": tuple(orbit[slot] for slot in range(definition.slots)),
+        "ignore": (False,) * definition.slots,
         "goals": (goal,),
     }
 
 
 def test_a_cube_by_its_stickers(tmp_path: Path) -> None:
-    body = read(tmp_path / "x.gap", stickers(permutation(load("cube-2x2x2-qtm"))))
-    assert body.slot_moduli == (3,) * 7
-    assert body.tokens == ("1", "4", "7", "10", "13", "16", "19")
-    assert body.arrangements() == permutation(load("cube-2x2x2-qtm")).arrangements()
+    definition = read(tmp_path / "x.gap", stickers(permutation(load("cube-2x2x2-qtm"))))
+    assert definition.slot_moduli == (3,) * 7
+    assert definition.tokens == ("1", "4", "7", "10", "13", "16", "19")
+    assert definition.arrangements() == permutation(load("cube-2x2x2-qtm")).arrangements()

@@ -14,9 +14,9 @@ import pytest
 
 from bounds import little_memory
 from farthest.errors import FarthestError, PuzzleError
+from farthest.families.permutation.foreign import parse_foreign
 from farthest.puzzles import catalogue
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.foreign import parse_foreign
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.puzzle_file import MOST_BYTES
 from farthest.puzzles.reader import parse_puzzle, read_puzzle
 
@@ -274,9 +274,9 @@ def test_a_stored_definition_that_was_changed_is_refused_or_another_one(name: st
         try:
             found = Puzzle.from_json(json.dumps(changed))
             assert Puzzle.from_json(found.to_json()) == found
-            assert found.body.arrangements() >= 0
-            for board in found.body.origin_boards[0]:
-                found.body.draw_board(board)
+            assert found.definition.arrangements() >= 0
+            for board in found.definition.origin_boards[0]:
+                found.definition.draw_board(board)
         except FarthestError:
             continue
 

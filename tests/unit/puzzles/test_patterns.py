@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from farthest.errors import PuzzleError
+from farthest.families.permutation.definition import permutation
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.permutation import permutation
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import sliding
 from farthest.spaces import compile_space
 
 
@@ -41,14 +41,14 @@ def test_names(name: str, canonical: str) -> None:
 
 def test_an_additive_pattern_keeps_its_pieces_and_the_place_of_the_blank() -> None:
     pattern = pattern_of(load("15-puzzle-blank-first"), "1-7")
-    body = sliding(pattern.puzzle)
+    definition = sliding(pattern.puzzle)
     assert pattern.additive
     assert pattern.labels == (1, 2, 3, 4, 5, 6, 7)
-    assert body.tokens == ("·", "1", "2", "3", "4", "5", "6", "7")
-    assert body.counts == (9, 1, 1, 1, 1, 1, 1, 1)
-    assert body.goals == ((0, 1, 2, 3, 4, 5, 6, 7) + (0,) * 8,)
-    assert body.blanks == (0,)
-    assert body.start is None
+    assert definition.tokens == ("·", "1", "2", "3", "4", "5", "6", "7")
+    assert definition.counts == (9, 1, 1, 1, 1, 1, 1, 1)
+    assert definition.goals == ((0, 1, 2, 3, 4, 5, 6, 7) + (0,) * 8,)
+    assert definition.blanks == (0,)
+    assert definition.start is None
     boards = np.array([range(16), range(15, -1, -1)], dtype=np.uint8)
     assert pattern.boards(boards).tolist() == [
         [0, 1, 2, 3, 4, 5, 6, 7] + [0] * 8,
@@ -58,24 +58,24 @@ def test_an_additive_pattern_keeps_its_pieces_and_the_place_of_the_blank() -> No
 
 def test_a_plain_pattern_makes_the_other_pieces_alike() -> None:
     pattern = pattern_of(load("eight-kinds"), "plain:│.┌")
-    body = sliding(pattern.puzzle)
+    definition = sliding(pattern.puzzle)
     assert not pattern.additive
-    assert body.tokens[0] == "□"
-    assert set(body.tokens[1:]) == {"│", "┌", "·"}
-    assert sum(body.counts) == 9
-    assert not body.blanks
-    assert body.format_board(body.goals[0]) == "┌··/│□│/···"
+    assert definition.tokens[0] == "□"
+    assert set(definition.tokens[1:]) == {"│", "┌", "·"}
+    assert sum(definition.counts) == 9
+    assert not definition.blanks
+    assert definition.format_board(definition.goals[0]) == "┌··/│□│/···"
 
 
 def test_orbits_and_orientations_outside_of_a_pattern_do_not_matter() -> None:
     parent = load("cube-2x2x2-htm")
     pattern = pattern_of(parent, "URF.ULB")
-    body, whole = permutation(pattern.puzzle), permutation(parent)
+    definition, whole = permutation(pattern.puzzle), permutation(parent)
     assert not pattern.additive
-    assert body.tokens.count("·") == 1
-    assert body.ignore[body.tokens.index("·")]
-    assert body.slots == whole.slots
-    assert body.arrangements() == 7 * 6 * 9
+    assert definition.tokens.count("·") == 1
+    assert definition.ignore[definition.tokens.index("·")]
+    assert definition.slots == whole.slots
+    assert definition.arrangements() == 7 * 6 * 9
     # A move on the board of the pattern is that of the board.
     space, of_pattern = compile_space(parent), compile_space(pattern.puzzle)
     boards = space.decode(np.arange(0, 3_674_160, 99_991, dtype=np.uint64))
@@ -90,18 +90,20 @@ def test_goals_are_those_of_the_puzzle() -> None:
         'name = "two"\nfamily = "sliding"\n[sliding]\ngoals = ["1 2 3 / 4 5 0", "1 2 3 / 5 4 0", "0 1 2 / 3 4 5"]\n',
         "two",
     )
-    body = sliding(pattern_of(two, "1.2").puzzle)
-    assert body.goals == ((1, 2, 0, 0, 0, 0), (0, 1, 2, 0, 0, 0))
-    assert body.blanks == (5, 0)
+    definition = sliding(pattern_of(two, "1.2").puzzle)
+    assert definition.goals == ((1, 2, 0, 0, 0, 0), (0, 1, 2, 0, 0, 0))
+    assert definition.blanks == (5, 0)
     assert len(sliding(pattern_of(two, "plain:1.2").puzzle).goals) == 2
 
 
 def test_pieces_that_a_goal_leaves_open_are_in_any_open_cell() -> None:
     first_row = load("first-row")
-    body = sliding(first_row)
-    token = next(token for label, token in enumerate(body.tokens) if label and label not in body.goals[0])
+    definition = sliding(first_row)
+    token = next(
+        token for label, token in enumerate(definition.tokens) if label and label not in definition.goals[0]
+    )
     pattern = sliding(pattern_of(first_row, token).puzzle)
-    assert len(pattern.goals) == body.goals[0].count(-1)
+    assert len(pattern.goals) == definition.goals[0].count(-1)
 
 
 def test_a_pattern_of_a_file(tmp_path: Path) -> None:

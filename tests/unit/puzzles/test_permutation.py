@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import PuzzleError
+from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.moves import Move, identity, inverse, powers, product
 from farthest.puzzles.catalogue import load, read_folder
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.permutation import Permutation, permutation
-from farthest.puzzles.permutation_moves import Move, identity, inverse, powers, product
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from permutations import distances, samples
 
@@ -67,11 +67,11 @@ def test_sets_are_numbered_together_and_apart() -> None:
 
 
 def test_orbits_are_split_where_no_move_joins_them() -> None:
-    body = body_of(f'goal = "a a b b"\n{GENERATORS}R = "(1 3)"\nS = "(2 4)"')
-    assert body.orbits == ((0, 2), (1, 3))
-    assert body.tokens == ("a", "b", "a", "b")
-    assert body.format_board(body.goals[0]) == "a a b b"
-    assert body.arrangements() == 4
+    definition = body_of(f'goal = "a a b b"\n{GENERATORS}R = "(1 3)"\nS = "(2 4)"')
+    assert definition.orbits == ((0, 2), (1, 3))
+    assert definition.tokens == ("a", "b", "a", "b")
+    assert definition.format_board(definition.goals[0]) == "a a b b"
+    assert definition.arrangements() == 4
 
 
 def test_inverses_and_powers() -> None:
@@ -107,23 +107,25 @@ def puzzle(table: str, metric: str = "generator") -> Puzzle:
 
 
 def test_goals_start_and_ignored_orientations() -> None:
-    body = body_of(
+    definition = body_of(
         'goals = ["1 2 3", "2 1 3"]\nstart = "3 2+1 1"\nmodulus = 2\nignore = "3"\n'
         + GENERATORS
         + 'R = "(1+1 2)"\nS = "(2 3+1)"'
     )
-    assert body.goals == ((0, 1, 2, 0, 0, 0), (1, 0, 2, 0, 0, 0))
-    assert body.start == (2, 1, 0, 0, 1, 0)
-    assert body.ignore == (False, False, True)
-    assert body.parse_board("3+1 2+1 1") == body.start
-    assert body.arrangements() == 6 * 4
+    assert definition.goals == ((0, 1, 2, 0, 0, 0), (1, 0, 2, 0, 0, 0))
+    assert definition.start == (2, 1, 0, 0, 1, 0)
+    assert definition.ignore == (False, False, True)
+    assert definition.parse_board("3+1 2+1 1") == definition.start
+    assert definition.arrangements() == 6 * 4
 
 
 def test_a_set_without_orientations_that_matter_has_none() -> None:
-    body = body_of(f'slots = 3\nmodulus = 3\nignore = "1 2 3"\n{GENERATORS}R = "(1+1 2 3)"\nS = "(1+1)"')
-    assert not body.oriented
-    assert body.cells == 3
-    assert [move.name for move in body.generators] == ["R", "R'"]
+    definition = body_of(
+        f'slots = 3\nmodulus = 3\nignore = "1 2 3"\n{GENERATORS}R = "(1+1 2 3)"\nS = "(1+1)"'
+    )
+    assert not definition.oriented
+    assert definition.cells == 3
+    assert [move.name for move in definition.generators] == ["R", "R'"]
 
 
 @pytest.mark.parametrize("name", [*NAMES, *samples()])
@@ -156,23 +158,23 @@ def test_damaged_definitions() -> None:
 @pytest.mark.parametrize("name", samples())
 def test_boards_come_back_from_text(name: str) -> None:
     each = samples()[name]
-    body = permutation(each)
+    definition = permutation(each)
     boards = sorted(distances(each))[:200]
-    written = body.texts(np.array(boards, dtype=np.uint8))
-    assert written == [body.format_board(board) for board in boards]
-    assert [body.parse_board(text) for text in written] == boards
-    assert [body.parse_board(text.replace(" / ", " ")) for text in written] == boards
-    assert [body.parse_board(text.replace(" ", "")) for text in written] == boards
-    assert body.parse_boards(written) == b"".join(map(bytes, boards))
-    assert [body.check_board(board) for board in boards] == boards
+    written = definition.texts(np.array(boards, dtype=np.uint8))
+    assert written == [definition.format_board(board) for board in boards]
+    assert [definition.parse_board(text) for text in written] == boards
+    assert [definition.parse_board(text.replace(" / ", " ")) for text in written] == boards
+    assert [definition.parse_board(text.replace(" ", "")) for text in written] == boards
+    assert definition.parse_boards(written) == b"".join(map(bytes, boards))
+    assert [definition.check_board(board) for board in boards] == boards
     array = np.array(boards, dtype=np.uint8)
-    assert body.first_wrong(array) is None
+    assert definition.first_wrong(array) is None
     array[len(boards) // 2, 0] = 99
-    assert body.first_wrong(array) == len(boards) // 2
-    if body.oriented:
+    assert definition.first_wrong(array) == len(boards) // 2
+    if definition.oriented:
         array = np.array(boards, dtype=np.uint8)
-        array[-1, body.slots] = 200
-        assert body.first_wrong(array) == len(boards) - 1
+        array[-1, definition.slots] = 200
+        assert definition.first_wrong(array) == len(boards) - 1
 
 
 @st.composite

@@ -2,11 +2,11 @@
 
 import pytest
 
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import KnownAnswer, Origin, Puzzle
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import sliding
 
 
 def read(sliding: str, top: str = "") -> Puzzle:
@@ -29,15 +29,15 @@ def test_the_example_of_the_design() -> None:
         """,
         "eight-kinds.toml",
     )
-    body = sliding(puzzle)
+    definition = sliding(puzzle)
     assert (puzzle.name, puzzle.family, puzzle.metric) == ("eight-kinds", "sliding", "step")
     assert puzzle.origin == Origin("to", "goal")
-    assert body.tokens == ("□", "┌", "─", "┐", "│", "└", "┘")
-    assert body.counts == (1, 1, 2, 1, 2, 1, 1)
-    assert body.rows == ((0, 1, 2), (3, 4, 5), (6, 7, 8))
-    assert len(body.edges) == 12
-    assert body.goals == ((1, 2, 3, 4, 0, 4, 5, 2, 6),)
-    assert body.start == (6, 4, 5, 2, 0, 2, 3, 4, 1)
+    assert definition.tokens == ("□", "┌", "─", "┐", "│", "└", "┘")
+    assert definition.counts == (1, 1, 2, 1, 2, 1, 1)
+    assert definition.rows == ((0, 1, 2), (3, 4, 5), (6, 7, 8))
+    assert len(definition.edges) == 12
+    assert definition.goals == ((1, 2, 3, 4, 0, 4, 5, 2, 6),)
+    assert definition.start == (6, 4, 5, 2, 0, 2, 3, 4, 1)
 
 
 def test_what_may_be_left_out() -> None:
@@ -64,51 +64,53 @@ def test_forms_of_a_board(goal: str) -> None:
 
 
 def test_one_column_of_long_tokens() -> None:
-    body = sliding(read('goal = [["10"], ["11"], ["0"]]'))
-    assert body.tokens == ("0", "10", "11")
-    assert body.edges == ((0, 1), (1, 2))
+    definition = sliding(read('goal = [["10"], ["11"], ["0"]]'))
+    assert definition.tokens == ("0", "10", "11")
+    assert definition.edges == ((0, 1), (1, 2))
 
 
 def test_walls_are_no_cells() -> None:
-    body = sliding(read('goal = ["#12#", "3450", "####"]'))
-    assert body.rows == ((-1, 0, 1, -1), (2, 3, 4, 5), (-1, -1, -1, -1))
-    assert body.edges == ((0, 1), (0, 3), (1, 4), (2, 3), (3, 4), (4, 5))
+    definition = sliding(read('goal = ["#12#", "3450", "####"]'))
+    assert definition.rows == ((-1, 0, 1, -1), (2, 3, 4, 5), (-1, -1, -1, -1))
+    assert definition.edges == ((0, 1), (0, 3), (1, 4), (2, 3), (3, 4), (4, 5))
 
 
 def test_graph() -> None:
-    body = sliding(read('goal = "1 2 3 0 0 4"\nedges = [[1, 0], [3, 2], [1, 2]]\narcs = [[5, 4], [4, 3]]'))
-    assert body.rows == ()
-    assert body.edges == ((0, 1), (1, 2), (2, 3))
-    assert body.arcs == ((4, 3), (5, 4))
-    assert body.counts == (2, 1, 1, 1, 1)
+    definition = sliding(
+        read('goal = "1 2 3 0 0 4"\nedges = [[1, 0], [3, 2], [1, 2]]\narcs = [[5, 4], [4, 3]]')
+    )
+    assert definition.rows == ()
+    assert definition.edges == ((0, 1), (1, 2), (2, 3))
+    assert definition.arcs == ((4, 3), (5, 4))
+    assert definition.counts == (2, 1, 1, 1, 1)
     assert sliding(read('goal = "10"\narcs = [[0, 1]]')).edges == ()
 
 
 def test_set_of_goals() -> None:
-    body = sliding(read('goals = ["12/30", ["21", "03"]]'))
-    assert [format_board(body, goal) for goal in body.goals] == ["12/30", "21/03"]
+    definition = sliding(read('goals = ["12/30", ["21", "03"]]'))
+    assert [format_board(definition, goal) for goal in definition.goals] == ["12/30", "21/03"]
     assert sliding(read('goals = ["12/30"]')) == sliding(read('goal = "12/30"'))
 
 
 def test_set_of_goals_on_a_graph() -> None:
-    body = sliding(read('goals = ["120", "210"]\nedges = [[0, 1], [1, 2]]'))
-    assert body.goals == ((1, 2, 0), (2, 1, 0))
+    definition = sliding(read('goals = ["120", "210"]\nedges = [[0, 1], [1, 2]]'))
+    assert definition.goals == ((1, 2, 0), (2, 1, 0))
 
 
 @pytest.mark.parametrize(
     "more", ['pieces = "321"', 'pieces = "0 1 2 3"', 'start = "32/10"', "pieces = [[1, 2, 3]]"]
 )
 def test_wildcards(more: str) -> None:
-    body = sliding(read(f'goal = ["1 *", "* 0"]\n{more}'))
-    assert body.goals == ((1, WILDCARD, WILDCARD, 0),)
-    assert sorted(body.tokens) == ["0", "1", "2", "3"]
-    assert body.counts == (1, 1, 1, 1)
-    assert body.tokens[:2] == ("0", "1")
+    definition = sliding(read(f'goal = ["1 *", "* 0"]\n{more}'))
+    assert definition.goals == ((1, WILDCARD, WILDCARD, 0),)
+    assert sorted(definition.tokens) == ["0", "1", "2", "3"]
+    assert definition.counts == (1, 1, 1, 1)
+    assert definition.tokens[:2] == ("0", "1")
 
 
 def test_pieces_known_from_another_goal() -> None:
-    body = sliding(read('goals = ["1*/*0", "12/30"]'))
-    assert body.goals == ((1, WILDCARD, WILDCARD, 0), (1, 2, 3, 0))
+    definition = sliding(read('goals = ["1*/*0", "12/30"]'))
+    assert definition.goals == ((1, WILDCARD, WILDCARD, 0), (1, 2, 3, 0))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 
 from farthest import PuzzleSpace
 from farthest.errors import PuzzleError
-from farthest.puzzles.python import Python
-from farthest.puzzles.user_options import OptionError, from_text, option_values, options_of, to_text
+from farthest.families.python.definition import Python
+from farthest.families.python.user_options import OptionError, from_text, option_values, options_of, to_text
 
 
 class Everything(PuzzleSpace):

@@ -3,9 +3,9 @@
 import pytest
 
 from farthest.errors import BoardError
-from farthest.puzzles.boards import check_board, parse_board, parse_boards
+from farthest.families.sliding.boards import check_board, parse_board, parse_boards
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.sliding import sliding
 
 # (id, puzzle, text, what the message says after the board, mend)
 EIGHT = "a board is written like '867/254/301'"
@@ -82,10 +82,10 @@ def test_message_names_board_problem_and_mend(name: str, text: str, problem: str
 @pytest.mark.parametrize(("name", "text", "problem", "mend"), [pytest.param(*c[1:], id=c[0]) for c in CASES])
 def test_many_boards_refuse_the_same(name: str, text: str, problem: str, mend: str) -> None:
     puzzle = load(name)
-    body = sliding(puzzle)
-    good = " ".join(body.tokens[label] for label in body.goals[0])
+    definition = sliding(puzzle)
+    good = " ".join(definition.tokens[label] for label in definition.goals[0])
     with pytest.raises(BoardError) as raised:
-        parse_boards(body, [good, good + "\n", text, good], name=name)
+        parse_boards(definition, [good, good + "\n", text, good], name=name)
     message = str(raised.value)
     assert message.startswith("line 3: board ")
     assert problem in message
@@ -99,11 +99,11 @@ def test_without_a_name_the_message_names_the_board() -> None:
 
 @pytest.mark.parametrize("board", [None, 123456780, b"123456780", [1, 2, 3]])
 def test_no_text(board: object) -> None:
-    body = sliding(load("8-puzzle"))
+    definition = sliding(load("8-puzzle"))
     with pytest.raises(BoardError, match="expected a text such as '867/254/301', got "):
-        parse_board(body, board)  # type: ignore[arg-type]
+        parse_board(definition, board)  # type: ignore[arg-type]
     with pytest.raises(BoardError, match="line 1: expected a text such as '867/254/301', got "):
-        parse_boards(body, [board])  # type: ignore[list-item]
+        parse_boards(definition, [board])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(

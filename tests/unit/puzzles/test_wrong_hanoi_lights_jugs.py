@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
 HANOI = [
@@ -192,27 +192,27 @@ def test_wrong_names(name: str, message: str) -> None:
 def test_wrong_boards(name: str, text: str, message: str) -> None:
     puzzle = load(name)
     with pytest.raises(BoardError) as raised:
-        puzzle.body.parse_board(text, name=name)
+        puzzle.definition.parse_board(text, name=name)
     assert message in str(raised.value)
     assert name in str(raised.value)
 
 
 @pytest.mark.parametrize("name", ["hanoi-3-3", "lights-2x3", "die-hard-jugs"])
 def test_wrong_numbers(name: str) -> None:
-    body = load(name).body
+    definition = load(name).definition
     for board in (
-        [0] * (body.cells + 1),
-        [9] * body.cells,
-        [-1] * body.cells,
-        [0.5] * body.cells,
-        [300] * body.cells,
+        [0] * (definition.cells + 1),
+        [9] * definition.cells,
+        [-1] * definition.cells,
+        [0.5] * definition.cells,
+        [300] * definition.cells,
     ):
         with pytest.raises(BoardError):
-            body.check_board(board)  # type: ignore[arg-type]
+            definition.check_board(board)  # type: ignore[arg-type]
     with pytest.raises(BoardError):
-        body.check_board(None)  # type: ignore[arg-type]
+        definition.check_board(None)  # type: ignore[arg-type]
     with pytest.raises(BoardError, match="expected a text such as"):
-        body.parse_board(3)  # type: ignore[arg-type]
+        definition.parse_board(3)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -226,13 +226,13 @@ def test_wrong_numbers(name: str) -> None:
     ],
 )
 def test_reasonable_forms(name: str, texts: list[str]) -> None:
-    body = load(name).body
-    boards = {body.parse_board(text) for text in texts}
+    definition = load(name).definition
+    boards = {definition.parse_board(text) for text in texts}
     assert len(boards) == 1
     (board,) = boards
-    assert body.format_board(board) == texts[0]
-    assert body.check_board(board) == board
-    assert all(isinstance(line, str) for line in body.draw_board(board))
+    assert definition.format_board(board) == texts[0]
+    assert definition.check_board(board) == board
+    assert all(isinstance(line, str) for line in definition.draw_board(board))
 
 
 @pytest.mark.parametrize(
@@ -266,10 +266,10 @@ def test_damaged_json(name: str, damage: str) -> None:
 @pytest.mark.parametrize("name", ["hanoi-3-3", "hanoi-12-2", "lights-2x3", "die-hard-jugs"])
 @given(data=st.data())
 def test_any_text_is_a_board_or_a_board_error(name: str, data: st.DataObject) -> None:
-    body = load(name).body
+    definition = load(name).definition
     text = data.draw(st.text(alphabet="0123456789*#-/|,; \n٣x", max_size=12) | st.text(max_size=12))
     try:
-        board = body.parse_board(text)
+        board = definition.parse_board(text)
     except BoardError:
         return
-    assert body.parse_board(body.format_board(board)) == board == body.check_board(board)
+    assert definition.parse_board(definition.format_board(board)) == board == definition.check_board(board)

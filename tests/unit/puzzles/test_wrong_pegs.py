@@ -6,7 +6,7 @@ import pytest
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
 WRONG = [
@@ -93,9 +93,9 @@ def test_wrong_metric_and_origin() -> None:
     ],
 )
 def test_wrong_boards(text: str, message: str) -> None:
-    body = puzzle_of('start = "./oo/ooo/oooo"\ngrid = "triangle"').body
+    definition = puzzle_of('start = "./oo/ooo/oooo"\ngrid = "triangle"').definition
     with pytest.raises(BoardError) as caught:
-        body.parse_board(text, name="p")
+        definition.parse_board(text, name="p")
     assert message in str(caught.value)
 
 
@@ -129,13 +129,13 @@ def test_wrong_stored_definitions() -> None:
 def test_boards_in_any_form_are_read_back(name: str) -> None:
     puzzle = load(name)
     assert Puzzle.from_json(puzzle.to_json()) == puzzle
-    start = puzzle.body.origin_boards[1]
+    start = puzzle.definition.origin_boards[1]
     assert start is not None
-    text = puzzle.body.format_board(start)
+    text = puzzle.definition.format_board(start)
     forms = [text, text.replace("/", "\n"), text.replace("/", ""), text.replace("o", "1").replace(".", "0")]
-    for form in [*forms, "\n".join(puzzle.body.draw_board(start))]:
-        assert puzzle.body.parse_board(form) == start
-    assert puzzle.body.check_board(start) == start
+    for form in [*forms, "\n".join(puzzle.definition.draw_board(start))]:
+        assert puzzle.definition.parse_board(form) == start
+    assert puzzle.definition.check_board(start) == start
     for wrong in [start[1:], (2, *start[1:]), None]:
         with pytest.raises(BoardError):
-            puzzle.body.check_board(wrong)  # type: ignore[arg-type]
+            puzzle.definition.check_board(wrong)  # type: ignore[arg-type]

@@ -207,7 +207,7 @@ def test_wrong_boards(text: str, expected: str) -> None:
         'R = { t = "(1+1 2 3)", u = "(1 2)" }\n'
     )
     with pytest.raises(BoardError, match=expected):
-        parse_puzzle(toml, "right.toml").body.parse_board(text, name="wrong")
+        parse_puzzle(toml, "right.toml").definition.parse_board(text, name="wrong")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 
 MapOf = Callable[..., DistanceMap]

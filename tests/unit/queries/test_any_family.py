@@ -11,8 +11,8 @@ import pytest
 import toy
 from farthest.errors import BoardError, JobError, StorageError, UnreachableError
 from farthest.models.database import open_database
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.goals import FirstGoals, first_goals
 
@@ -78,7 +78,7 @@ def test_solutions_are_those_of_the_naive_model_by_their_moves(
             states = toy.numbers(way.boards).tolist()
             assert (states[0], states[-1]) == ((state, 5) if direction == "to" else (5, state))
             for here, move, there in zip(states, way.moves, states[1:], strict=False):
-                assert (move, there) in opened.puzzle.body.next(here)  # type: ignore[attr-defined]
+                assert (move, there) in opened.puzzle.definition.next(here)  # type: ignore[attr-defined]
         assert opened.path(str(state)) == next(opened.solutions(str(state)))
         assert len(list(opened.solutions_of(graph, 2))) == min(2, len(ways))
 

@@ -4,10 +4,10 @@ import numpy
 import pytest
 
 from arrangements import sliding_names
+from farthest.families.sliding.board_arrays import BoardFormatter
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
-from farthest.puzzles.board_texts import BoardFormatter
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.sliding import sliding
 from farthest.queries.board_text import label_rows
 
 NAMES = [*sliding_names(), "sliding-3x4", "sliding-1x9-slide"]

@@ -7,11 +7,11 @@ import pytest
 
 import naive
 from farthest.errors import BoardError, JobError, UnreachableError
+from farthest.families.sliding.boards import draw_board, format_board
+from farthest.families.sliding.definition import sliding
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
-from farthest.puzzles.boards import draw_board, format_board
-from farthest.puzzles.definition import Origin
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap, open_map
 from unit.queries.conftest import MapOf
 
@@ -141,7 +141,7 @@ def test_depths_that_are_not_there(map_of: MapOf) -> None:
 def test_a_small_cache_gives_the_same_answers(map_of: MapOf) -> None:
     """Maps of one chunk cannot show it: chunks are 2**19 keys."""
     distance_map = map_of("sliding-2x5")  # 1,814,400 keys, four chunks
-    texts = distance_map.puzzle.body.texts(
+    texts = distance_map.puzzle.definition.texts(
         distance_map.space.decode(numpy.arange(0, 1814400, 9973, dtype=numpy.uint64))
     )
     assert len(list(distance_map.chunks())) == 4

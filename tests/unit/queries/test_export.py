@@ -27,7 +27,7 @@ Rows = list[tuple[int, str, int]]
 def expected_rows(distance_map: DistanceMap) -> Rows:
     array = distance_map.array()
     keys = numpy.flatnonzero(array != 255).astype(numpy.uint64)
-    texts = distance_map.puzzle.body.texts(distance_map.space.decode(keys))
+    texts = distance_map.puzzle.definition.texts(distance_map.space.decode(keys))
     return list(zip(keys.tolist(), texts, array[keys].tolist(), strict=True))
 
 

@@ -5,10 +5,10 @@ import pytest
 
 import naive
 from farthest.errors import JobError
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.registry import applicable, open_heuristic
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin
-from farthest.puzzles.sliding import sliding
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.heuristic_report import Findings, compare_heuristics, goals_of, open_heuristics
 from unit.queries.conftest import MapOf

@@ -9,7 +9,7 @@ import pytest
 
 import farthest
 from farthest.errors import UnreachableError
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap, open_map
 from servers import PostgresServer
 from unit.queries.conftest import MapOf
@@ -48,7 +48,7 @@ def test_every_distance(pair: Pair) -> None:
     file, stored = pair
     assert numpy.array_equal(stored.array(), file.array())
     assert numpy.array_equal(stored.codes(), file.codes())
-    texts = stored.puzzle.body.texts(stored.space.decode(stored.codes()[:3000]))
+    texts = stored.puzzle.definition.texts(stored.space.decode(stored.codes()[:3000]))
     assert stored.distances(texts).tolist() == file.distances(texts).tolist()
 
 

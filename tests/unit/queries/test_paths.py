@@ -7,9 +7,9 @@ import pytest
 
 import naive
 from farthest.errors import StorageError, UnreachableError
-from farthest.puzzles.boards import format_board
-from farthest.puzzles.definition import Origin
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.boards import format_board
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.paths import Level, SolutionGraph, walk
 from farthest.queries.steps import nearer_steps
 from unit.queries.conftest import MapOf
@@ -19,7 +19,7 @@ from unit.queries.test_distance_map import CASES
 @pytest.mark.parametrize(("name", "origin"), CASES)
 def test_solutions_are_those_of_the_naive_model(map_of: MapOf, name: str, origin: Origin | None) -> None:
     distance_map = map_of(name, origin)
-    body = sliding(distance_map.puzzle)
+    definition = sliding(distance_map.puzzle)
     found = naive.distances(distance_map.puzzle, origin)
     sample = random.Random(7).sample(sorted(found), min(len(found), 12))
     for board in sample:
@@ -29,7 +29,7 @@ def test_solutions_are_those_of_the_naive_model(map_of: MapOf, name: str, origin
             expected = naive.solutions(distance_map.puzzle, found, board, origin)
             solutions = list(distance_map.solutions(board))
             assert sorted(solutions) == sorted(
-                [[format_board(body, each) for each in way] for way in expected]
+                [[format_board(definition, each) for each in way] for way in expected]
             )
             assert solutions[0] == distance_map.path(board)
             assert list(distance_map.solutions(board, limit=2)) == solutions[:2]

@@ -7,9 +7,9 @@ import pytest
 
 import farthest
 from farthest.heuristics.registry import open_heuristic
+from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.problem import Problem
-from farthest.worker.pattern_maps import PatternMaps
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_maps_of_patterns(tmp_path: Path, name: str, patterns: list[str], text: 
         assert found.heuristic.admissible
         assert found.heuristic.consistent
         assert found.mean > 0
-        goals, _ = opened.puzzle.body.origin_boards
+        goals, _ = opened.puzzle.definition.origin_boards
         heuristic = open_heuristic(text, opened.puzzle, goals, PatternMaps(opened.database))
         assert opened.space.keys is not None
         codes = np.arange(0, opened.space.keys, opened.space.keys // 40, dtype=np.uint64)
@@ -42,7 +42,9 @@ def test_maps_of_patterns(tmp_path: Path, name: str, patterns: list[str], text: 
         engine = arrangement_engine(Problem(opened.puzzle, goals[0], "goal", text), heuristic)
         assert engine is not None
         bounds = [engine.lower_bound(tuple(board)) for board in boards.tolist()]
-        expected = np.where(opened.puzzle.body.at_goal(boards), 0, np.maximum(heuristic.values(boards), 1))
+        expected = np.where(
+            opened.puzzle.definition.at_goal(boards), 0, np.maximum(heuristic.values(boards), 1)
+        )
         assert bounds == expected.tolist()
 
 
@@ -51,10 +53,10 @@ def test_orientations(tmp_path: Path) -> None:
     database = str(tmp_path / "maps.db")
     puzzle = farthest.load_puzzle("cube-2x2x2-htm")
     tokens = ".".join(
-        puzzle.body.texts(np.array(puzzle.body.origin_boards[0], dtype=np.uint8))[0].split()[:2]
+        puzzle.definition.texts(np.array(puzzle.definition.origin_boards[0], dtype=np.uint8))[0].split()[:2]
     )
     with farthest.enumerate(f"cube-2x2x2-htm@{tokens}", database=database) as opened:
-        goals = puzzle.body.origin_boards[0]
+        goals = puzzle.definition.origin_boards[0]
         heuristic = open_heuristic(f"@{tokens}", puzzle, goals, PatternMaps(opened.database))
         engine = arrangement_engine(Problem(puzzle, goals[0], "goal", f"@{tokens}"), heuristic)
         assert engine is not None
@@ -64,5 +66,5 @@ def test_orientations(tmp_path: Path) -> None:
             boards = np.unique(np.concatenate(after), axis=0)[:300]
             values = heuristic.values(boards)
             assert values.max() <= depth
-            away = np.where(puzzle.body.at_goal(boards), 0, np.maximum(values, 1))
+            away = np.where(puzzle.definition.at_goal(boards), 0, np.maximum(values, 1))
             assert [engine.lower_bound(tuple(board)) for board in boards.tolist()] == away.tolist()

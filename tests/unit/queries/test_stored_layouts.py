@@ -79,4 +79,4 @@ def test_keys_that_are_not_those_of_the_layout(tmp_path: Path) -> None:
         open_map("1", url) as opened,
         pytest.raises(StorageError, match="column keys: 11, where the layout has 12"),
     ):
-        opened.distance(opened.puzzle.body.example())
+        opened.distance(opened.puzzle.definition.example())

@@ -15,9 +15,9 @@ from families import ARCS, BLANKS
 from farthest.errors import ResourceError
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
 from farthest.search.best_first import a_star
@@ -77,7 +77,7 @@ def puzzle_of(name: str) -> Puzzle:
 def boards_of(name: str) -> list[Board]:
     """Some that can be reached from a goal, sorted by how far they are."""
     puzzle = puzzle_of(name)
-    found = reached(puzzle, next(iter(puzzle.body.origin_boards[0])))
+    found = reached(puzzle, next(iter(puzzle.definition.origin_boards[0])))
     farthest_first = sorted(found.depths, key=lambda board: (-found.depths[board], board))
     return [farthest_first[0], *random.Random(1).sample(farthest_first, min(3, len(farthest_first)))]
 
@@ -129,7 +129,7 @@ def test_all_solutions_whatever_the_pieces(name: str) -> None:
 @pytest.mark.parametrize("name", PUZZLES)
 def test_the_kernel_has_the_values_of_heuristics(name: str) -> None:
     puzzle = puzzle_of(name)
-    goals = puzzle.body.origin_boards[0]
+    goals = puzzle.definition.origin_boards[0]
     for text in applicable(puzzle):
         heuristic = open_heuristic(text, puzzle, goals)
         for board in boards_of(name):
@@ -141,7 +141,7 @@ def test_the_kernel_has_the_values_of_heuristics(name: str) -> None:
 
 def test_every_budget_has_the_same_totals() -> None:
     puzzle = farthest.load_puzzle("pancake-6")
-    problem = Problem(puzzle, puzzle.body.parse_board("4 6 2 5 1 3"), "goal", "gap")
+    problem = Problem(puzzle, puzzle.definition.parse_board("4 6 2 5 1 3"), "goal", "gap")
     whole = solved(problem)
     assert (whole.length, whole.solutions) == answer(problem, reached(puzzle, problem.board))
     assert all(solved(problem, budget=budget) == whole for budget in range(1, 1000, 13))
@@ -181,14 +181,14 @@ def test_plain_searches_are_those_of_python(name: str) -> None:
 
 def test_what_cannot_be_solved_and_what_takes_too_much() -> None:
     puzzle = puzzle_of("one blank")
-    problem = Problem(puzzle, puzzle.body.parse_board("1 2 3 / 5 4 0"), "goal", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("1 2 3 / 5 4 0"), "goal", "zero")
     algorithm: PlainAlgorithm
     for algorithm in ("bfs", "dfs", "astar"):
         found = native_plain(algorithm, problem, Zero(), MEMORY)
         assert found is not None
         assert (found.length, found.moves, found.expanded, found.optimal) == (None, (), 360, True)
     puzzle = farthest.load_puzzle("pancake-9")
-    problem = Problem(puzzle, puzzle.body.parse_board("3 9 1 5 8 2 6 4 7"), "goal", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("3 9 1 5 8 2 6 4 7"), "goal", "zero")
     for algorithm in ("bfs", "astar"):
         with pytest.raises(ResourceError, match="boards, which take the"):
             native_plain(algorithm, problem, Zero(), 100_000)
@@ -196,7 +196,7 @@ def test_what_cannot_be_solved_and_what_takes_too_much() -> None:
 
 def test_goals_with_wildcards() -> None:
     puzzle = parse_puzzle(WILD, "wild.toml")
-    board = puzzle.body.parse_board("b . c / a b a")
+    board = puzzle.definition.parse_board("b . c / a b a")
     problem = Problem(puzzle, board, "goal", "zero")
     model = answer(problem, reached(puzzle, board))
     whole = solved(problem)
@@ -208,14 +208,17 @@ def test_goals_with_wildcards() -> None:
 
 def test_a_board_that_is_solved() -> None:
     puzzle = puzzle_of("pancakes")
-    problem = Problem(puzzle, puzzle.body.origin_boards[0][0], "goal", "gap")
+    problem = Problem(puzzle, puzzle.definition.origin_boards[0][0], "goal", "gap")
     found = solved(problem)
     assert (found.length, found.solutions, found.listed, found.nodes) == (0, 1, ((),), 0)
 
 
 def test_what_the_kernel_does_not_keep_is_for_another_engine() -> None:
     hanoi = farthest.load_puzzle("hanoi-4-3")
-    assert arrangement_engine(Problem(hanoi, hanoi.body.origin_boards[0][0], "goal", "zero"), Zero()) is None
+    assert (
+        arrangement_engine(Problem(hanoi, hanoi.definition.origin_boards[0][0], "goal", "zero"), Zero())
+        is None
+    )
     puzzle = puzzle_of("one blank")
     problem = Problem(puzzle, boards_of("one blank")[0], "goal", "linear-conflict")
     conflict = open_heuristic("linear-conflict", puzzle, problem.targets())
@@ -261,7 +264,7 @@ def stored(puzzle: Puzzle) -> Stored:
 )
 def test_maps_of_patterns(name: str, pattern: str) -> None:
     puzzle = puzzle_of(name)
-    goals = puzzle.body.origin_boards[0]
+    goals = puzzle.definition.origin_boards[0]
     heuristic = Mapped(puzzle, pattern)
     for board in sorted(reached(puzzle, goals[0]).depths)[::50]:
         problem = Problem(puzzle, board, "goal", "")
@@ -294,13 +297,13 @@ class Mapped:
 
     def terms(self) -> list[list[Component]]:
         relabel = bytes(self._pattern.relabel).ljust(256, b"\0")
-        cells = tuple(range(self._pattern.puzzle.body.cells))
+        cells = tuple(range(self._pattern.puzzle.definition.cells))
         return [[MapTable(self._found.space, self._found.distances, relabel, cells)]]
 
 
 def test_more_arrangements_than_can_be_numbered() -> None:
     puzzle = farthest.load_puzzle("pancake-30")
-    board = puzzle.body.origin_boards[0][0]
+    board = puzzle.definition.origin_boards[0][0]
     for size in (7, 29, 12, 30, 18, 5):
         board = (*reversed(board[:size]), *board[size:])
     problem = Problem(puzzle, board, "goal", "gap")
@@ -314,7 +317,7 @@ def test_more_arrangements_than_can_be_numbered() -> None:
 @pytest.mark.slow
 def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
     puzzle = farthest.load_puzzle("8-puzzle")
-    depths = reached(puzzle, puzzle.body.origin_boards[0][0]).depths
+    depths = reached(puzzle, puzzle.definition.origin_boards[0][0]).depths
     boards = random.Random(3).sample(sorted(depths), 100)
     seconds = 0.0
     for board in boards:
@@ -346,6 +349,6 @@ def test_solutions_are_those_of_stored_maps(name: str, heuristic: str, deepest: 
             assert length is not None
             if length > deepest:
                 continue
-            problem = Problem(puzzle, puzzle.body.parse_board(text), "goal", heuristic)
+            problem = Problem(puzzle, puzzle.definition.parse_board(text), "goal", heuristic)
             found = solved(problem)
             assert (found.length, found.solutions) == (length, stored.count_solutions(text))

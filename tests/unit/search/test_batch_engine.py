@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 import farthest
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.batch_engine import BatchEngine
 from farthest.search.contract import Node
@@ -26,7 +26,7 @@ def solved(problem: Problem, engine: BatchEngine | None = None, *, first: bool =
 
 def problem_of(name: str, text: str | None = None, target: str = "goal") -> Problem:
     puzzle = farthest.load_puzzle(name)
-    board = puzzle.body.origin_boards[1] if text is None else puzzle.body.parse_board(text)
+    board = puzzle.definition.origin_boards[1] if text is None else puzzle.definition.parse_board(text)
     assert board is not None
     return Problem(puzzle, board, target, "zero")
 
@@ -97,10 +97,10 @@ def test_a_solved_board() -> None:
 def test_one_way_spaces_and_equal_boards_by_many_moves() -> None:
     text = 'name = "parallel"\nfamily = "python"\n[python]\nclass = "python_spaces:Parallel"\n'
     puzzle: Puzzle = parse_puzzle(text, "parallel.toml")
-    problem = Problem(puzzle, puzzle.body.parse_board("30"), "35", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("30"), "35", "zero")
     for engine in (None, small_engine(problem, parts=1, widest=1)):
         found = solved(problem, engine)
         assert (found.length, found.solutions) == (5, 4**5)
-    behind = Problem(puzzle, puzzle.body.parse_board("35"), "30", "zero")
+    behind = Problem(puzzle, puzzle.definition.parse_board("35"), "30", "zero")
     assert solved(behind).length is None
     assert solved(behind, small_engine(behind, parts=1, widest=1)).length is None

@@ -12,7 +12,7 @@ from farthest.search.deepening import Iteration, deepen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import MoveName
 
 BOARD = (0, 1)

@@ -9,7 +9,7 @@ import numpy
 import pytest
 
 import farthest
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.expansion import forward_space
 from farthest.search.levels import Levels, breadth_first_split, nearest_goal
@@ -31,7 +31,7 @@ def puzzle() -> Puzzle:
 
 
 def problem_of(puzzle: Puzzle, text: str, target: str = "goal") -> Problem:
-    return Problem(puzzle, puzzle.body.parse_board(text), target, "zero")
+    return Problem(puzzle, puzzle.definition.parse_board(text), target, "zero")
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_the_last_move_of_roots_with_one_predecessor(problem: Problem) -> None:
 def test_more_ways_than_64_bits_hold() -> None:
     text = 'name = "parallel"\nfamily = "python"\n[python]\nclass = "python_spaces:Parallel"\n'
     puzzle = parse_puzzle(text, "parallel.toml")
-    problem = Problem(puzzle, puzzle.body.parse_board("0"), "40", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("0"), "40", "zero")
     found = split(problem, 40, 10**6)
     assert found.solutions == 4**40
     assert found.nodes == 160

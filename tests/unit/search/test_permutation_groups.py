@@ -7,8 +7,8 @@ from math import factorial
 import pytest
 
 from every_board import evenly_spread
-from farthest.search.chance import Chance
-from farthest.search.permutation_groups import Group, Permutation, inverse, product
+from farthest.families.permutation.groups import Group, Permutation, inverse, product
+from farthest.random_source import RandomSource
 
 
 def listed(points: int, generators: list[Permutation]) -> set[Permutation]:
@@ -23,10 +23,10 @@ def listed(points: int, generators: list[Permutation]) -> set[Permutation]:
     return found
 
 
-def some_permutation(chance: random.Random, points: int, moved: int) -> Permutation:
+def some_permutation(rng: random.Random, points: int, moved: int) -> Permutation:
     """One that moves so many points at most."""
-    places = chance.sample(range(points), moved)
-    images = chance.sample(places, moved)
+    places = rng.sample(range(points), moved)
+    images = rng.sample(places, moved)
     found = list(range(points))
     for place, image in zip(places, images, strict=True):
         found[place] = image
@@ -35,21 +35,19 @@ def some_permutation(chance: random.Random, points: int, moved: int) -> Permutat
 
 @pytest.mark.parametrize("seed", range(30))
 def test_small_groups(seed: int) -> None:
-    chance = random.Random(seed)
-    points = chance.randrange(1, 7)
-    generators = [
-        some_permutation(chance, points, chance.randrange(points + 1)) for _ in range(chance.randrange(4))
-    ]
+    rng = random.Random(seed)
+    points = rng.randrange(1, 7)
+    generators = [some_permutation(rng, points, rng.randrange(points + 1)) for _ in range(rng.randrange(4))]
     elements = listed(points, generators)
-    first = chance.sample(range(points), chance.randrange(points + 1))
+    first = rng.sample(range(points), rng.randrange(points + 1))
     group = Group(points, generators, first=first)
     assert group.is_whole(10**6)
     assert group.order == len(elements)
     assert [level.point for level in group.levels[: len(first)]] == first
     for _ in range(50):
-        one = some_permutation(chance, points, points)
+        one = some_permutation(rng, points, points)
         assert group.knows(one) == (one in elements)
-        assert group.random(Chance(chance.randrange(1000))) in elements
+        assert group.random(RandomSource(rng.randrange(1000))) in elements
         assert product(one, inverse(one)) == tuple(range(points))
 
 
@@ -72,7 +70,7 @@ def test_what_is_not_known_to_be_whole() -> None:
 
 
 def test_random_elements_are_evenly_spread() -> None:
-    group, chance = Group(5, [(1, 2, 3, 4, 0), (1, 2, 0, 3, 4)]), Chance(5)
-    drawn = Counter(group.random(chance) for _ in range(1200))
+    group, rng = Group(5, [(1, 2, 3, 4, 0), (1, 2, 0, 3, 4)]), RandomSource(5)
+    drawn = Counter(group.random(rng) for _ in range(1200))
     assert len(drawn) == 60
     assert evenly_spread(list(drawn.values()))

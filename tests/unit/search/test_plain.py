@@ -11,12 +11,12 @@ import farthest
 from families import PUZZLES, a_board
 from farthest.errors import PuzzleError, ResourceError
 from farthest.heuristics.contract import UNREACHABLE
-from farthest.puzzles.body import Board
+from farthest.puzzles.definition import Board
 from farthest.search.best_first import a_star
 from farthest.search.plain import search_plain
 from farthest.search.problem import Problem
 from farthest.search.unguided import breadth_first, depth_first
-from farthest.spaces.walking import boards_along
+from farthest.search.walking import boards_along
 from search_models import Zero, answer, play, reached
 
 MEMORY = 2**30
@@ -49,7 +49,7 @@ def misplaced_and_manhattan(board: Board) -> int:
 
 
 def eight(text: str) -> Problem:
-    return Problem(EIGHT, EIGHT.body.parse_board(text), "goal", "zero")
+    return Problem(EIGHT, EIGHT.definition.parse_board(text), "goal", "zero")
 
 
 def test_the_example_of_the_seed() -> None:
@@ -88,7 +88,7 @@ def test_every_family(name: str) -> None:
             if after not in near:
                 near = {**near, after: depth + 1}
     target = list(near)[-1]
-    problem = Problem(puzzle, board, puzzle.body.format_board(target), "zero")
+    problem = Problem(puzzle, board, puzzle.definition.format_board(target), "zero")
     broad = breadth_first(problem, MEMORY)
     assert broad.length is not None
     assert broad.optimal
@@ -111,7 +111,7 @@ def play_one(problem: Problem, moves: tuple[object, ...]) -> Board:
 def test_counts_are_those_of_a_plain_program() -> None:
     """Of a breadth-first search the boards taken are all nearer ones, some as near as the target, and it."""
     puzzle = farthest.load_puzzle("sliding-2x3")
-    problem = Problem(puzzle, puzzle.body.parse_board("4 5 0 / 1 2 3"), "goal", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("4 5 0 / 1 2 3"), "goal", "zero")
     model = reached(puzzle, problem.board)
     found = breadth_first(problem, MEMORY)
     assert answer(problem, model) == (found.length, model.ways[problem.targets()[0]])
@@ -127,7 +127,7 @@ def test_counts_are_those_of_a_plain_program() -> None:
 
 def test_what_cannot_be_solved() -> None:
     puzzle = farthest.load_puzzle("sliding-2x3")
-    problem = Problem(puzzle, puzzle.body.parse_board("0 2 1 / 3 4 5"), "goal", "zero")
+    problem = Problem(puzzle, puzzle.definition.parse_board("0 2 1 / 3 4 5"), "goal", "zero")
     for found in (
         breadth_first(problem, MEMORY),
         depth_first(problem, MEMORY),
@@ -141,7 +141,7 @@ def test_what_cannot_be_solved() -> None:
 def test_a_heuristic_that_is_not_consistent_opens_boards_again() -> None:
     """Distances, but 0 at some boards: never too much, so the way is a shortest one all the same."""
     puzzle = farthest.load_puzzle("sliding-2x3")
-    goal = puzzle.body.origin_boards[0][0]
+    goal = puzzle.definition.origin_boards[0][0]
     depths = reached(puzzle, goal).depths  # moves can be taken back
     hardest = max(depths, key=lambda board: depths[board])
     rated = Rated(consistent=False, of=lambda board: 0 if sum(board[::2]) % 3 else depths[board])

@@ -9,11 +9,11 @@ import pytest
 import farthest
 from every_board import evenly_spread, joined_to
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.body import WILDCARD
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.search.chance import Chance
+from farthest.random_source import RandomSource
 from farthest.search.problem import targets
 from farthest.search.random_boards import random_boards, random_stream
 from farthest.search.solvable import why_unsolvable
@@ -59,14 +59,16 @@ def test_each_board_has_the_same_chance(name: str) -> None:
 
 def test_the_same_boards_for_ever() -> None:
     """If these change, a seed means other boards than it did: say so in the changelog."""
-    boards = [load("15-puzzle").body.format_board(board) for board in random_boards(load("15-puzzle"), 2, 7)]
+    boards = [
+        load("15-puzzle").definition.format_board(board) for board in random_boards(load("15-puzzle"), 2, 7)
+    ]
     assert boards == [
         "9 4 13 8 / 7 11 3 1 / 6 14 12 5 / 0 15 2 10",
         "4 1 11 13 / 12 2 5 0 / 9 10 6 8 / 3 14 15 7",
     ]
-    chance = Chance(1)
-    assert [chance.below(10) for _ in range(8)] == [7, 6, 3, 0, 9, 7, 8, 2]
-    assert [chance.below(10**30) for _ in range(2)] == [
+    rng = RandomSource(1)
+    assert [rng.below(10) for _ in range(8)] == [7, 6, 3, 0, 9, 7, 8, 2]
+    assert [rng.below(10**30) for _ in range(2)] == [
         614794336738076691050613883315,
         805320680565209237359147484217,
     ]
@@ -78,8 +80,8 @@ def test_seeds() -> None:
     assert random_boards(puzzle, 7, 5) == boards[:7]
     assert random_boards(puzzle, 20, 6) != boards
     assert random_boards(puzzle, 0, 5) == []
-    assert list(islice(random_stream(puzzle, Chance(5)), 3)) == boards[:3]
-    assert farthest.random_boards("8-puzzle", 7, seed=5) == puzzle.body.texts(
+    assert list(islice(random_stream(puzzle, RandomSource(5)), 3)) == boards[:3]
+    assert farthest.random_boards("8-puzzle", 7, seed=5) == puzzle.definition.texts(
         np.array(boards[:7], dtype=np.uint8)
     )
     with pytest.raises(ValueError, match="seed -1: expected 0 or more"):
@@ -88,26 +90,26 @@ def test_seeds() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 7, 2**53, 2**53 + 1, 2**60 - 1, 10**40])
 def test_numbers_below_a_limit(limit: int) -> None:
-    chance = Chance(11)
-    drawn = [chance.below(limit) for _ in range(300)]
+    rng = RandomSource(11)
+    drawn = [rng.below(limit) for _ in range(300)]
     assert min(drawn) >= 0
     assert max(drawn) < limit
     tenths = Counter(min(number * 10 // limit, 9) for number in drawn)
     assert limit < 10 or evenly_spread([tenths[tenth] for tenth in range(10)])
     with pytest.raises(ValueError, match="limit 0"):
-        chance.below(0)
+        rng.below(0)
 
 
 def test_choices_and_orders() -> None:
-    chance = Chance(2)
-    assert evenly_spread(list(Counter(chance.chosen("abc") for _ in range(300)).values()))
-    weighed = Counter(chance.weighed([1, 0, 3]) for _ in range(400))
+    rng = RandomSource(2)
+    assert evenly_spread(list(Counter(rng.chosen("abc") for _ in range(300)).values()))
+    weighed = Counter(rng.weighed([1, 0, 3]) for _ in range(400))
     assert evenly_spread([3 * weighed[0], weighed[2]])
     assert weighed[1] == 0
     orders = Counter[str]()
     for _ in range(600):
         values = list("abc")
-        chance.shuffle(values)
+        rng.shuffle(values)
         orders["".join(values)] += 1
     assert len(orders) == 6
     assert evenly_spread(list(orders.values()))
@@ -132,4 +134,6 @@ def test_large_puzzles(name: str) -> None:
     boards = random_boards(puzzle, 5, 1)
     assert len(set(boards)) == 5
     goals = targets(puzzle, "goal")
-    assert all(why_unsolvable(puzzle, puzzle.body.check_board(board), goals) is None for board in boards)
+    assert all(
+        why_unsolvable(puzzle, puzzle.definition.check_board(board), goals) is None for board in boards
+    )

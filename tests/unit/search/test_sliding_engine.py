@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 import farthest
 from farthest import _kernel
+from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import Component, Heuristic, PatternTable
 from farthest.heuristics.registry import open_heuristic
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import sliding
 from farthest.search.contract import Node, Piece
 from farthest.search.deepening import Deepened, deepen
 from farthest.search.expansion import forward_space, least
@@ -48,7 +48,7 @@ def open_problem(name: str, text: str, heuristic: str = "zero") -> Problem:
     """``name``: of a puzzle, perhaps followed by `` to BOARD``."""
     name, _, target = name.partition(" to ")
     puzzle = parse_puzzle(ONE_WAY, "one-way.toml") if name == "one-way" else farthest.load_puzzle(name)
-    return Problem(puzzle, puzzle.body.parse_board(text), target or "goal", heuristic)
+    return Problem(puzzle, puzzle.definition.parse_board(text), target or "goal", heuristic)
 
 
 def open_engine(problem: Problem, heuristic: Heuristic | None = None) -> SlidingEngine:
@@ -97,9 +97,9 @@ def judging(problem: Problem, heuristic: Heuristic) -> Callable[[Board], tuple[b
 
 @lru_cache
 def sources(puzzle: Puzzle, blank: int) -> list[int]:
-    body = sliding(puzzle)
-    both = {a + b - blank for a, b in body.edges if blank in (a, b)}
-    return sorted(both | {a for a, b in body.arcs if b == blank})
+    definition = sliding(puzzle)
+    both = {a + b - blank for a, b in definition.edges if blank in (a, b)}
+    return sorted(both | {a for a, b in definition.arcs if b == blank})
 
 
 def in_pieces(engine: SlidingEngine, node: Node, bound: int, budget: int) -> Piece:
@@ -212,7 +212,7 @@ class Patterns:
     consistent = False
 
     def __init__(self, puzzle: Puzzle) -> None:
-        goal = puzzle.body.origin_boards[0][0]
+        goal = puzzle.definition.origin_boards[0][0]
         reach = [sources(puzzle, cell) for cell in range(9)]
         self.costs = {labels: additive(9, labels, goal, reach) for labels in ((3, 1, 2, 5), (4, 6, 7, 8))}
         self.mirror = tuple(cell % 3 * 3 + cell // 3 for cell in range(9))

@@ -5,13 +5,13 @@ import pytest
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
+from farthest.puzzles.solvable import UndecidedError
+from farthest.random_source import RandomSource
 from farthest.search import component
-from farthest.search.chance import Chance
 from farthest.search.problem import targets
 from farthest.search.solvable import draw_solvable, why_unsolvable
-from farthest.search.solvable_contract import UndecidedError
 
 
 def puzzle_of(family: str, table: str) -> Puzzle:
@@ -74,7 +74,7 @@ def test_every_board(family: str, table: str) -> None:
 )
 def test_reasons(name: str, board: str, begins: str) -> None:
     puzzle = load(name)
-    reason = why_unsolvable(puzzle, puzzle.body.parse_board(board), targets(puzzle, "goal"))
+    reason = why_unsolvable(puzzle, puzzle.definition.parse_board(board), targets(puzzle, "goal"))
     assert reason is not None
     assert reason.startswith(begins)
     assert "\n" not in reason
@@ -82,7 +82,7 @@ def test_reasons(name: str, board: str, begins: str) -> None:
 
 def test_a_board_with_as_many_pegs_as_the_target() -> None:
     puzzle = puzzle_of("pegs", PEGS["line"])
-    reason = why_unsolvable(puzzle, puzzle.body.parse_board("o......"), targets(puzzle, "goal"))
+    reason = why_unsolvable(puzzle, puzzle.definition.parse_board("o......"), targets(puzzle, "goal"))
     assert str(reason).startswith("pegs: the target has as many pegs, 1, in other holes")
 
 
@@ -95,8 +95,8 @@ def test_puzzles_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at = [board for board, reason in reasons.items() if reason.startswith("no moves lead")]
     assert looked_at
     assert all(reasons[board].endswith("that can be reached from it were looked at") for board in looked_at)
-    draw, chance = draw_solvable(puzzle), Chance(1)
-    assert {draw(chance) for _ in range(20 * len(solvable))} == solvable
+    draw, rng = draw_solvable(puzzle), RandomSource(1)
+    assert {draw(rng) for _ in range(20 * len(solvable))} == solvable
     monkeypatch.setattr(component, "MOST_LOOKED_AT", 0)
     monkeypatch.setattr(component, "MOST_DRAWN", 0)
     assert all(why_unsolvable(puzzle, board, goals) is None for board in looked_at), "it is not known"
@@ -107,7 +107,7 @@ def test_puzzles_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", ["Ring", "Doubling", "OneWay"])
 def test_spaces_of_users(name: str) -> None:
     puzzle = puzzle_of("python", f'class = "python_spaces:{name}"')
-    board, target = (puzzle.body.parse_board(text) for text in ("1", "2"))
+    board, target = (puzzle.definition.parse_board(text) for text in ("1", "2"))
     assert why_unsolvable(puzzle, board, [target]) is None
     with pytest.raises(PuzzleError, match="it has no goal; name a board with --to"):
         draw_solvable(puzzle)
@@ -115,7 +115,7 @@ def test_spaces_of_users(name: str) -> None:
         with pytest.raises(UndecidedError, match="is known only from a map"):
             draw_solvable(puzzle, "2")
     else:
-        assert draw_solvable(puzzle, "2")(Chance(1)) in joined_to(puzzle, "2")
+        assert draw_solvable(puzzle, "2")(RandomSource(1)) in joined_to(puzzle, "2")
 
 
 def test_additive_patterns() -> None:

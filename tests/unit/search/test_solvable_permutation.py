@@ -6,16 +6,16 @@ import pytest
 
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
-from farthest.puzzles.body import Board
+from farthest.families.permutation import moved_pieces
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.solvable import PermutationBoards
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
-from farthest.puzzles.permutation import permutation
-from farthest.search import moved_pieces
-from farthest.search.chance import Chance
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.solvable import UndecidedError
+from farthest.random_source import RandomSource
 from farthest.search.problem import targets
 from farthest.search.solvable import why_unsolvable
-from farthest.search.solvable_contract import UndecidedError
-from farthest.search.solvable_permutation import PermutationBoards
 from permutations import cycles, moved, pieces, puzzle_of
 
 SWAP = ([1, 0, 2, 3, 4], [0] * 5)
@@ -64,47 +64,45 @@ def test_puzzles_by_name(name: str) -> None:
 @pytest.mark.parametrize("name", ["cube-2x2x2-htm", "dino-cube", "skewb", "pyraminx"])
 def test_large_puzzles(name: str) -> None:
     """Boards some moves from the goal can be solved; with two pieces exchanged, or one turned, most cannot."""
-    puzzle, chance = load(name), random.Random(1)
-    body, goals, refused = permutation(puzzle), targets(puzzle, "goal"), 0
+    puzzle, rng = load(name), random.Random(1)
+    definition, goals, refused = permutation(puzzle), targets(puzzle, "goal"), 0
     boards = PermutationBoards(puzzle, goals)
     for _ in range(20):
         board = goals[0]
         for _ in range(30):
-            board = moved(body, chance.choice(body.generators), board)
+            board = moved(definition, rng.choice(definition.generators), board)
         assert boards.why_not(board) is None
-        assert boards.why_not(boards.draw(Chance(chance.randrange(1000)))) is None
-        orbit = chance.choice([number for number, slots in enumerate(body.orbits) if len(slots) > 1])
+        assert boards.why_not(boards.draw(RandomSource(rng.randrange(1000)))) is None
+        orbit = rng.choice([number for number, slots in enumerate(definition.orbits) if len(slots) > 1])
         other = list(board)
-        a, b = body.orbits[orbit][:2]
-        if body.moduli[orbit] > 1:
-            other[body.slots + a] = (other[body.slots + a] + 1) % body.moduli[orbit]
+        a, b = definition.orbits[orbit][:2]
+        if definition.moduli[orbit] > 1:
+            other[definition.slots + a] = (other[definition.slots + a] + 1) % definition.moduli[orbit]
         else:
             other[a], other[b] = other[b], other[a]
         refused += boards.why_not(tuple(other)) is not None
     assert refused >= 10
 
 
-def some_puzzle(chance: random.Random) -> Puzzle | None:
+def some_puzzle(rng: random.Random) -> Puzzle | None:
     """A set or two, moves that permute and turn them in part; None: no move does anything."""
     sets = []
-    for _ in range(chance.choice((1, 1, 2))):
-        modulus, count = chance.choice((1, 1, 2, 3)), chance.randrange(1, 5)
-        text = (
-            "".join(chance.choice("ABCD") for _ in range(count)) if chance.random() < 0.5 else "ABCD"[:count]
-        )
-        ignore = "".join(sign for sign in sorted(set(text)) if modulus > 1 and chance.random() < 0.2)
+    for _ in range(rng.choice((1, 1, 2))):
+        modulus, count = rng.choice((1, 1, 2, 3)), rng.randrange(1, 5)
+        text = "".join(rng.choice("ABCD") for _ in range(count)) if rng.random() < 0.5 else "ABCD"[:count]
+        ignore = "".join(sign for sign in sorted(set(text)) if modulus > 1 and rng.random() < 0.2)
         sets.append(pieces(text, modulus, ignore))
     slots = sum(len(each.pieces) for each in sets)
     moves: list[tuple[list[int], list[int]]] = []
-    for _ in range(chance.choice((1, 2, 3))):
+    for _ in range(rng.choice((1, 2, 3))):
         to: list[int] = []
         delta: list[int] = []
         for each in sets:
             here = list(range(len(to), len(to) + len(each.pieces)))
-            if chance.random() < 0.7:
-                chance.shuffle(here)
+            if rng.random() < 0.7:
+                rng.shuffle(here)
             to += here
-            delta += [chance.randrange(each.modulus) if chance.random() < 0.4 else 0 for _ in here]
+            delta += [rng.randrange(each.modulus) if rng.random() < 0.4 else 0 for _ in here]
         if (to, delta) != (list(range(slots)), [0] * slots) and (to, delta) not in moves:
             moves.append((to, delta))
     try:
@@ -114,11 +112,11 @@ def some_puzzle(chance: random.Random) -> Puzzle | None:
 
 
 def check_some(seed: int, count: int) -> None:
-    chance = random.Random(seed)
-    for puzzle in filter(None, (some_puzzle(chance) for _ in range(count))):
+    rng = random.Random(seed)
+    for puzzle in filter(None, (some_puzzle(rng) for _ in range(count))):
         if permutation(puzzle).arrangements() <= 3000:
             boards = every_board(puzzle)
-            check(puzzle, chance.sample(boards, min(len(boards), 200)))
+            check(puzzle, rng.sample(boards, min(len(boards), 200)))
 
 
 def test_some_puzzles() -> None:
@@ -136,7 +134,7 @@ def test_a_group_that_cannot_be_known_whole(monkeypatch: pytest.MonkeyPatch) -> 
     puzzle = PUZZLES["ring"]
     boards = PermutationBoards(puzzle, targets(puzzle, "goal"))
     assert boards.why_not((1, 2, 3, 4, 0)) is None
-    for asked in (lambda: boards.why_not((1, 0, 2, 3, 4)), lambda: boards.draw(Chance(1))):
+    for asked in (lambda: boards.why_not((1, 0, 2, 3, 4)), lambda: boards.draw(RandomSource(1))):
         with pytest.raises(UndecidedError, match="the group is not known whole"):
             asked()
 

@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 from every_board import every_board, joined_to
-from farthest.puzzles.body import WILDCARD, Board
+from farthest.families.sliding import blank_walks
+from farthest.families.sliding import solvable as solvable_sliding
+from farthest.families.sliding.classes import classes_of
+from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Puzzle
+from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.grid import components
-from farthest.puzzles.sliding import sliding
-from farthest.search import blank_walks, solvable_sliding
-from farthest.search.chance import Chance
+from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.solvable import UndecidedError
+from farthest.random_source import RandomSource
 from farthest.search.problem import targets
-from farthest.search.sliding_classes import classes_of
 from farthest.search.solvable import why_unsolvable
-from farthest.search.solvable_contract import UndecidedError
 from naive import moves
 from strategies import make_puzzle
 
@@ -118,7 +119,7 @@ def check_classes(puzzle: Puzzle) -> bool:
         return False
     links = joined(puzzle)
     assert all((boards.why_not(board) is None) == (board in links[goal]) for board in links)
-    assert boards.draw(Chance(1)) in links[goal]
+    assert boards.draw(RandomSource(1)) in links[goal]
     classes = classes_of(sliding(puzzle))
     if classes is not None:
         parts = {frozenset(seen) for seen in links.values()}
@@ -130,33 +131,33 @@ def check_classes(puzzle: Puzzle) -> bool:
     return True
 
 
-def some_graph(chance: random.Random, most: int) -> Puzzle | None:
+def some_graph(rng: random.Random, most: int) -> Puzzle | None:
     """A connected graph with some one-way passages, blanks and equal pieces; None: these are no such graph."""
-    cells = chance.randrange(2, most + 1)
+    cells = rng.randrange(2, most + 1)
     pairs: list[tuple[int, int]] = list(combinations(range(cells), 2))
-    chosen = chance.sample(pairs, min(len(pairs), chance.randrange(cells - 1, cells + 3)))
+    chosen = rng.sample(pairs, min(len(pairs), rng.randrange(cells - 1, cells + 3)))
     if len(components(cells, chosen)) > 1:
         return None
-    arcs = [(b, a) if chance.random() < 0.5 else (a, b) for a, b in chosen if chance.random() < 0.1]
+    arcs = [(b, a) if rng.random() < 0.5 else (a, b) for a, b in chosen if rng.random() < 0.1]
     edges = [pair for pair in chosen if pair not in arcs and (pair[1], pair[0]) not in arcs]
-    blanks = min(chance.choice((1, 1, 2, 3)), cells - 1)
-    goal = [0] * blanks + [chance.randrange(1, cells) for _ in range(cells - blanks)]
+    blanks = min(rng.choice((1, 1, 2, 3)), cells - 1)
+    goal = [0] * blanks + [rng.randrange(1, cells) for _ in range(cells - blanks)]
     kinds = {label: number for number, label in enumerate(sorted(set(goal)))}
     goal = [kinds[label] for label in goal]
-    chance.shuffle(goal)
+    rng.shuffle(goal)
     return make_puzzle(edges=tuple(edges), arcs=tuple(arcs), goals=[goal])
 
 
 def test_some_graphs() -> None:
-    chance = random.Random(1)
-    puzzles = [puzzle for puzzle in (some_graph(chance, 5) for _ in range(60)) if puzzle]
+    rng = random.Random(1)
+    puzzles = [puzzle for puzzle in (some_graph(rng, 5) for _ in range(60)) if puzzle]
     assert sum(map(check_classes, puzzles)) > 15
 
 
 @pytest.mark.slow
 def test_many_graphs() -> None:
-    chance = random.Random(2)
-    puzzles = [puzzle for puzzle in (some_graph(chance, 6) for _ in range(600)) if puzzle]
+    rng = random.Random(2)
+    puzzles = [puzzle for puzzle in (some_graph(rng, 6) for _ in range(600)) if puzzle]
     assert sum(map(check_classes, puzzles)) > 150
 
 
@@ -172,7 +173,7 @@ def test_many_graphs() -> None:
 )
 def test_reasons(name: str, board: str, begins: str) -> None:
     puzzle = load(name)
-    reason = why_unsolvable(puzzle, puzzle.body.parse_board(board), targets(puzzle, "goal"))
+    reason = why_unsolvable(puzzle, puzzle.definition.parse_board(board), targets(puzzle, "goal"))
     assert reason is not None
     assert reason.startswith(begins)
     assert "\n" not in reason
@@ -217,11 +218,11 @@ def test_blanks_of_too_many_places(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_target_of_the_users() -> None:
     puzzle = load("8-puzzle")
-    board, other = (puzzle.body.parse_board(text) for text in ("867254301", "123456870"))
+    board, other = (puzzle.definition.parse_board(text) for text in ("867254301", "123456870"))
     assert why_unsolvable(puzzle, board, targets(puzzle, "123456780")) is None
     assert why_unsolvable(puzzle, board, [other]) is not None
     assert why_unsolvable(puzzle, board, [other, board]) is None
-    assert why_unsolvable(puzzle, board, [other, puzzle.body.parse_board("213456780")]) is not None
+    assert why_unsolvable(puzzle, board, [other, puzzle.definition.parse_board("213456780")]) is not None
     ring = PUZZLES["ring"]
     reason = why_unsolvable(ring, (0, 1, 2, 4, 3), [(0, 1, 2, 3, 4), (0, 1, 3, 2, 4)])
     assert reason is not None

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import PuzzleError, ResourceError, StorageError
-from farthest.puzzles.blocks import blocks
-from farthest.puzzles.body import WILDCARD, Board
+from farthest.families.blocks.definition import blocks
 from farthest.puzzles.catalogue import load, names
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
@@ -57,20 +57,20 @@ class Naive:
     """Pieces as sets of squares that are tried in all places."""
 
     def __init__(self, puzzle: Puzzle) -> None:
-        self.body, self.metric = blocks(puzzle), puzzle.metric
+        self.definition, self.metric = blocks(puzzle), puzzle.metric
         self.cell_at = {
-            (r, c): n for r, row in enumerate(self.body.rows) for c, n in enumerate(row) if n >= 0
+            (r, c): n for r, row in enumerate(self.definition.rows) for c, n in enumerate(row) if n >= 0
         }
 
     def piece(self, label: int, first: tuple[int, int]) -> frozenset[tuple[int, int]]:
-        return frozenset((first[0] + r, first[1] + c) for r, c in self.body.kinds[label - 1].shape)
+        return frozenset((first[0] + r, first[1] + c) for r, c in self.definition.kinds[label - 1].shape)
 
     def may_stand(self, label: int, squares: frozenset[tuple[int, int]]) -> bool:
-        kind = self.body.kinds[label - 1]
+        kind = self.definition.kinds[label - 1]
         open_to = {"", *kind.exits}
         if kind.line >= 0 and {square[kind.ways == 3] for square in squares} != {kind.line}:
             return False
-        return all(s in self.cell_at and self.body.signs[self.cell_at[s]] in open_to for s in squares)
+        return all(s in self.cell_at and self.definition.signs[self.cell_at[s]] in open_to for s in squares)
 
     def pieces(self, board: Board) -> list[tuple[int, frozenset[tuple[int, int]]]]:
         """In reading order."""
@@ -95,7 +95,7 @@ class Naive:
         for i, (label, squares) in enumerate(pieces):
             others = {square for j, (_, other) in enumerate(pieces) if j != i for square in other}
             same = [other for kind, other in pieces if kind == label]
-            tokens = self.body.kinds[label - 1].tokens
+            tokens = self.definition.kinds[label - 1].tokens
             token = tokens[same.index(squares)]
             if tokens.count(token) > 1:
                 token += f" at {min(squares)[0] + 1},{min(squares)[1] + 1}"
@@ -110,7 +110,9 @@ class Naive:
     def reached(
         self, label: int, squares: frozenset[tuple[int, int]], others: set[tuple[int, int]]
     ) -> set[frozenset[tuple[int, int]]]:
-        open_ways = [way for i, way in enumerate(WAYS.values()) if self.body.kinds[label - 1].ways >> i & 1]
+        open_ways = [
+            way for i, way in enumerate(WAYS.values()) if self.definition.kinds[label - 1].ways >> i & 1
+        ]
 
         def one_step(
             piece: frozenset[tuple[int, int]], way: tuple[int, int]
@@ -143,11 +145,11 @@ class Naive:
 
     def matching(self, goal: Board) -> set[Board]:
         """All boards with the goal's pieces, from all sets of places."""
-        labels = range(1, len(self.body.kinds) + 1)
+        labels = range(1, len(self.definition.kinds) + 1)
         sets = []
         for label in labels:
             places = [p for s in self.cell_at if self.may_stand(label, p := self.piece(label, s))]
-            count = len(self.body.kinds[label - 1].tokens)
+            count = len(self.definition.kinds[label - 1].tokens)
             sets.append([[(label, p) for p in chosen] for chosen in combinations(places, count)])
         found = set()
         for chosen in product(*sets):
@@ -209,12 +211,12 @@ def check(puzzle: Puzzle, origin: Origin | None = None) -> list[int]:
     assert space.encode(none).tobytes() == model.codes(none).tobytes() == b"\xff" * space.code_bytes
     restored = compile_space(puzzle, origin, space.layout_fields())
     assert restored.encode(boards).tolist() == codes.tolist()
-    assert puzzle.body.texts(boards) == [puzzle.body.format_board(board) for board in listed]
-    assert puzzle.body.parse_boards(puzzle.body.texts(boards)) == boards.tobytes()
-    assert puzzle.body.first_wrong(boards) is None
+    assert puzzle.definition.texts(boards) == [puzzle.definition.format_board(board) for board in listed]
+    assert puzzle.definition.parse_boards(puzzle.definition.texts(boards)) == boards.tobytes()
+    assert puzzle.definition.first_wrong(boards) is None
     for board in listed:
-        assert puzzle.body.parse_board(puzzle.body.format_board(board)) == board
-        assert puzzle.body.check_board(board) == board
+        assert puzzle.definition.parse_board(puzzle.definition.format_board(board)) == board
+        assert puzzle.definition.check_board(board) == board
     return [len(layer) for layer in layers]
 
 
@@ -230,7 +232,7 @@ def test_naive_with_codes_of_16_bytes(metric: str) -> None:
     space = scatter(compile_space(puzzle))
     assert space.code_bytes == 16
     assert sum(check(puzzle)) == 30
-    assert puzzle.body.arrangements() > 2**64
+    assert puzzle.definition.arrangements() > 2**64
     codes = [bytes(code).ljust(16, b"\0") for code in np.concatenate(layers_of(space)).tolist()]
     model = model_of(puzzle, puzzle.origin, space.layout_fields())
     as_text = model.codes(space.decode(np.array(codes, dtype="S16")))
@@ -253,9 +255,9 @@ def test_goals_stand_for_all_boards_that_match(table: str, direction: Any) -> No
     origin = Origin(direction, "goal")
     space = compile_space(puzzle, origin)
     naive = Naive(puzzle)
-    goals, _ = puzzle.body.origin_boards
+    goals, _ = puzzle.definition.origin_boards
     assert set(space.origins) == {board for goal in goals for board in naive.matching(goal)}
-    assert puzzle.body.at_goal(np.array(space.origins, dtype=np.uint8)).all()
+    assert puzzle.definition.at_goal(np.array(space.origins, dtype=np.uint8)).all()
     check(puzzle, origin)
 
 
@@ -286,7 +288,7 @@ def test_the_nineteen_boards() -> None:
         layers = layers_of(space)[:3]
         assert [len(layer) for layer in layers] == sizes
         near[metric] = [
-            puzzle.body.format_board(board) for layer in layers for board in boards_of(space, layer)
+            puzzle.definition.format_board(board) for layer in layers for board in boards_of(space, layer)
         ]
     assert near["move"][0] == "2113/2113/4665/4775/7007"
     assert set(near["move"]) == set(near["slide"])
@@ -310,7 +312,7 @@ def test_published_answers(name: str) -> None:
     puzzle = load(name)
     space = compile_space(puzzle)
     layers = layers_of(space)
-    goal = next(d for d, layer in enumerate(layers) if puzzle.body.at_goal(space.decode(layer)).any())
+    goal = next(d for d, layer in enumerate(layers) if puzzle.definition.at_goal(space.decode(layer)).any())
     assert puzzle.known
     for known in puzzle.known:
         assert known.states in (None, sum(map(len, layers)))
@@ -324,7 +326,7 @@ def test_pieces_never_leave_their_lines() -> None:
     space = compile_space(puzzle)
     assert sizes[0] < 100_000
     assert len(sizes) > 60
-    assert puzzle.body.arrangements() == 75_000_000
+    assert puzzle.definition.arrangements() == 75_000_000
     assert space.why_unreachable(space.origins[0]) is None
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.puzzles.body import Board
+from farthest.families.hanoi.definition import hanoi
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.hanoi import hanoi
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from space_battery import check_dense, distance, space_layers
 

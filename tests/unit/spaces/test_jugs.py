@@ -2,25 +2,25 @@
 
 import pytest
 
-from farthest.puzzles.body import Board
+from farthest.families.jugs.definition import amounts, board_of, jugs
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.jugs import amounts, board_of, jugs
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from space_battery import check_dense, distance, space_layers
 
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """Fill, empty and pour, where something changes."""
-    body, held = jugs(puzzle), amounts(board)
+    definition, held = jugs(puzzle), amounts(board)
     found = []
-    for a, capacity in enumerate(body.capacities):
-        if "fill" in body.moves:
+    for a, capacity in enumerate(definition.capacities):
+        if "fill" in definition.moves:
             found.append((f"fill {a + 1}", [capacity if jug == a else n for jug, n in enumerate(held)]))
-        if "empty" in body.moves:
+        if "empty" in definition.moves:
             found.append((f"empty {a + 1}", [0 if jug == a else n for jug, n in enumerate(held)]))
-        for b, room in enumerate(body.capacities):
-            if a != b and "pour" in body.moves:
+        for b, room in enumerate(definition.capacities):
+            if a != b and "pour" in definition.moves:
                 after = list(held)
                 while after[a] > 0 and after[b] < room:
                     after[a] -= 1

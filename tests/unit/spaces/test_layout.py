@@ -11,7 +11,7 @@ import naive
 from arrangements import arrangement_space
 from farthest.errors import ResourceError, StorageError
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.puzzle import Origin
 from farthest.spaces.contract import NO_KEY
 from farthest.spaces.layout import Layout
 from strategies import grid_rows, make_puzzle, puzzles
@@ -22,11 +22,11 @@ def test_chosen_layouts_give_every_reachable_board_a_key(puzzle: Any) -> None:
     space = arrangement_space(puzzle)
     layout = space.layout.to_dict()
     assert layout["version"] == 1
-    assert sorted(layout["slots"]) == list(range(puzzle.body.cells))
+    assert sorted(layout["slots"]) == list(range(puzzle.definition.cells))
     assert layout["classes"][0] == 0
-    assert sorted(layout["classes"]) == list(range(len(puzzle.body.counts)))
-    assert list(layout["counts"]) == [puzzle.body.counts[label] for label in layout["classes"]]
-    assert Layout.from_dict(layout, puzzle.body.counts) == space.layout
+    assert sorted(layout["classes"]) == list(range(len(puzzle.definition.counts)))
+    assert list(layout["counts"]) == [puzzle.definition.counts[label] for label in layout["classes"]]
+    assert Layout.from_dict(layout, puzzle.definition.counts) == space.layout
     reached = np.array(list(naive.distances(puzzle)), dtype=np.uint8)
     keys = space.encode(reached)
     assert keys.max() < space.keys

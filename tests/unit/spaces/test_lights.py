@@ -6,12 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from farthest.coordinator.enumeration import enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.puzzles.body import Board
+from farthest.families.lights.definition import lights
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.lights import lights
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from space_battery import check_dense, space_layers
@@ -19,13 +19,13 @@ from space_battery import check_dense, space_layers
 
 def naive_moves(puzzle: Puzzle, board: Board) -> list[tuple[str, Board]]:
     """Each lamp pressed once, or up to one time less than there are colours."""
-    body = lights(puzzle)
+    definition = lights(puzzle)
     found = []
-    for lamp, press in enumerate(body.presses):
+    for lamp, press in enumerate(definition.presses):
         after = list(board)
-        for times in range(1, body.colours if puzzle.metric == "multi" else 2):
+        for times in range(1, definition.colours if puzzle.metric == "multi" else 2):
             for other in press:
-                after[other] = (after[other] + 1) % body.colours
+                after[other] = (after[other] + 1) % definition.colours
             if press:
                 found.append((f"press {lamp}" + (f" ×{times}" if times > 1 else ""), tuple(after)))
     return found
@@ -68,15 +68,15 @@ def test_why_unreachable(table: str) -> None:
     puzzle = puzzle_of(table)
     space = compile_space(puzzle, Origin())
     reached = {board for layer in space_layers(puzzle, Origin()) for board in layer}
-    body = lights(puzzle)
+    definition = lights(puzzle)
     unreached = 0
-    for board in product(range(body.colours), repeat=body.cells):
-        if body.colours in (2, 3, 5):
+    for board in product(range(definition.colours), repeat=definition.cells):
+        if definition.colours in (2, 3, 5):
             reason = space.why_unreachable(board)
             # The sums of an invariant may each occur at some origin though no origin has them all.
             assert reason is None if board in reached else reason is not None or len(space.origins) > 1
             unreached += board not in reached
-    assert unreached or body.colours == 4 or len(reached) == body.colours**body.cells
+    assert unreached or definition.colours == 4 or len(reached) == definition.colours**definition.cells
 
 
 def coset_layers(presses: tuple[tuple[int, ...], ...]) -> list[int]:

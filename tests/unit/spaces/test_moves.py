@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import naive
 from arrangements import arrangement_space
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import sliding
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.moves import Move
 from strategies import grid_rows, make_puzzle, puzzles
 

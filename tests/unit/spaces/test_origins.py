@@ -8,11 +8,11 @@ from hypothesis import given
 import naive
 from arrangements import arrangement_space
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.body import WILDCARD
+from farthest.families.sliding.definition import sliding
+from farthest.families.sliding.space import MAX_ORIGINS, origin_boards
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.sliding import sliding
-from farthest.spaces.sliding import MAX_ORIGINS, origin_boards
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
 from strategies import grid_rows, make_puzzle, puzzles
 
 

@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 
 from farthest import _kernel
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.errors import BoardError, PuzzleError, ResourceError
+from farthest.families.sliding.definition import Sliding
+from farthest.families.sliding.pattern_space import PatternSpace
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
 from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.sliding import Sliding
 from farthest.spaces import compile_space
-from farthest.spaces.pattern import PatternSpace
-from farthest.worker.pattern_memory import PatternStore
-from farthest.worker.step import step
+from farthest.stores.memory.pattern_store import PatternStore
+from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
-    from farthest.puzzles.body import Board
+    from farthest.puzzles.definition import Board
 
 ISAS = _kernel.available_isas()
 
@@ -46,14 +46,16 @@ def graph(name: str) -> Puzzle:
 @lru_cache
 def naive(parent: Puzzle, labels: tuple[int, ...], origin: Origin) -> dict[Board, int]:
     """The least cost over all places of the blank, by placement: a 0-1 search over placements and blanks."""
-    body = parent.body
-    assert isinstance(body, Sliding)
-    ways = {*body.edges, *((b, a) for a, b in body.edges), *body.arcs}
+    definition = parent.definition
+    assert isinstance(definition, Sliding)
+    ways = {*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs}
     if origin.direction == "to":
         ways = {(b, a) for a, b in ways}
-    back = {end: [start for start, to in ways if to == end] for end in range(body.cells)}
+    back = {end: [start for start, to in ways if to == end] for end in range(definition.cells)}
     costs: dict[tuple[Board, int], int] = {}
-    queue = deque((0, tuple(goal.index(label) for label in labels), goal.index(0)) for goal in body.goals)
+    queue = deque(
+        (0, tuple(goal.index(label) for label in labels), goal.index(0)) for goal in definition.goals
+    )
     while queue:
         cost, pieces, blank = queue.popleft()
         if (pieces, blank) in costs:
@@ -178,9 +180,9 @@ def parent_with_goal(parent: Puzzle, cells: tuple[int, int], blank: int) -> Puzz
     goal[cells[0]], goal[cells[1]] = 1, 2
     others = iter(range(3, 6))
     goal = [label or (0 if cell == blank else next(others)) for cell, label in enumerate(goal)]
-    body = parent.body
-    assert isinstance(body, Sliding)
-    return replace(parent, body=replace(body, goals=(tuple(goal),)))
+    definition = parent.definition
+    assert isinstance(definition, Sliding)
+    return replace(parent, definition=replace(definition, goals=(tuple(goal),)))
 
 
 def test_what_is_too_large_is_refused() -> None:

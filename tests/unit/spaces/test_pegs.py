@@ -8,17 +8,17 @@ import pytest
 
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, StorageError
-from farthest.puzzles.body import Board
+from farthest.families.pegs.definition import pegs
+from farthest.families.pegs.layout import choose_layout, parities
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.pegs import pegs
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, Space, gather, scatter
-from farthest.spaces.pegs_layout import choose_layout, parities
+from farthest.stores.memory.gather_store import MemoryStore
 from farthest.verify.models.pegs import model
-from farthest.worker.memory import MemoryStore
-from farthest.worker.step import step
+from farthest.worker.enumeration.step import step
 
 BOARDS = {
     "row": 'start = "ooo.o"\ngoal = "....o"',
@@ -173,12 +173,12 @@ def test_bits_are_taken_where_one_class_and_one_number_of_pegs_are_the_origin() 
 
 @pytest.mark.parametrize("name", ["pegs-english", "pegs-triangle-15", "hoppers"])
 def test_parities_never_change(name: str) -> None:
-    body = pegs(load(name))
-    changes = [1 << a | 1 << b | 1 << c for a, b, c in body.jumps]
-    kept = parities(body.holes, changes)
+    definition = pegs(load(name))
+    changes = [1 << a | 1 << b | 1 << c for a, b, c in definition.jumps]
+    kept = parities(definition.holes, changes)
     assert all((change & parity).bit_count() % 2 == 0 for change in changes for parity in kept)
-    layout = choose_layout(body.holes, changes, 0)
-    assert len(layout.holes) + len(kept) == body.holes
+    layout = choose_layout(definition.holes, changes, 0)
+    assert len(layout.holes) + len(kept) == definition.holes
     assert len(kept) == {"pegs-english": 4, "pegs-triangle-15": 2, "hoppers": 0}[name]
 
 

@@ -9,14 +9,14 @@ import pytest
 
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
+from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.space import PermutationSpace
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.permutation import Permutation, permutation
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, ScatterSpace, Space, gather, scatter
-from farthest.spaces.permutation import PermutationSpace
-from farthest.worker.memory import MemoryStore
-from farthest.worker.step import step
+from farthest.stores.memory.gather_store import MemoryStore
+from farthest.worker.enumeration.step import step
 from permutations import Board, distances, moved, pieces, puzzle_of, samples, unmoved
 
 SAMPLES = samples()
@@ -123,16 +123,16 @@ def test_what_never_changes_spares_keys() -> None:
 )
 def test_neighbours_are_named_as_the_player_moves(name: str) -> None:
     puzzle = SAMPLES[name]
-    body, space = permutation(puzzle), compile_space(puzzle)
+    definition, space = permutation(puzzle), compile_space(puzzle)
     boards = sorted(distances(puzzle))[:50]
     for toward in (True, False):
         ahead = toward == (puzzle.origin.direction == "to")
         found = list(space.neighbours(np.array(boards, dtype=np.uint8), toward=toward))
-        assert [move for move, _, _ in found] == [move.name for move in body.generators]
-        for move, (_, rows, after) in zip(body.generators, found, strict=True):
+        assert [move for move, _, _ in found] == [move.name for move in definition.generators]
+        for move, (_, rows, after) in zip(definition.generators, found, strict=True):
             assert rows.tolist() == list(range(len(boards)))
             assert [tuple(row) for row in after.tolist()] == [
-                (moved if ahead else unmoved)(body, move, board) for board in boards
+                (moved if ahead else unmoved)(definition, move, board) for board in boards
             ]
 
 
@@ -163,11 +163,11 @@ def test_several_goals_and_other_origins() -> None:
     base = permutation(SAMPLES["turned, to"])
     goals = (base.goals[0], (1, 0, 2, 3, 0, 0, 1, 0))
     fields = {name: getattr(base, name) for name in base.__dataclass_fields__}
-    body = Permutation(**(fields | {"goals": goals, "start": goals[1]}))
-    puzzle = Puzzle("sample", "", "", "permutation", "generator", Origin(), (), body)
+    definition = Permutation(**(fields | {"goals": goals, "start": goals[1]}))
+    puzzle = Puzzle("sample", "", "", "permutation", "generator", Origin(), (), definition)
     check(puzzle)
     assert compile_space(puzzle, Origin("from", "start")).origins == [goals[1]]
-    named = compile_space(puzzle, Origin("to", body.format_board(goals[1])))
+    named = compile_space(puzzle, Origin("to", definition.format_board(goals[1])))
     assert named.origins == [goals[1]]
     with pytest.raises(BoardError):
         compile_space(puzzle, Origin("to", "a b c"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.verify.generic import verify_generic
 from farthest.verify.models import model_of

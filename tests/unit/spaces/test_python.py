@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import python_spaces
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.errors import BoardError, PuzzleError, StorageError
-from farthest.puzzles.body import Board
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.python import python
+from farthest.families.python.definition import python
+from farthest.families.python.user_moves import UserMoves
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
-from farthest.spaces.user_moves import UserMoves
 from farthest.verify.models import model_of
 from space_battery import check_dense
 
@@ -59,16 +59,16 @@ def test_dense_by_rank() -> None:
         return [(name, board(user.rank(after))) for name, after in user.successors_of(state)]
 
     assert check_dense(puzzle, moves) == [1, 3, 5, 6, 5, 3, 1]  # inversions
-    body = python(puzzle)
-    reverse = body.parse_board(" 3210 ")
+    definition = python(puzzle)
+    reverse = definition.parse_board(" 3210 ")
     assert number(reverse) == 23
-    assert body.format_board(reverse) == "3210"
-    assert body.draw_board(reverse) == ["####", "###", "##", "#"]
-    assert body.arrangements() == 24
+    assert definition.format_board(reverse) == "3210"
+    assert definition.draw_board(reverse) == ["####", "###", "##", "#"]
+    assert definition.arrangements() == 24
     with pytest.raises(BoardError, match="board '3211': expected each of 0 to 3 once; write it like '0123'"):
-        body.parse_board("3211")
+        definition.parse_board("3211")
     with pytest.raises(BoardError, match="key 24, expected one from 0 to 23"):
-        body.check_board(board(24))
+        definition.check_board(board(24))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_texts_of_keys() -> None:
     assert ring.format_board(ring.parse_board(" 11 ")) == "11"
     assert words.format_board(words.parse_board("616263")) == "616263"
     assert wide.format_board(wide.parse_board(str(1 << 70))) == str(1 << 70)
-    for body, text, message in (
+    for definition, text, message in (
         (ring, "12", "expected a key, a number from 0 to 11, such as '0'"),
         (ring, "-1", "expected a key"),
         (ring, "x", "expected a key"),
@@ -151,7 +151,7 @@ def test_texts_of_keys() -> None:
         (wide, "9" * 40, "expected a key"),
     ):
         with pytest.raises(BoardError, match=message):
-            body.parse_board(text)
+            definition.parse_board(text)
 
 
 def test_stored_puzzles_need_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +159,7 @@ def test_stored_puzzles_need_no_class(monkeypatch: pytest.MonkeyPatch) -> None:
     text = puzzle.to_json()
     assert Puzzle.from_json(text) == puzzle
     elsewhere = Puzzle.from_json(text.replace("python_spaces", "not_installed_here"))
-    assert elsewhere.body.size() == "not_installed_here:Ring"
+    assert elsewhere.definition.size() == "not_installed_here:Ring"
     monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "not_installed_here")
     with pytest.raises(
         PuzzleError, match=r"puzzle class missing on .*no module not_installed_here.*install it"

@@ -11,9 +11,9 @@ from farthest.spaces.residues import annihilator
 
 @pytest.mark.parametrize("modulus", [2, 3, 4, 5, 6, 8, 9, 12])
 def test_sums_of_rows_are_what_is_annihilated(modulus: int) -> None:
-    chance = random.Random(modulus)
+    rng = random.Random(modulus)
     for columns, count in [(1, 1), (2, 1), (2, 3), (3, 2), (3, 0), (3, 3)]:
-        rows = [[chance.randrange(modulus) for _ in range(columns)] for _ in range(count)]
+        rows = [[rng.randrange(modulus) for _ in range(columns)] for _ in range(count)]
         sums = {(0,) * columns}
         for row in rows:
             sums = {

@@ -9,11 +9,11 @@ import pytest
 import farthest
 from families import PUZZLES, a_board
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.body import WILDCARD, Board
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.search.walking import Walker, boards_along, copies, successors_of
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space
-from farthest.spaces.walking import Walker, boards_along, copies, successors_of
 
 
 def asked(space: Space, board: Board) -> list[tuple[object, Board]]:
@@ -46,7 +46,7 @@ def some_boards(puzzle: Puzzle, most: int) -> list[Board]:
 def test_both_styles_give_what_the_space_gives(name: str, most: int) -> None:
     puzzle = PUZZLES[name]()
     boards = some_boards(puzzle, most)
-    space = compile_space(puzzle, Origin("from", puzzle.body.format_board(boards[0])))
+    space = compile_space(puzzle, Origin("from", puzzle.definition.format_board(boards[0])))
     successors = successors_of(space)
     for board in boards:
         expected = asked(space, board)
@@ -58,7 +58,7 @@ def test_both_styles_give_what_the_space_gives(name: str, most: int) -> None:
             assert (walker.board, walker.way) == (after, (move,))
             assert walker.undo() == move
             assert (walker.board, walker.way) == (board, ())
-    assert copies(space, puzzle.body.format_board(boards[-1])) == asked(space, boards[-1])
+    assert copies(space, puzzle.definition.format_board(boards[-1])) == asked(space, boards[-1])
 
 
 @pytest.mark.parametrize("name", PUZZLES)
@@ -82,7 +82,7 @@ def test_a_walk_and_all_the_way_back(name: str) -> None:
 def test_the_seed() -> None:
     """Both of S3's styles, under iterative deepening, on its 2x2 board: 4 moves."""
     puzzle = farthest.load_puzzle("3-puzzle")
-    (goal,) = puzzle.body.origin_boards[0]
+    (goal,) = puzzle.definition.origin_boards[0]
 
     def by_copies(board: Board, depth: int) -> bool:
         if depth == 0:
@@ -99,7 +99,7 @@ def test_the_seed() -> None:
             walker.undo()
         return False
 
-    start = puzzle.body.parse_board("0 3 / 1 2")
+    start = puzzle.definition.parse_board("0 3 / 1 2")
     walker = farthest.Walker(puzzle, "0 3 / 1 2")
     assert [by_copies(start, depth) for depth in range(5)] == [False] * 4 + [True]
     assert [in_place(walker, depth) for depth in range(5)] == [False] * 4 + [True]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.worker.run_store import RunStore
+from farthest.stores.redis.gather_run import RunStore
 from run_cases import Nodes, begin_run
 from store_cases import Case
 

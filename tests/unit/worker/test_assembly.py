@@ -4,10 +4,10 @@ import pytest
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import Chunk
-from farthest.worker.assembly import Assembly, parts
-from farthest.worker.bitmaps import Bitmap
-from farthest.worker.blobs import encode_blob
-from farthest.worker.blocks import Blocks
+from farthest.stores.bitmaps import Bitmap
+from farthest.stores.blobs.blob import encode_blob
+from farthest.stores.blocks import Blocks
+from farthest.stores.redis.assembly import Assembly, parts
 from run_cases import base_of, distances_of
 from store_cases import case
 

@@ -14,12 +14,12 @@ from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.puzzles.catalogue import load
-from farthest.worker import blobs
-from farthest.worker.bitmaps import Bitmap, zeros
-from farthest.worker.blobs import FOUND, HEADER, VISITED, decode_blob, encode_blob
-from farthest.worker.blocks import MOST_SHARDS, Blocks, cut
-from farthest.worker.cache import BlobCache
-from farthest.worker.records import Found, Pointer, Record
+from farthest.stores.bitmaps import Bitmap, zeros
+from farthest.stores.blobs import blob
+from farthest.stores.blobs.blob import FOUND, HEADER, VISITED, decode_blob, encode_blob
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blocks import MOST_SHARDS, Blocks, cut
+from farthest.stores.redis.records import Found, Pointer, Record
 from store_cases import case
 
 if sys.version_info >= (3, 14):
@@ -92,16 +92,16 @@ def test_a_blob_that_says_too_much_is_noticed() -> None:
 
 
 def test_no_blob_has_more_than_a_gibibyte_whatever_its_record_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blobs, "MOST_BYTES", 1000)
-    _, body = blobs.unseal(FOUND, 7, 1, blobs.seal(FOUND, 7, 1, 3, bytes(1000)), 2**60)
+    monkeypatch.setattr(blob, "MOST_BYTES", 1000)
+    _, body = blob.unseal(FOUND, 7, 1, blob.seal(FOUND, 7, 1, 3, bytes(1000)), 2**60)
     assert bytes(body) == bytes(1000)
     longer = zstd.compress(HEADER.pack(FOUND, 7, 1, 2**60) + bytes(1001))
     with pytest.raises(LostStateError, match="expected 20 to 1020"):
-        blobs.unseal(FOUND, 7, 1, longer, 2**60)
+        blob.unseal(FOUND, 7, 1, longer, 2**60)
     with pytest.raises(
         StorageError, match=r"block 1 at depth 7 has 1001 bytes of states.*FARTHEST_BLOCK_SIZE"
     ):
-        blobs.seal(FOUND, 7, 1, 3, bytes(1001))
+        blob.seal(FOUND, 7, 1, 3, bytes(1001))
 
 
 # Bitmaps
@@ -222,9 +222,9 @@ def test_threads_may_share_a_cache() -> None:
     cache = BlobCache(5 * bitmaps[0].bytes)
 
     def use(seed: int) -> None:
-        chance = random.Random(seed)
+        rng = random.Random(seed)
         for _ in range(300):
-            number = chance.randrange(20)
+            number = rng.randrange(20)
             found = cache.get(str(number), Bitmap)
             assert found in (None, bitmaps[number])
             cache.put(str(number), bitmaps[number])

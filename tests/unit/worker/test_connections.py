@@ -18,9 +18,9 @@ from farthest.errors import (
     StorageError,
     UnavailableError,
 )
-from farthest.worker import connections
-from farthest.worker.connections import RedisNodes, translate
-from farthest.worker.run_store import RunStore
+from farthest.stores.redis import connections
+from farthest.stores.redis.connections import RedisNodes, translate
+from farthest.stores.redis.gather_run import RunStore
 from run_cases import Nodes, advance, begin_run, keys
 from servers import RedisServer, free_port
 from store_cases import case

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from farthest.models.pieces import digest_of
-from farthest.worker import growing_run, runs
-from farthest.worker.growing_run import GrowingRun
-from farthest.worker.runs import new_run
-from farthest.worker.scatter_memory import ScatterMemoryStore
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.step import step
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis import growing_run, runs
+from farthest.stores.redis.growing_run import GrowingRun
+from farthest.stores.redis.runs import new_run
+from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys
 from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
 

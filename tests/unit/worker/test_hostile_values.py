@@ -12,18 +12,18 @@ from bounds import little_memory
 from farthest.coordinator.outstanding import Outstanding
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
-from farthest.search.written import node_of, piece_of
-from farthest.worker import runs
+from farthest.search.serialized import node_of, piece_of
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.records import Pointer, Record, recorded, with_checksum
+from farthest.stores.redis.reports import MOST_OF_A_MESSAGE, Report
+from farthest.stores.redis.scatter_run import ScatterRun
 from farthest.worker.app import TASK
-from farthest.worker.connections import RedisNodes
+from farthest.worker.enumeration.tasks import StepProcess
 from farthest.worker.leases import StepLeases, working_key
-from farthest.worker.records import Pointer, Record, recorded, with_checksum
 from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
-from farthest.worker.reports import MOST_OF_A_MESSAGE, Report
-from farthest.worker.run_store import RunStore
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.search_runs import SearchRun
-from farthest.worker.tasks import StepProcess
+from farthest.worker.search.runs import SearchRun
 from run_cases import Nodes, begin_run
 from scatter_cases import scatter_case
 from store_cases import case

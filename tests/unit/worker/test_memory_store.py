@@ -7,10 +7,10 @@ import pytest
 
 from farthest.errors import ResourceError, StorageError
 from farthest.models.chunks import Unit
-from farthest.worker import distances
-from farthest.worker.distances import unit_for
-from farthest.worker.memory import MemoryStore, searches_in_place
-from farthest.worker.step import step
+from farthest.stores import distances
+from farthest.stores.distances import unit_for
+from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.worker.enumeration.step import step
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
 

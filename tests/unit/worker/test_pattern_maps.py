@@ -10,16 +10,16 @@ import numpy
 import pytest
 from sqlalchemy import text
 
-from farthest.coordinator.enumeration import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.errors import JobError, PuzzleError, ResourceError, StorageError
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.definition import Origin
 from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
+from farthest.queries.pattern_maps import PatternMaps
 from farthest.verify import pattern as proof
-from farthest.worker.pattern_maps import PatternMaps
 
 NAME = "8-puzzle@1-4"
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from farthest.errors import LostStateError
-from farthest.worker.run_store import RunStore
-from farthest.worker.step import step
+from farthest.stores.redis.gather_run import RunStore
+from farthest.worker.enumeration.step import step
 from run_cases import NAMES_BY_RULE, Nodes, advance, keys, stepped, worker_store
 from store_cases import NAMES, Case, case
 
@@ -61,7 +61,7 @@ def test_a_commit_whose_answer_was_lost_until_the_layer_was_over_stands(
     for block in blocks:
         if block != last:
             step(run, 3, run.blocks.shards(block))
-    views, counts = stepped(worker, 3, last)
+    step_input, counts = stepped(worker, 3, last)
 
     def next_layer() -> None:
         if run.committed(3) >= set(blocks):
@@ -69,7 +69,7 @@ def test_a_commit_whose_answer_was_lost_until_the_layer_was_over_stands(
             run.begin(4, range(run.kernel.shards))
 
     slow.times, slow.between = 2, next_layer
-    worker.commit(3, views, counts)
+    worker.commit(3, step_input, counts)
     assert slow.times == 1
     advance(run, 4, 4)
     check_the_rest(run, of, 5)

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from farthest.errors import UnavailableError
-from farthest.worker.connections import RedisNodes
+from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.registry import (
     LIFE_SECONDS,

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.models.chunks import Chunk, Unit
-from farthest.worker import runs
-from farthest.worker.memory import MemoryStore
-from farthest.worker.run_store import RunStore
-from farthest.worker.step import step
+from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.redis import runs
+from farthest.stores.redis.gather_run import RunStore
+from farthest.worker.enumeration.step import step
 from run_cases import (
     NAMES_BY_RULE,
     Nodes,
@@ -166,7 +166,7 @@ def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
 def test_distances_cannot_be_greater_than_their_type(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, distances: bool
 ) -> None:
-    monkeypatch.setattr("farthest.worker.distances.MAX_DEPTH", 3)
+    monkeypatch.setattr("farthest.stores.distances.MAX_DEPTH", 3)
     of = case("slides")
     run = begin(of, distances=distances)
     advance(run, 1, 3)
@@ -414,7 +414,7 @@ def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, RunStore], chan
     _, run = begun
     main, worker = run.nodes.main, worker_store(run)
     block = run.blocks.of(run.begin(5, range(run.kernel.shards)))[0]
-    views, counts = stepped(worker, 5, block)
+    step_input, counts = stepped(worker, 5, block)
     own_views, own_counts = stepped(run, 5, block)
     losses: dict[str, Callable[[], Any]] = {
         "meta": lambda: main.delete(run.meta_key),
@@ -433,7 +433,7 @@ def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, RunStore], chan
         worker.open(5, shards)
     if change in ("meta", "depth", "all"):
         with pytest.raises(LateStepError):
-            worker.commit(5, views, counts)
+            worker.commit(5, step_input, counts)
         with pytest.raises(LostStateError):
             run.commit(5, own_views, own_counts)
         with pytest.raises(LostStateError):

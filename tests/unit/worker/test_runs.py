@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 
 from farthest.errors import LateStepError, VersionError
-from farthest.worker import runs
-from farthest.worker.run_store import RunStore
-from farthest.worker.runs import RunFacts, new_run, prefix
+from farthest.stores.redis import runs
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.runs import RunFacts, new_run, prefix
 from run_cases import Nodes, worker_store
 from store_cases import NAMES, case
 

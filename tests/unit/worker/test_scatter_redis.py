@@ -9,15 +9,15 @@ import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.models.pieces import digest_of
-from farthest.worker import runs
-from farthest.worker.attach import attach
-from farthest.worker.cache import BlobCache
-from farthest.worker.records import Pointer
-from farthest.worker.runs import new_run
-from farthest.worker.scatter_memory import ScatterMemoryStore
-from farthest.worker.scatter_redis import ScatterStore
-from farthest.worker.scatter_run import ScatterRun, shards_for
-from farthest.worker.step import step
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis import runs
+from farthest.stores.redis.attach import attach
+from farthest.stores.redis.records import Pointer
+from farthest.stores.redis.runs import new_run
+from farthest.stores.redis.scatter_run import ScatterRun, shards_for
+from farthest.stores.redis.scatter_store import ScatterStore
+from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys, names_of
 from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
 
@@ -146,7 +146,7 @@ def test_a_commit_that_comes_late_changes_nothing(begin: Begin, rule: str) -> No
     advance(run, 1, 1)
     shards = run.begin(2, run.reachable(2))
     late = {shard: worker.open(2, [shard]) for shard in shards}
-    counts = {shard: views.run() for shard, views in late.items()}
+    counts = {shard: step_input.run() for shard, step_input in late.items()}
     for shard in shards:
         step(run, 2, [shard])
     before = keys(run.nodes)
@@ -269,13 +269,13 @@ def test_damaged_records_are_noticed(begin: Begin, rule: str) -> None:
 def test_a_run_that_redis_has_lost_is_noticed(begin: Begin, rule: str) -> None:
     _, run = begun(begin, rule)
     shards = run.begin(3, [])
-    views = run.open(3, shards)
-    counts = views.run()
+    step_input = run.open(3, shards)
+    counts = step_input.run()
     run.nodes.main.flushall()
     with pytest.raises(LostStateError):
         run.open(3, shards)
     with pytest.raises(LostStateError):
-        run.commit(3, views, counts)
+        run.commit(3, step_input, counts)
     with pytest.raises(LostStateError):
         run.counts(3)
 
@@ -372,7 +372,7 @@ def test_a_run_that_only_counts_has_no_distances(begin: Begin) -> None:
 
 
 def test_distances_cannot_be_greater_than_their_type(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.worker.distances.MAX_DEPTH", 3)
+    monkeypatch.setattr("farthest.stores.distances.MAX_DEPTH", 3)
     run = begin(scatter_case("dense"))
     advance(run, 1, 3)
     with pytest.raises(ResourceError, match="deeper than 3 moves"):

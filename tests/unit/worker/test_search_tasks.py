@@ -12,12 +12,12 @@ from farthest.puzzles.catalogue import load
 from farthest.search.contract import Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
-from farthest.search.written import engine_fields
-from farthest.worker import runs
-from farthest.worker.connections import RedisNodes
+from farthest.search.serialized import engine_fields
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
-from farthest.worker.search_runs import SearchFacts, SearchRun
-from farthest.worker.search_tasks import SubtreeProcess
+from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.search.tasks import SubtreeProcess
 
 BOUND = 36
 
@@ -41,7 +41,7 @@ def process(nodes: RedisNodes) -> Iterator[SubtreeProcess]:
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
     small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
     puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.body.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from farthest.errors import LostStateError, NoRoomError, StorageError
-from farthest.worker.run_store import RunStore
-from farthest.worker.spool import Spool
+from farthest.stores.blobs.spool import Spool
+from farthest.stores.redis.gather_run import RunStore
 from run_cases import advance
 from store_cases import case
 

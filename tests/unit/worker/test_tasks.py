@@ -11,13 +11,14 @@ from farthest import _kernel
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
-from farthest.worker import runs, task_process
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.worker import task_process
 from farthest.worker.app import celery_app
-from farthest.worker.connections import RedisNodes
+from farthest.worker.enumeration.tasks import StepProcess
 from farthest.worker.leases import StepLeases
-from farthest.worker.run_store import RunStore
-from farthest.worker.scatter_run import ScatterRun
-from farthest.worker.tasks import StepProcess
 from run_cases import begin_run
 from store_cases import case
 

@@ -18,7 +18,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.puzzles.puzzle import Origin, Puzzle
 
 Boards = NDArray[np.uint8]
 """Boards: shape (boards, cells)."""

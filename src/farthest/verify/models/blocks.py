@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.blocks import COLUMNS, ROWS, Blocks, blocks
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Origin, Puzzle
+from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, blocks
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
@@ -41,14 +41,14 @@ class BlockModel:
     keys: int | None = None
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        self.body: Blocks = blocks(puzzle)
+        self.definition: Blocks = blocks(puzzle)
         self.metric = puzzle.metric
         self.origin = origin
         self.squares = [
-            (r, c) for r, row in enumerate(self.body.rows) for c, cell in enumerate(row) if cell >= 0
+            (r, c) for r, row in enumerate(self.definition.rows) for c, cell in enumerate(row) if cell >= 0
         ]
         self.number = {square: cell for cell, square in enumerate(self.squares)}
-        self.counts = [len(kind.tokens) for kind in self.body.kinds]
+        self.counts = [len(kind.tokens) for kind in self.definition.kinds]
         # For each kind: first cell -> all cells, where a piece may stand.
         self.stands = [self._stands(kind) for kind in range(len(self.counts))]
         self.radix = [
@@ -58,14 +58,14 @@ class BlockModel:
 
     def _stands(self, kind: int) -> dict[int, list[int]]:
         stands = {}
-        open_to = {"", *self.body.kinds[kind].exits}
-        ways, line = self.body.kinds[kind].ways, self.body.kinds[kind].line
+        open_to = {"", *self.definition.kinds[kind].exits}
+        ways, line = self.definition.kinds[kind].ways, self.definition.kinds[kind].line
         for first, (row, column) in enumerate(self.squares):
             if (ways == ROWS and row != line) or (ways == COLUMNS and column != line):
                 continue
-            squares = [(row + r, column + c) for r, c in self.body.kinds[kind].shape]
+            squares = [(row + r, column + c) for r, c in self.definition.kinds[kind].shape]
             cells = [self.number[square] for square in squares if square in self.number]
-            if len(cells) == len(squares) and {self.body.signs[cell] for cell in cells} <= open_to:
+            if len(cells) == len(squares) and {self.definition.signs[cell] for cell in cells} <= open_to:
                 stands[first] = cells
         return stands
 
@@ -136,17 +136,17 @@ class BlockModel:
         """Where a piece stands after a step, if it may go and stand there."""
         (row, column), (down, right) = self.squares[first], _WAYS[way]
         there = self.number.get((row + down, column + right))
-        return there if self.body.kinds[kind].ways >> way & 1 and there in self.stands[kind] else None
+        return there if self.definition.kinds[kind].ways >> way & 1 and there in self.stands[kind] else None
 
     def origins(self) -> Boards:
         """See Model."""
-        body = self.body
-        if self.origin.where == "start" and body.start is not None:
-            patterns = [body.start]
+        definition = self.definition
+        if self.origin.where == "start" and definition.start is not None:
+            patterns = [definition.start]
         elif self.origin.where == "goal":
-            patterns = list(body.goals)
+            patterns = list(definition.goals)
         else:
-            patterns = [body.parse_board(self.origin.where)]
+            patterns = [definition.parse_board(self.origin.where)]
         found = [board for pattern in patterns for board in self.filled(pattern)]
         return np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))
 

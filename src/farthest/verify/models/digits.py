@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.body import Body
-from farthest.puzzles.definition import Origin
+from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.puzzle import Origin
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
@@ -26,7 +26,7 @@ class DigitModel:
 
     def __init__(
         self,
-        body: Body,
+        definition: PuzzleDefinition,
         origin: Origin,
         layout: Mapping[str, Any],
         radices: Sequence[int],
@@ -34,7 +34,7 @@ class DigitModel:
     ) -> None:
         if layout != {"version": 1}:
             raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 and nothing else")
-        self.body = body
+        self.definition = definition
         self.origin = origin
         self.radices = list(radices)
         self.cells_per_digit = cells_per_digit
@@ -75,14 +75,14 @@ class DigitModel:
 
     def origins(self) -> Boards:
         """See Model: any content of a cell is any digit."""
-        goals, start = self.body.origin_boards
+        goals, start = self.definition.origin_boards
         where = self.origin.where
         patterns = (
             list(goals)
             if where == "goal"
             else [start]
             if where == "start"
-            else [self.body.parse_board(where)]
+            else [self.definition.parse_board(where)]
         )
         found = []
         for pattern in patterns:

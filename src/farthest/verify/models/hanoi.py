@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.hanoi import hanoi
+from farthest.families.hanoi.definition import hanoi
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import DigitModel, joined
 
@@ -23,9 +23,9 @@ class HanoiModel(DigitModel):
     """A digit is the peg of a disc, the smallest first."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        body = hanoi(puzzle)
-        super().__init__(body, origin, layout, [body.pegs] * body.discs)
-        self.ways = [(a, b) if origin.direction == "from" else (b, a) for a, b in body.arcs]
+        definition = hanoi(puzzle)
+        super().__init__(definition, origin, layout, [definition.pegs] * definition.discs)
+        self.ways = [(a, b) if origin.direction == "from" else (b, a) for a, b in definition.arcs]
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
         """See Model."""

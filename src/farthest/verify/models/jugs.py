@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.jugs import jugs
+from farthest.families.jugs.definition import jugs
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import DigitModel, joined
 

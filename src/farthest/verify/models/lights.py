@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.lights import lights
+from farthest.families.lights.definition import lights
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import DigitModel, joined
 

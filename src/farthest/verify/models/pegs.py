@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.body import WILDCARD
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.pegs import pegs
+from farthest.families.pegs.definition import pegs
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
@@ -30,9 +30,11 @@ class PegModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        body, where = pegs(self._puzzle), self._origin.where
+        definition, where = pegs(self._puzzle), self._origin.where
         patterns = (
-            body.goals if where == "goal" else [body.start if where == "start" else body.parse_board(where)]
+            definition.goals
+            if where == "goal"
+            else [definition.start if where == "start" else definition.parse_board(where)]
         )
         boards = [
             board

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.permutation import Permutation, permutation
+from farthest.families.permutation.definition import Permutation, permutation
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.ranking import LayoutError
 
@@ -201,7 +201,7 @@ class PermutationModel:
 class _Fields:
     """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
 
-    def __init__(self, body: Permutation, layout: Mapping[str, Any]) -> None:
+    def __init__(self, definition: Permutation, layout: Mapping[str, Any]) -> None:
         if layout.get("version") != 1:
             raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
         try:
@@ -215,27 +215,29 @@ class _Fields:
             self.parity = None if parity is None else list(map(int, parity))
         except (KeyError, TypeError, ValueError) as error:
             raise LayoutError(f"the key layout is malformed ({error!r})") from None
-        if sorted(map(tuple, self.orbits)) != sorted(body.orbits) or len(self.sums) != len(self.orbits):
-            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {body.orbits}")
-        if sorted(labels) != list(range(len(body.counts))) or counts != [
-            body.counts[label] for label in labels
+        if sorted(map(tuple, self.orbits)) != sorted(definition.orbits) or len(self.sums) != len(self.orbits):
+            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {definition.orbits}")
+        if sorted(labels) != list(range(len(definition.counts))) or counts != [
+            definition.counts[label] for label in labels
         ]:
             raise LayoutError(
-                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {body.counts}"
+                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
             )
-        if not set(self.twisted) <= set(labels) or any(body.counts[label] > 1 for label in self.twisted):
+        if not set(self.twisted) <= set(labels) or any(
+            definition.counts[label] > 1 for label in self.twisted
+        ):
             raise LayoutError(
                 f"the layout's twisted labels are {self.twisted}; expected labels of single pieces"
             )
-        if not set(self.turned) <= set(range(body.slots)) or (self.turned and self.twisted):
+        if not set(self.turned) <= set(range(definition.slots)) or (self.turned and self.twisted):
             raise LayoutError(
                 f"the layout's turned slots are {self.turned}; expected slots, and no twisted labels"
             )
-        if self.parity is not None and (len(self.parity) != body.slots or max(counts) > 1):
+        if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
             raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
-        self.classes = list(self._placed(body, labels))
+        self.classes = list(self._placed(definition, labels))
 
-    def _placed(self, body: Permutation, labels: list[int]) -> list[_Class]:
+    def _placed(self, definition: Permutation, labels: list[int]) -> list[_Class]:
         """The classes with their rows; each fills the orbit that its label is of."""
         placed, first = [], 0
         waiting = iter(labels)
@@ -243,11 +245,11 @@ class _Fields:
             start, end = first, first + len(orbit)
             while first < end:
                 label = next(waiting)
-                if list(body.orbits[body.label_orbit[label]]) != orbit:
+                if list(definition.orbits[definition.label_orbit[label]]) != orbit:
                     raise LayoutError(
                         f"the layout places label {label} in the orbit {orbit}, which is not its own"
                     )
-                count = body.counts[label]
+                count = definition.counts[label]
                 placed.append(_Class(label, first, first + count, start, end, comb(end - first, count)))
                 first += count
         return placed

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.puzzles.definition import Origin, Puzzle
-from farthest.puzzles.python import python
-from farthest.puzzles.user_class import MAX_SIZE, MAX_WIDTH
+from farthest.families.python.definition import python
+from farthest.families.python.user_class import MAX_SIZE, MAX_WIDTH
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
 
@@ -36,8 +36,8 @@ class PythonModel:
     """A board is the bytes of a key."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self.body = python(puzzle)
-        self.user = self.body.user
+        self.definition = python(puzzle)
+        self.user = self.definition.user
         self.origin = origin
         self.keys = self.user.size
         self.code_bytes = self.user.width
@@ -48,7 +48,7 @@ class PythonModel:
     def origins(self) -> Boards:
         """See Model."""
         where = self.origin.where
-        found = self.body.initial if where == "start" else [self.body.parse_board(where)]
+        found = self.definition.initial if where == "start" else [self.definition.parse_board(where)]
         return np.array(found, dtype=np.uint8).reshape(-1, self.code_bytes)
 
     def codes(self, boards: Boards) -> Codes:

@@ -1,0 +1,256 @@
+"""Sites: where a run keeps its states and takes its steps, in this process or on any number of machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
+from farthest.coordinator.estimate import (
+    check_disk,
+    check_memory,
+    check_pattern,
+    check_shards,
+    cores,
+    estimate,
+    estimate_pattern,
+    estimate_scatter,
+)
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
+from farthest.errors import NoRoomError, PuzzleError, ResourceError
+from farthest.spaces.contract import gather, scatter
+from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+
+if TYPE_CHECKING:
+    from farthest import _kernel
+    from farthest.coordinator.enumeration.celery_executor import LayerProgress
+    from farthest.coordinator.settings import Estimate
+    from farthest.families.sliding.pattern_space import PatternSpace
+    from farthest.models.database import Database
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
+    from farthest.stores.contract import JobStore
+    from farthest.stores.memory.scatter_store import ScatterMemoryStore
+
+Progress = Callable[[dict[str, Any]], None]
+"""Is told of the layer under way: ``blocks``, ``blocks_done``, ``workers``, ``resent``."""
+
+
+class Backend(Protocol):
+    """Makes the store and the executor of a run."""
+
+    def admit(self, space: Space, database: Database | None) -> None:
+        """Says what the run will need; raises ResourceError when that cannot be had."""
+
+    def store(self, space: Space, name: str) -> JobStore:
+        """A store at depth 0, for an attempt at the job called ``name``."""
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """What to do again and again while a server is away; it may raise."""
+
+    def restarted(self) -> bool:
+        """Whether a server has been started anew since this was asked last, so that its data may be lost."""
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """Takes the steps. ``should_stop`` is called now and then while a layer lasts, and may raise."""
+
+
+class ThreadsBackend:
+    """Bitmaps, runs or lines of patterns in memory, stepped by threads."""
+
+    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+        self._settings = settings
+        self._reporter = reporter
+        self._memory = 0
+        self._scatter: ScatterMemoryStore | None = None
+
+    def admit(self, space: Space, database: Database | None) -> None:
+        """See Backend. How many states a space has that is given by its successors is found out as it is enumerated."""
+        _check_countable(space, self._settings)
+        if space.engine == "scatter":
+            needs = estimate_scatter(space, self._settings)
+            self._reporter.estimate(needs)
+        elif space.engine == "pattern":
+            needs = estimate_pattern(space, self._settings)
+            self._reporter.estimate(needs)
+            check_pattern(space, needs)
+        else:
+            needs = self._gathering(gather(space))
+        if database is not None and database.path is not None:
+            check_disk(space.puzzle, needs, database.path.parent)
+        self._memory = needs.memory_limit
+
+    def _gathering(self, space: GatherSpace) -> Estimate:
+        check_shards(space, self._settings)
+        kernel = self._kernel(space)
+        in_place = searches_in_place(kernel, space.keys_of(space.origins))
+        needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
+        self._reporter.estimate(needs)
+        check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
+        return needs
+
+    def store(self, space: Space, name: str) -> JobStore:
+        """See Backend."""
+        if space.engine == "scatter":
+            from farthest.stores.memory.scatter_store import ScatterMemoryStore
+
+            self._scatter = ScatterMemoryStore(
+                scatter(space), distances=not self._settings.histogram_only, memory=self._memory
+            )
+            return self._scatter
+        if space.engine == "pattern":
+            from farthest.stores.memory.pattern_store import PatternStore
+
+            return PatternStore(cast("PatternSpace", space).compile_kernel(self._settings.isa))
+        return MemoryStore(
+            self._kernel(gather(space)),
+            gather(space).keys_of(space.origins),
+            distances=not self._settings.histogram_only,
+            memory=self._memory,
+        )
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """See Backend: there is no server."""
+
+    def restarted(self) -> bool:
+        """See Backend: there is no server."""
+        return False
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """See Backend: a layer of bitmaps is one call of the kernel, which ends soon."""
+        if self._scatter is not None:
+            self._scatter.look_around = should_stop
+        return ThreadsExecutor(self._settings.threads or cores())
+
+    def _kernel(self, space: GatherSpace) -> _kernel.Space:
+        if self._settings.shard_classes == 1 and not self._settings.isa:
+            return space.kernel
+        return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
+
+
+class Workers:
+    """Bitmaps or runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at
+    once when Redis cannot be used."""
+
+    def __init__(self, settings: Settings, reporter: Reporter) -> None:
+        from farthest.environment import REDIS_WAIT_SECONDS
+        from farthest.stores.redis.connections import RedisNodes
+
+        self._settings = settings
+        self._reporter = reporter
+        self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
+        self._nodes.ask()
+
+    def admit(self, space: Space, database: Database | None) -> None:
+        """See Backend."""
+        from farthest.coordinator.estimate import estimate_workers
+
+        _check_countable(space, self._settings)
+
+        if space.engine == "gather":
+            check_shards(gather(space), self._settings)
+        needs = estimate_workers(space, self._settings, self._nodes)
+        self._reporter.estimate(needs)
+        if database is not None and database.path is not None:
+            try:
+                check_disk(space.puzzle, needs, database.path.parent)
+            except ResourceError as error:  # others may give room back
+                raise NoRoomError(str(error)) from error
+
+    def store(self, space: Space, name: str) -> JobStore:
+        """See Backend: Redis is rid of what earlier attempts have left."""
+        from farthest.environment import BLOCK_SIZE
+        from farthest.stores.redis import runs
+
+        self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
+        if space.engine == "scatter":
+            return self._growing(scatter(space), name, BLOCK_SIZE.size())
+        from farthest.stores.blocks import cut
+        from farthest.stores.redis.gather_run import RunStore
+
+        blocks = cut(gather(space), BLOCK_SIZE.size())
+        distances = not self._settings.histogram_only
+        return RunStore.create(self._nodes, runs.new_run(name), gather(space), blocks, distances=distances)
+
+    def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
+        from farthest.stores.redis import runs
+        from farthest.stores.redis.growing_run import GrowingRun
+        from farthest.stores.redis.scatter_run import ScatterRun, shards_for
+
+        def make(shards: int, distances: bool) -> ScatterRun:
+            return ScatterRun.create(
+                self._nodes,
+                runs.new_run(name),
+                space,
+                shards,
+                distances=distances,
+                max_depth=self._settings.max_depth,
+            )
+
+        return GrowingRun(
+            make,
+            shards_for(space, block),
+            max(1, block // space.code_bytes),
+            distances=not self._settings.histogram_only,
+        )
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """See Backend."""
+        self._nodes.while_waiting = action
+
+    def restarted(self) -> bool:
+        """See Backend."""
+        return self._nodes.restarted()
+
+    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+        """See Backend."""
+        from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
+
+        def watch(layer: LayerProgress) -> None:
+            if layer.note:
+                self._reporter.notice(layer.note)
+            progress(
+                {
+                    "blocks": layer.blocks,
+                    "blocks_done": layer.done,
+                    "workers": layer.workers,
+                    "resent": layer.resent,
+                }
+            )
+
+        return CeleryExecutor(
+            self._nodes,
+            threads=self._settings.threads or cores(),
+            watch=watch,
+            should_stop=should_stop,
+        )
+
+
+def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backend:
+    """The site that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
+    if settings.workers == "threads":
+        return ThreadsBackend(settings, reporter)
+    check_workers(puzzle)
+    return Workers(settings, reporter)
+
+
+def check_workers(puzzle: Puzzle) -> None:
+    """Raises PuzzleError for a puzzle that only one process can enumerate."""
+    if not puzzle.definition.has_moves:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
+            "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
+        )
+
+
+def _check_countable(space: Space, settings: Settings) -> None:
+    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
+    if space.puzzle.definition.uncertainty(0) is None or (
+        settings.histogram_only and settings.workers == "threads"
+    ):
+        return
+    raise PuzzleError(
+        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
+        "and state in its class, or count the layers with --histogram-only, without workers"
+    )

@@ -1,0 +1,327 @@
+"""One enumeration from beginning to end: a job in the database, its search, its map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from secrets import token_hex
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
+
+from farthest.coordinator.enumeration.backends import backend_for
+from farthest.coordinator.enumeration.layers import LayerSearch
+from farthest.coordinator.enumeration.rows import board_texts
+from farthest.coordinator.estimate import cores
+from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
+from farthest.coordinator.losses import lost_again
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Outcome, Settings
+from farthest.errors import LostStateError, NoRoomError, PuzzleError, ResourceError, StorageError
+from farthest.families.python.allowed import named_in
+from farthest.models.chunks import CHUNK_KEYS, layers_digest
+from farthest.models.stored_job import origin_of, puzzle_of, space_of
+from farthest.puzzles.puzzle import Puzzle
+from farthest.spaces import compile_space
+
+if TYPE_CHECKING:
+    from farthest.coordinator.enumeration.executors import Executor
+    from farthest.coordinator.enumeration.record import JobRecorder
+    from farthest.models.database import Database
+    from farthest.models.jobs import JobRecord
+    from farthest.spaces.contract import Space
+    from farthest.stores.contract import JobStore
+
+__all__ = ["Outcome", "Settings", "continue_job", "enumerate_puzzle"]
+
+FARTHEST_BOARDS = 1000
+"""Most boards in ``Outcome.farthest``."""
+
+LOSSES_ALLOWED = 5
+"""So often the working state may be lost between two checkpoints before the run gives up."""
+
+
+def enumerate_puzzle(
+    puzzle: Puzzle,
+    database: Database | None,
+    settings: Settings | None = None,
+    reporter: Reporter | None = None,
+) -> Outcome:
+    """Enumerates the puzzle and stores the result (``database`` None: stores nothing).
+
+    An unfinished job of the same puzzle and parameters, which nobody runs, is continued from its last checkpoint. At
+    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, or given up where workers step it, a checkpoint stored,
+    and Interrupted raised; a second signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError,
+    StorageError, and JobError when the job is cancelled meanwhile.
+    """
+    with _memory_errors(puzzle):
+        return _Run(puzzle, database, settings or Settings(), reporter or Reporter()).run()
+
+
+def continue_job(
+    record: JobRecord, database: Database, settings: Settings, reporter: Reporter, owner: str
+) -> Outcome:
+    """Runs a job that ``owner`` has claimed, from its last checkpoint if it has one; otherwise as ``enumerate_puzzle``.
+
+    What decides the result comes from the job, the rest from ``settings``.
+    """
+    from farthest.coordinator.enumeration.record import JobRecorder
+
+    puzzle, asked = puzzle_of(record), record.parameters
+    settings = replace(
+        settings,
+        origin=origin_of(record),
+        max_depth=asked["max_depth"],
+        histogram_only=asked["histogram_only"],
+    )
+    recorder = JobRecorder(database, settings, record, owner, reporter.notice)
+    with _memory_errors(puzzle), named_in(f"job {record.id}"):
+        return _Run(puzzle, database, settings, reporter, recorder).run()
+
+
+@contextmanager
+def _memory_errors(puzzle: Puzzle) -> Iterator[None]:
+    try:
+        yield
+    except MemoryError as error:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
+        ) from error
+
+
+class _Run:
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        database: Database | None,
+        settings: Settings,
+        reporter: Reporter,
+        recorder: JobRecorder | None = None,
+    ) -> None:
+        self._puzzle = puzzle
+        self._database = database
+        self._settings = settings
+        self._reporter = reporter
+        self._recorder = recorder
+        self._threads = settings.threads or cores()
+        self._site = backend_for(puzzle, settings, reporter)
+        self._layers: list[int] = []
+        self._seconds: list[float] = []
+        self._resumed_from: int | None = None
+        self._stored: int | None = None  # depth of the last checkpoint
+        self._checkpoints = not settings.histogram_only
+        self._losses = 0  # since the last checkpoint
+        self._restarts = 0  # of servers, among the losses
+        self._checkpoint_seconds = settings.checkpoint_seconds
+        self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
+
+    def run(self) -> Outcome:
+        space = compile_space(self._puzzle, self._settings.origin)
+        self._checkpoints &= space.engine != "pattern"
+        self._site.admit(space, self._database)
+        recorder = self._recorder = self._recorder or self._begin(space)
+        with stop_requests(self._stopping) as stop:
+            self._site.while_waiting(self._give_up(stop))
+            if recorder is None:
+                return self._attempts(space, stop)
+            recorder.while_waiting = self._give_up(stop)
+            with recorder.running():
+                try:
+                    # A map that was begun keeps its layout, whatever would be chosen today.
+                    if recorder.record.layout != space.layout_fields():
+                        space = space_of(recorder.record, self._puzzle)
+                    return self._attempts(space, stop)
+                except KeyboardInterrupt:
+                    raise Interrupted(self._kept(recorder)) from None
+
+    def _stopping(self) -> None:
+        if self._checkpoints:
+            self._reporter.stopping()
+        else:
+            self._reporter.notice("stopping after this layer; nothing is kept of such a run")
+
+    def _kept(self, recorder: JobRecorder) -> int | None:
+        """The depth that the run can be continued from, as far as that can be known at once."""
+        try:
+            return recorder.depth()
+        except StorageError:
+            return self._stored
+
+    def _begin(self, space: Space) -> JobRecorder | None:
+        if self._database is None:
+            return None
+        from farthest.coordinator.enumeration.record import JobRecorder
+
+        return JobRecorder.begin(self._database, self._settings, space, self._reporter.notice)
+
+    def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
+        """Runs from the last checkpoint, and again where the working state is lost."""
+        while True:
+            store = self._site.store(space, self._recorder.name if self._recorder else self._name)
+            try:
+                return self._attempt(space, store, stop)
+            except LostStateError as error:
+                self._losses += 1
+                self._checkpoint_seconds /= (
+                    2  # what is lost again and again, sooner than that, would never end
+                )
+                self._restarts += self._site.restarted()
+                if self._losses > LOSSES_ALLOWED:
+                    since = "since the last checkpoint"
+                    raise lost_again(error, since, self._losses, self._restarts) from error
+                if self._recorder is not None:  # whoever took the job over has removed what this run had
+                    self._recorder.confirm()
+                self._reporter.notice(f"{error}; going back to the last checkpoint")
+            finally:
+                store.drop()
+
+    def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
+        self._layers, self._seconds = [], []
+        self._resume(store)
+        complete = self._search(space, store, stop)
+        # Before the job is finished: what is lost after that cannot be found again.
+        farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
+        if self._recorder is None:
+            digest = self._digest(store)
+        else:
+            digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
+        return self._outcome(complete, digest, farthest)
+
+    def _resume(self, store: JobStore) -> None:
+        layers = self._recorder.resume(store, self._threads) if self._recorder else None
+        if self._recorder is None or layers is None:
+            return
+        self._layers = [layer.states for layer in layers]
+        self._seconds = [layer.seconds or 0.0 for layer in layers]
+        self._stored = len(layers) - 1
+        if not self._losses:
+            self._resumed_from = self._stored
+        self._reporter.resumed(self._recorder.job, self._stored)
+
+    def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
+        """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
+        if not self._layers:
+            self._add_layer(sum(store.counts(0).values()), 0.0)
+        executor = self._site.executor(self._layer_progress, self._look_around(stop))
+        try:
+            complete = self._search_with(executor, space, store, stop)
+            while not self._layers[-1]:  # which led to nothing
+                del self._layers[-1], self._seconds[-1]
+            return complete
+        except LayerGivenUp:
+            self._checkpoint(store)
+            raise KeyboardInterrupt from None
+        except NoRoomError:
+            with suppress(StorageError):  # what can be kept of the layers until now
+                self._checkpoint(store)
+            raise
+        finally:
+            executor.close()
+
+    def _search_with(self, executor: Executor, space: Space, store: JobStore, stop: StopRequest) -> bool:
+        search = LayerSearch(store, executor)
+        limit = self._settings.max_depth
+        stored, cost = monotonic(), 0.0
+        while limit is None or len(self._layers) <= limit:
+            depth = len(self._layers)
+            begun = perf_counter()
+            states = search.next_layer(depth)
+            if states == 0 and not self._goes_on(space, store, depth):
+                self._seconds[-1] += perf_counter() - begun
+                return True
+            self._add_layer(states, perf_counter() - begun)
+            if space.keys is not None and sum(self._layers) > space.keys:
+                raise PuzzleError(
+                    f"puzzle {self._puzzle.name}: more states than its {space.keys:,} keys: some were found at two "
+                    "depths, as not each move can be taken back by a move; correct it, or leave undirected out"
+                )
+            # Checkpoints may take a tenth of the time at most.
+            due = monotonic() - stored >= max(self._checkpoint_seconds, 10 * cost)
+            if due or stop.wanted:
+                cost = self._checkpoint(store)
+                stored = monotonic()
+            if stop.wanted:
+                raise KeyboardInterrupt
+            if self._recorder is not None:
+                self._recorder.check()
+        return sum(self._layers) == space.keys  # no key is left: the depth limit has ended nothing
+
+    def _goes_on(self, space: Space, store: JobStore, depth: int) -> bool:
+        """Whether there may be states beyond a layer without any: of a pattern, whose states do not tell all."""
+        return space.engine == "pattern" and bool(store.reachable(depth + 1))
+
+    def _give_up(self, stop: StopRequest) -> Callable[[], None]:
+        """What is done again and again while a server is away: then nothing can be stored before stopping."""
+
+        def look() -> None:
+            if stop.wanted:
+                raise KeyboardInterrupt
+            if self._recorder is not None:
+                self._recorder.check()
+
+        return look
+
+    def _look_around(self, stop: StopRequest) -> Callable[[], None]:
+        """What is done now and then while a layer lasts."""
+
+        def look() -> None:
+            if self._recorder is not None:
+                self._recorder.check()
+            if stop.wanted:
+                raise LayerGivenUp
+
+        return look
+
+    def _checkpoint(self, store: JobStore) -> float:
+        """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
+        depth = len(self._layers) - 1
+        if self._recorder is None or not self._checkpoints or depth == self._stored:
+            return 0.0
+        begun = perf_counter()
+        self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
+        cost = perf_counter() - begun
+        self._stored, self._losses, self._restarts = depth, 0, 0
+        self._reporter.checkpoint(depth, cost)
+        return cost
+
+    def _add_layer(self, states: int, seconds: float) -> None:
+        self._layers.append(states)
+        self._seconds.append(seconds)
+        depth, total = len(self._layers) - 1, sum(self._layers)
+        self._progress(
+            {"depth": depth, "layer_states": states, "states": total, "seconds": sum(self._seconds)}
+        )
+        self._reporter.layer(depth, states, total, seconds)
+
+    def _progress(self, known: dict[str, Any]) -> None:
+        if self._recorder is not None:
+            self._recorder.progress(**known)
+
+    def _layer_progress(self, known: dict[str, Any]) -> None:
+        self._progress(known)
+        self._reporter.progress(known)
+
+    def _digest(self, store: JobStore) -> str:
+        if self._settings.histogram_only:
+            return layers_digest(self._layers)
+        depth = len(self._layers) - 1
+        from farthest.models.pieces import digest_of
+
+        return digest_of(self._layers, store.chunks(depth, CHUNK_KEYS, self._threads))
+
+    def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
+        depth = len(self._layers) - 1
+        outcome = Outcome(
+            job=self._recorder.job if self._recorder else None,
+            puzzle=self._puzzle.name,
+            states=sum(self._layers),
+            eccentricity=depth if complete else None,
+            layers=tuple(self._layers),
+            farthest=farthest,
+            digest=digest,
+            seconds=sum(self._seconds),
+            complete=complete,
+            resumed_from=self._resumed_from,
+        )
+        self._reporter.finished(outcome)
+        return outcome

@@ -1,0 +1,51 @@
+"""The queue of jobs that coordinator services run: putting a puzzle in, and finding a job by its name."""
+
+from __future__ import annotations
+
+from farthest.coordinator.enumeration.backends import check_workers
+from farthest.coordinator.estimate import check_shards
+from farthest.coordinator.settings import Settings
+from farthest.errors import JobError
+from farthest.models.database import Database
+from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.records import ENUMERATION
+from farthest.puzzles.puzzle import Puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
+
+
+def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, int]:
+    """Queues an enumeration. Returns its job, and how many states there are at most.
+
+    What no machine could enumerate is refused here; memory and disk are those of the coordinator that takes the job.
+    Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
+    """
+    check_workers(puzzle)
+    space = compile_space(puzzle, settings.origin)
+    states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
+    if space.engine == "gather":
+        check_shards(gather(space), settings)
+        states_at_most = gather(space).kernel.keys  # which says so where there are too many to number
+    jobs = Jobs(database)
+    job = jobs.submit(
+        puzzle.to_json(),
+        puzzle.digest,
+        puzzle.name,
+        settings.parameters(space.origin),
+        space.layout_fields(),
+    )
+    return jobs.get(job), states_at_most
+
+
+def named_job(jobs: Jobs, text: str) -> JobRecord:
+    """The job that ``text`` means where unfinished ones are meant too: a number, or a puzzle's name for its newest
+    enumeration.
+
+    Raises JobError where there is none.
+    """
+    wanted = text.strip()
+    known = jobs.list()
+    newest = next((one for one in reversed(known) if one.name == wanted and one.kind == ENUMERATION), None)
+    if newest is None and not wanted.isdecimal():
+        raise JobError(f"there is no job of a puzzle named {wanted!r}; see `farthest jobs`")
+    return newest or jobs.find(wanted)

@@ -1,0 +1,203 @@
+"""An enumeration's job in the database: found or added, checkpointed, finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Self
+
+from farthest.coordinator.enumeration.rows import board_texts, layer_rows, state_rows
+from farthest.coordinator.owned_job import OwnedJob
+from farthest.coordinator.settings import Settings
+from farthest.errors import DamagedMapError
+from farthest.models.chunks import Chunk, layers_digest
+from farthest.models.database import Database
+from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.leases import owner_token
+from farthest.models.maps import CHUNK_KEYS, Maps
+from farthest.models.pieces import PieceDigest
+from farthest.models.records import LayerRecord
+from farthest.models.sparse import piece_of
+from farthest.stores.distances import unit_for
+
+if TYPE_CHECKING:
+    from farthest.spaces.contract import Space
+    from farthest.stores.contract import JobStore
+
+LAST_BOARDS = 1000
+"""Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
+
+
+class JobRecorder(OwnedJob):
+    """The job of one enumeration. ``record``: as it was when the run began."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        record: JobRecord,
+        owner: str,
+        notice: Callable[[str], None],
+    ) -> None:
+        super().__init__(
+            database,
+            record,
+            owner,
+            notice,
+            lease_seconds=settings.lease_seconds,
+            hand_back=settings.hand_back,
+        )
+        self._settings = settings
+        self._maps = Maps(database)
+        self.record = record
+
+    @classmethod
+    def begin(
+        cls, database: Database, settings: Settings, space: Space, notice: Callable[[str], None]
+    ) -> Self:
+        """The unfinished job of the same puzzle and parameters which nobody runs, or a new one."""
+        jobs, owner = Jobs(database), owner_token()
+        puzzle = space.puzzle
+        parameters = settings.parameters(space.origin)
+        begun = jobs.find_interrupted(puzzle.digest, parameters)
+        if begun is None or not jobs.claim(begun.id, owner, settings.lease_seconds):
+            number = jobs.add(
+                puzzle.to_json(),
+                puzzle.digest,
+                puzzle.name,
+                parameters,
+                space.layout_fields(),
+                owner,
+                lease_seconds=settings.lease_seconds,
+            )
+            begun = jobs.get(number)
+        return cls(database, settings, begun, owner, notice)
+
+    # Checkpoints
+
+    def depth(self) -> int | None:
+        """The depth of the checkpoint that the run can be continued from, if there is one."""
+        return None if self._settings.histogram_only else self._maps.depth(self.job)
+
+    def resume(self, store: JobStore, threads: int) -> list[LayerRecord] | None:
+        """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
+
+        Raises DamagedMapError when the checkpoint is damaged.
+        """
+        depth = self._patiently(self.depth)
+        if depth is None:
+            return None
+        layers = self._patiently(lambda: list(self._jobs.layers(self.job)))
+        try:
+            if len(layers) != depth + 1:
+                raise DamagedMapError(f"it has {len(layers)} layers")
+            chunks = (
+                piece_of(chunk) if chunk.width else (chunk.first_key, chunk.unit, memoryview(chunk.distances))
+                for chunk in self._maps.chunks(self.job)
+            )
+            store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
+            if sum(store.counts(depth).values()) != layers[-1].states:
+                raise DamagedMapError(
+                    f"its last layer does not have the {layers[-1].states:,} states that were counted"
+                )
+        except DamagedMapError as error:
+            raise DamagedMapError(
+                f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {error}; "
+                f"remove the job with `farthest delete {self.job}` and enumerate again"
+            ) from error
+        store.stored(depth, self._base)
+        return layers
+
+    def _base(self, key: int) -> Chunk:
+        return self._maps.chunk_at(self.job, key, apart=True)
+
+    def checkpoint(
+        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
+    ) -> None:
+        """Stores the distances found so far, in one transaction."""
+
+        def write() -> None:
+            with self._database.write():  # the lease with it: it may have run out while the map was written
+                self._write_map(store, layers, seconds, threads)
+                self._renew()
+
+        self._patiently(write)
+        store.stored(len(layers) - 1, self._base)
+
+    def finish(
+        self,
+        space: Space,
+        store: JobStore,
+        layers: Sequence[int],
+        seconds: Sequence[float],
+        complete: bool,
+        threads: int,
+    ) -> str:
+        """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
+
+        written: list[str] = []
+
+        def write() -> str:
+            if written and self._jobs.get(self.job).digest == written[-1]:
+                return written[-1]  # it was stored, and the connection was lost before the answer came
+            with self._database.write():
+                written.append(self._write_result(space, store, layers, seconds, complete, threads))
+            return written[-1]
+
+        return self._patiently(write)
+
+    def _write_result(
+        self,
+        space: Space,
+        store: JobStore,
+        layers: Sequence[int],
+        seconds: Sequence[float],
+        complete: bool,
+        threads: int,
+    ) -> str:
+        depth, states = len(layers) - 1, sum(layers)
+        has_map = not self._settings.histogram_only
+        if has_map:
+            digest = self._write_map(store, layers, seconds, threads)
+        else:
+            digest = layers_digest(layers)
+            self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
+        if has_map and states <= self._settings.state_rows:
+            self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
+        else:
+            limit = self._settings.state_rows if complete else min(self._settings.state_rows, LAST_BOARDS)
+            if has_map and space.keys is None:
+                rows = layer_rows(space, store.chunks(depth, CHUNK_KEYS), depth, limit)
+            else:
+                codes = store.keys(depth, limit)
+                keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
+                rows = zip(keys, repeat(depth), board_texts(space, codes), strict=False)
+            self._maps.add_states(self.job, rows)
+        self._jobs.finish(
+            self.job,
+            states=states,
+            eccentricity=depth if complete else None,
+            depth=depth,
+            complete=complete,
+            has_map=has_map,
+            digest=digest,
+            seconds=sum(seconds),
+            unit=unit_for(depth) if has_map else None,
+            owner=self._owner,
+        )
+        return digest
+
+    def _write_map(
+        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
+    ) -> str:
+        depth = len(layers) - 1
+        digest = PieceDigest(layers)
+        pieces = digest.passed(store.chunks(depth, CHUNK_KEYS, threads))
+        self._maps.checkpoint(
+            self.job, depth, pieces, _records(layers, seconds), sum(seconds), owner=self._owner
+        )
+        return digest.hexdigest()
+
+
+def _records(layers: Sequence[int], seconds: Sequence[float]) -> list[LayerRecord]:
+    return [LayerRecord(depth, n, s) for depth, (n, s) in enumerate(zip(layers, seconds, strict=True))]

@@ -1,0 +1,1 @@
+"""One search from its settings to its solutions."""

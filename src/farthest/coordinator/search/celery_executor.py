@@ -1,0 +1,207 @@
+"""The executor of searches whose pieces are searched by Celery workers, wherever they are.
+
+A message is for a batch of pieces, one after the other in order; some more are sent than the workers have processes.
+Workers store what they find and report it on the run's done-list (coordinator/outstanding.py); what a batch has left
+waits again. Where one piece is all that there is, it is searched here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
+
+from farthest.coordinator.outstanding import Outstanding
+from farthest.coordinator.publisher import Publisher
+from farthest.coordinator.roll_call import RollCall
+from farthest.coordinator.search.executors import run_piece
+from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
+from farthest.errors import LostStateError, StorageError
+from farthest.search.serialized import engine_fields
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+from farthest.worker.app import SUBTREE_TASK
+from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.search.tasks import enough
+
+if TYPE_CHECKING:
+    from farthest.coordinator.search.frontier import Frontier, Place
+    from farthest.coordinator.search.settings import SearchReporter
+    from farthest.search.contract import Engine, Node
+    from farthest.search.problem import Problem
+
+AHEAD = 2
+"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next. What they search
+beyond the first solution is for nothing."""
+LEAST_AHEAD = 4
+MOST_IN_A_BATCH = 64
+
+
+class CelerySearch:
+    """``SearchExecutor`` over Redis. ``name``: of the search, the same in all attempts at it. ``workers``: how many are
+    alive; ``resent``: messages sent again. Raises SettingError, StorageError or UnavailableError at once where Redis
+    cannot be used."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        name: str,
+        reporter: SearchReporter,
+        *,
+        nodes: RedisNodes | None = None,
+        lease_seconds: float | None = None,
+    ) -> None:
+        self._problem = problem
+        self.engine = engine
+        self._name = name
+        self.reporter = reporter
+        self._nodes = nodes or RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
+        self.lease_seconds = lease_seconds or LEASE_SECONDS.number()
+        self._nodes.check()
+        self.publisher = Publisher(self._nodes, SUBTREE_TASK)
+        self.roll_call = RollCall(self._nodes)
+        self._run: SearchRun | None = None
+        self.batch_numbers = (
+            count()
+        )  # none twice: a worker may still search a batch of an iteration that was stopped
+        self.workers = 0
+        self.resent = 0
+
+    def while_waiting(self, action: Callable[[], None]) -> None:
+        """What to do again and again while Redis is away; it may raise."""
+        self._nodes.while_waiting = action
+
+    def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
+        """See SearchExecutor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
+        JobError when the workers cannot do it."""
+        while not frontier.complete and len(frontier.waiting) == 1 and not frontier.running:
+            taken = frontier.take()
+            assert taken is not None, "one waits"
+            place, node = taken
+            frontier.done(place, run_piece(self.engine, frontier, node))
+            look()
+        if frontier.complete:
+            return
+        try:
+            _Iteration(self._attempt(frontier), frontier, self).run(look)
+        except LostStateError:
+            self._drop()
+            raise
+
+    def known(self) -> dict[str, Any]:
+        """See SearchExecutor."""
+        return {"workers": self.workers, "resent": self.resent}
+
+    def restarted(self) -> bool:
+        """See SearchExecutor."""
+        return self._nodes.restarted()
+
+    def close(self) -> None:
+        """See SearchExecutor: what workers still do changes nothing."""
+        with suppress(StorageError), self._nodes.hurried():  # what is left a later coordinator removes
+            self._drop()
+        self.publisher.close()
+        self._nodes.close()
+
+    def _attempt(self, frontier: Frontier) -> SearchRun:
+        """The run, made where there is none: Redis is rid of what earlier attempts have left."""
+        if self._run is None:
+            self._nodes.call(lambda: runs.drop_dead(self._nodes, self._name))
+            facts = SearchFacts(
+                self._problem.puzzle.to_json(),
+                json.dumps(self._problem.fields()),
+                frontier.first,
+                frontier.limit,
+                json.dumps(engine_fields(self.engine)),
+            )
+            self._run = SearchRun(self._nodes, runs.new_run(self._name))
+            self._run.create(facts)
+        return self._run
+
+    def _drop(self) -> None:
+        if self._run is not None:
+            self._run.drop()
+            self._run = None
+
+
+class _Iteration:
+    """One iteration that is under way in the workers."""
+
+    def __init__(self, run: SearchRun, frontier: Frontier, executor: CelerySearch) -> None:
+        self._run = run
+        self._frontier = frontier
+        self._executor = executor
+        self._bound = frontier.bound
+        self._ahead = LEAST_AHEAD
+        self._sent: dict[int, list[tuple[Place, Node]]] = {}
+        self._nodes = self._pieces = 0  # that workers have searched
+        self._enough = enough(executor.engine)
+        self._resent = executor.resent
+        self._outstanding = Outstanding(
+            run, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
+        )
+
+    def run(self, look: Callable[[], None]) -> None:
+        self._executor.roll_call.soon()
+        self._run.begin(self._bound)
+        while not self._frontier.complete:
+            look()
+            self._look_who_is_there()
+            self._send()
+            self._take_back(self._outstanding.wait())
+            self._executor.resent = self._resent + self._outstanding.resent
+
+    def _look_who_is_there(self) -> None:
+        roll = self._executor.roll_call.look()
+        if roll is None:
+            return
+        self._outstanding.alive = roll.workers > 0
+        self._ahead = max(LEAST_AHEAD, AHEAD * roll.processes)
+        if roll.told:
+            self._executor.workers = roll.workers
+        if roll.note:
+            self._executor.reporter.notice(roll.note)
+
+    def _send(self) -> None:
+        new: list[int] = []
+        size = self._batch_size()
+        while len(self._outstanding) + len(new) < self._ahead:
+            batch = list(islice(iter(self._frontier.take, None), size))
+            if not batch:
+                break
+            number = next(self._executor.batch_numbers)
+            self._sent[number] = batch
+            new.append(number)
+        self._offer(new)
+        self._outstanding.send(new)
+
+    def _batch_size(self) -> int:
+        """All that waits, shared out evenly, so that each process has something; not more than a batch is likely to
+        come to, by the pieces so far."""
+        likely = MOST_IN_A_BATCH if not self._nodes else self._enough * self._pieces // self._nodes
+        return 1 + min(MOST_IN_A_BATCH - 1, len(self._frontier.waiting) // self._ahead, likely)
+
+    def _offer(self, numbers: list[int]) -> None:
+        self._run.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
+
+    def _take_back(self, numbers: set[int]) -> None:
+        for number, pieces in self._run.take_back(self._bound, numbers).items():
+            batch = self._sent.pop(number)
+            for (place, _), piece in zip(batch, pieces, strict=False):
+                self._frontier.done(place, piece)
+                self._nodes += piece.nodes
+                self._pieces += 1
+            for place, _ in batch[len(pieces) :]:
+                self._frontier.give_back(place)
+        if numbers:
+            running = self._frontier.running
+            unwanted = [
+                n for n, batch in self._sent.items() if not any(place in running for place, _ in batch)
+            ]
+            self._outstanding.forget(unwanted)
+            self._run.withdraw(self._bound, unwanted)
+            for number in unwanted:
+                del self._sent[number]

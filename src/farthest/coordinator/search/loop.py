@@ -1,0 +1,200 @@
+"""The loop over an iterative search's bounds: each iteration is searched to its end or to the first solution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+from farthest.coordinator.losses import lost_again
+from farthest.coordinator.search.executors import SearchStopped
+from farthest.coordinator.search.frontier import Frontier
+from farthest.coordinator.search.settings import Iteration
+from farthest.errors import LostStateError
+from farthest.models.searches import IterationRecord
+from farthest.search.contract import Node
+
+if TYPE_CHECKING:
+    from farthest.coordinator.interrupts import StopRequest
+    from farthest.coordinator.search.executors import SearchExecutor
+    from farthest.coordinator.search.record import SearchRecorder, UnderWay
+    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.search.contract import Engine
+    from farthest.search.problem import Problem
+    from farthest.search.serialized import Way
+
+COMMIT_SECONDS = 1.0
+"""Between two commits of what was found."""
+
+LOSSES_ALLOWED = 8
+"""The working state of one iteration may be lost so often before the search gives up."""
+
+
+class IterativeSearch:
+    """One run of a search. ``recorder`` None: nothing is stored. ``stop``: whether the user asked it to end.
+
+    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier run had come to.
+    ``solutions``: of the last iteration; ``paths``: those listed.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        settings: SearchSettings,
+        executor: SearchExecutor,
+        reporter: SearchReporter,
+        recorder: SearchRecorder | None,
+        stop: StopRequest,
+    ) -> None:
+        self._board = problem.board
+        self._engine = engine
+        self._settings = settings
+        self._executor = executor
+        self._reporter = reporter
+        self._recorder = recorder
+        self._stop = stop
+        self._losses = 0  # of the working state, since more pieces were stored
+        self._restarts = 0  # of servers, among the losses
+        self._stored = 0
+        self._paths: list[Way] = []
+        self._committed = monotonic()
+        self.iterations: list[IterationRecord] = []
+        self.resumed: int | None = None
+
+    @property
+    def solutions(self) -> int:
+        """Solutions of the last iteration."""
+        return self.iterations[-1].solutions if self.iterations else 0
+
+    @property
+    def paths(self) -> tuple[Way, ...]:
+        """The solutions that are listed, when the search is over."""
+        return tuple(self._paths) if self._recorder is None else self._recorder.solutions()
+
+    def run(self) -> None:
+        """Searches until there is a solution, or it is proven that there is none. Raises KeyboardInterrupt when the
+        user asks it to end: what was found until then is stored."""
+        under_way = self._read()
+        if not self.iterations and under_way is None:
+            job = None if self._recorder is None else self._recorder.job
+            self._reporter.begun(job, self._engine.lower_bound(self._board))
+        while not self._over():
+            try:
+                self._iterate(under_way)
+                under_way = None
+            except LostStateError as error:
+                under_way = self._lost(error)
+        if self._recorder is not None:
+            self._recorder.settle()
+
+    def _read(self) -> UnderWay | None:
+        if self._recorder is None:
+            return None
+        self.iterations, under_way = self._recorder.iterations()
+        if under_way is not None or self.iterations:
+            bound = self.iterations[-1].bound if under_way is None else under_way.bound
+            if not self._losses:
+                self.resumed = bound
+                pieces = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
+                self._reporter.resumed(self._recorder.job, bound, pieces)
+        return under_way
+
+    def _over(self) -> bool:
+        return bool(self.iterations) and (self.solutions > 0 or self.iterations[-1].next_bound is None)
+
+    def _lost(self, error: LostStateError) -> UnderWay | None:
+        self._losses += 1
+        restarted = self._executor.restarted()
+        self._restarts += restarted
+        if self._recorder is not None:
+            self._recorder.confirm()  # whoever took the job over has removed what this run had
+        under_way = self._read()
+        stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
+        if stored > self._stored:
+            self._losses, self._restarts = 1, int(restarted)
+        self._stored = stored
+        if self._losses > LOSSES_ALLOWED:
+            raise lost_again(error, "since anything was stored", self._losses, self._restarts) from error
+        self._reporter.notice(f"{error}; going back to what is stored")
+        return under_way
+
+    def _iterate(self, under_way: UnderWay | None) -> None:
+        begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
+        frontier = self._frontier(under_way)
+
+        def seconds() -> float:
+            return before + perf_counter() - begun
+
+        try:
+            self._executor.run(frontier, self._look_around(frontier, seconds))
+        except SearchStopped:
+            if self._recorder is not None:
+                self._recorder.commit(frontier, seconds())
+            raise KeyboardInterrupt from None
+        totals = frontier.totals
+        record = IterationRecord(
+            frontier.bound,
+            totals.nodes,
+            totals.solutions,
+            totals.pieces,
+            seconds(),
+            totals.next_bound,
+            complete=True,
+        )
+        self.iterations.append(record)
+        self._losses = self._restarts = self._stored = 0
+        if self._recorder is None:
+            self._paths += frontier.new_solutions
+        else:
+            self._recorder.ended(record, frontier)
+            self._recorder.check()
+        self._reporter.iteration(iteration_of(record))
+        if self._stop.wanted and not self._over():
+            if self._recorder is not None:
+                self._recorder.settle()
+            raise KeyboardInterrupt
+
+    def _frontier(self, under_way: UnderWay | None) -> Frontier:
+        last = self.iterations[-1] if self.iterations else None
+        bound = self._engine.lower_bound(self._board) if last is None else last.next_bound
+        assert bound is not None, "the search is not over"
+        # Not the last alone: one that is split may have few nodes because it is.
+        is_split = max((before.nodes for before in self.iterations), default=0) >= self._engine.split_from
+        split = self._engine.split(self._board, bound) if is_split else None
+        frontier = Frontier(
+            bound,
+            split,
+            Node(self._board, 0),
+            first=not self._settings.all_solutions,
+            limit=self._settings.limit,
+        )
+        if under_way is None:
+            frontier.begin()
+        else:
+            frontier.restore(under_way.totals, under_way.waiting, under_way.beyond)
+        return frontier
+
+    def _look_around(self, frontier: Frontier, seconds: Callable[[], float]) -> Callable[[], None]:
+        def look() -> None:
+            if self._stop.wanted:
+                raise SearchStopped
+            if monotonic() - self._committed < COMMIT_SECONDS:
+                return
+            if self._recorder is not None:
+                self._recorder.check()
+                self._recorder.commit(frontier, seconds())
+            nodes = sum(one.nodes for one in self.iterations) + frontier.nodes_known
+            known = {"bound": frontier.bound, "nodes": nodes, "pieces_waiting": len(frontier.waiting)}
+            known |= self._executor.known()
+            if self._recorder is not None:
+                self._recorder.progress(**known)
+            self._reporter.progress(known)
+            self._committed = monotonic()
+
+        return look
+
+
+def iteration_of(record: IterationRecord) -> Iteration:
+    """An iteration as results tell it."""
+    return Iteration(record.bound, record.nodes, record.solutions, record.pieces, record.seconds)

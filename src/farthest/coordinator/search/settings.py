@@ -1,0 +1,129 @@
+"""What a search is asked to do, how it tells of its progress, and what came out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from farthest.heuristics.contract import Algorithm
+from farthest.models.leases import LEASE_SECONDS
+
+if TYPE_CHECKING:
+    from farthest.search.problem import Problem
+    from farthest.search.serialized import Way
+
+LISTED = 1000
+"""Solutions that are listed where no limit is given."""
+
+MOST_LISTED = 10**9
+"""No larger limit can be given."""
+
+DEEPENING: tuple[Algorithm, ...] = ("ida", "iddfs")
+"""The algorithms that search by iterations; the others go once through the graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How to search. ``all_solutions``: count all optimal solutions and list ``limit`` of them, perhaps 0, else one.
+
+    Only ``parameters`` decide the result. ``threads``: None: the cores that this process may use. Raises ValueError for
+    numbers out of their range and algorithms that are not known.
+    """
+
+    algorithm: Algorithm = "ida"
+    all_solutions: bool = False
+    limit: int = LISTED
+    workers: Literal["threads", "celery"] = "threads"
+    threads: int | None = None
+    memory: int | None = None  # bytes, of bfs, dfs and astar; four fifths of what is free
+    lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("limit", self.limit, 0), ("threads", self.threads, 1)):
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; expected {least} or more")
+        if self.limit > MOST_LISTED:
+            raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
+        if self.algorithm not in get_args(Algorithm):
+            raise ValueError(
+                f"algorithm is {self.algorithm!r}; expected one of {', '.join(get_args(Algorithm))}"
+            )
+
+    def parameters(self, problem: Problem) -> dict[str, Any]:
+        """What decides the result, as stored with the job."""
+        return {
+            "board": problem.puzzle.definition.format_board(problem.board),
+            "target": problem.target,
+            "heuristic": problem.heuristic,
+            "algorithm": self.algorithm,
+            "all": self.all_solutions,
+            "limit": self.limit if self.all_solutions else 1,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One iteration of a search: its bound, the nodes and pieces it took, the solutions it found."""
+
+    bound: int
+    nodes: int
+    solutions: int
+    pieces: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOutcome:
+    """The result of a search.
+
+    ``length``: moves of the solutions; None: it is proven that there is none. ``solutions``: how many of that length
+    were found: all where all were asked for, else 1. ``paths``: the first of them as moves, at most the limit.
+    ``optimal``: whether it is proven that no solution is shorter. ``nodes``: generated in all iterations, or by the
+    graph search; ``expanded``: of a graph search, the boards taken from its list. ``iterations``: none in a graph
+    search. ``digest``: of all that does not depend on time: equal for equal searches. ``seconds``: the search alone.
+    ``resumed``: the bound of the iteration that an earlier run had come to.
+    """
+
+    job: int | None
+    puzzle: str
+    board: str
+    target: str
+    heuristic: str
+    algorithm: Algorithm
+    length: int | None
+    solutions: int
+    paths: tuple[Way, ...]
+    optimal: bool
+    nodes: int
+    expanded: int | None
+    iterations: tuple[Iteration, ...]
+    seconds: float
+    digest: str
+    resumed: int | None
+
+    @property
+    def moves(self) -> Way | None:
+        """The first solution; None where there is none, or none is listed."""
+        return self.paths[0] if self.paths else None
+
+
+class SearchReporter:
+    """Receives the events of one search, in order, in the thread that runs it. This one says nothing; others do."""
+
+    def begun(self, job: int | None, bound: int) -> None:
+        """The first iteration begins, with this bound."""
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        """The search goes on in the iteration of this bound, of which ``pieces`` are done."""
+
+    def iteration(self, iteration: Iteration) -> None:
+        """An iteration is over."""
+
+    def progress(self, known: dict[str, Any]) -> None:
+        """About once a second: ``JobRecord.progress`` as it is now."""
+
+    def notice(self, text: str) -> None:
+        """Something that the user should know, and perhaps mend: no worker is alive, a server is away."""
+
+    def stopping(self) -> None:
+        """The user asked the search to stop: it will when the pieces under way are done."""

@@ -1,0 +1,193 @@
+"""The family ``blocks``: codes of boards, and the moves of pieces in the metrics ``step``, ``slide`` and ``move``.
+
+step: one piece moves one cell. slide: one piece moves straight, any number of free cells. move: one piece goes any way
+through free cells while the others stay. Every move can be taken back by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from farthest import _kernel
+from farthest.errors import PuzzleError, ResourceError, StorageError
+from farthest.families.blocks.boards import anchors
+from farthest.families.blocks.definition import Blocks, blocks
+from farthest.puzzles.definition import Board
+from farthest.puzzles.grid import WALL
+from farthest.puzzles.puzzle import Origin, Puzzle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+    from farthest.spaces.contract import Boards, Codes
+
+MAX_ORIGINS = 1_000_000
+VERSION = 1
+
+_WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right, as in the kernel
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> BlockSpace:
+    """See ``spaces.compile_space``."""
+    if layout is not None and layout.get("version") != VERSION:
+        raise StorageError(
+            f"stored key layout: version {layout.get('version')!r}, expected {VERSION}; "
+            "the map was written by another version of farthest, use that one"
+        )
+    return BlockSpace(puzzle, origin)
+
+
+class BlockSpace:
+    """See ``ScatterSpace``. Codes are numbers, or 16 bytes where numbers of 64 bits are too few (docs/blocks.md)."""
+
+    engine: Literal["scatter"] = "scatter"
+    keys: int | None = None
+    moves_both_ways = True
+    undirected = True
+    graded = False
+
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+        self.puzzle = puzzle
+        self.origin = origin
+        self.definition = blocks(puzzle)
+        self.cells = self.definition.cells
+        self._kernel = _compiled(puzzle)
+        self.code_bytes = self._kernel.code_bytes
+        self.expander = self._kernel if self.code_bytes == 8 else None
+        self.code_dtype: np.dtype[Any] = np.dtype("<u8" if self.code_bytes == 8 else f"S{self.code_bytes}")
+        self._origin_codes = _origin_codes(puzzle, origin, self._kernel, self.code_dtype)
+        self.origins: list[Board] = [tuple(board) for board in self.decode(self._origin_codes).tolist()]
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space: the puzzle alone decides the codes."""
+        return {"version": VERSION}
+
+    def encode(self, boards: Boards) -> Codes:
+        """See Space."""
+        flat = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1)
+        return np.frombuffer(self._kernel.encode(flat), dtype=self.code_dtype)
+
+    def decode(self, codes: Codes) -> Boards:
+        """See Space."""
+        data = self._kernel.decode(np.ascontiguousarray(codes, dtype=self.code_dtype).tobytes())
+        return np.frombuffer(data, dtype=np.uint8).reshape(-1, self.cells)
+
+    def origin_codes(self) -> Buffer:
+        """See ScatterSpace."""
+        return self._origin_codes.tobytes()
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
+        return self._kernel.successors(codes, threads)
+
+    def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
+        """See Space. A move's name is the piece and its way: ``6 down``, ``1 right 2``, ``7 at 5,1 up``."""
+        codes = self.encode(boards)
+        if (codes == _no_code(self.code_dtype)).any():
+            raise ValueError("a row is no board of the puzzle")
+        row_bytes, next_bytes, name_bytes = self._kernel.moves(codes.tobytes())
+        rows = np.frombuffer(row_bytes, dtype=np.uint64).astype(np.intp)
+        found = np.frombuffer(next_bytes, dtype=self.code_dtype)
+        names = np.frombuffer(name_bytes, dtype=np.uint8).reshape(-1, 5)
+        if not found.size:
+            return
+        if (self.origin.direction == "from") == toward:  # the player comes from there
+            names = names[:, [0, 2, 1, 4, 3]]
+        # Of one name: kind, anchors, number of the piece, a byte each.
+        packed = np.ascontiguousarray(names[:, :4]).view("<u4").reshape(-1)
+        order = np.argsort(packed, kind="stable")
+        starts = np.flatnonzero(np.diff(packed[order], prepend=~packed[order[0]]))
+        reached = self.decode(found)
+        for chosen in np.split(order, starts[1:]):
+            kind, before, after, number = names[chosen[0], :4].tolist()
+            yield self._name(kind, before, after, number), rows[chosen], reached[chosen]
+
+    def _name(self, kind: int, before: int, after: int, number: int) -> str:
+        tokens = self.definition.kinds[kind].tokens
+        token = tokens[number]
+        row, column = _place(self.definition, before)
+        to_row, to_column = _place(self.definition, after)
+        parts = [token if tokens.count(token) == 1 else f"{token} at {row + 1},{column + 1}"]
+        for distance, back, forth in ((to_row - row, "up", "down"), (to_column - column, "left", "right")):
+            if distance:
+                parts.append(back if distance < 0 else forth)
+            if abs(distance) > 1:
+                parts.append(str(abs(distance)))
+        return " ".join(parts)
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space: only a search can tell."""
+        return None
+
+
+def _place(definition: Blocks, cell: int) -> tuple[int, int]:
+    return next((r, row.index(cell)) for r, row in enumerate(definition.rows) if cell in row)
+
+
+def _no_code(dtype: np.dtype[Any]) -> Any:
+    return np.frombuffer(b"\xff" * dtype.itemsize, dtype=dtype)[0]
+
+
+def _compiled(puzzle: Puzzle) -> _kernel.Blocks:
+    definition = blocks(puzzle)
+    beside: list[list[int]] = [[-1] * definition.cells for _ in _WAYS]
+    for r, row in enumerate(definition.rows):
+        for c, cell in enumerate(row):
+            for way, (down, right) in enumerate(_WAYS):
+                if cell != WALL and 0 <= r + down < len(definition.rows) and 0 <= c + right < len(row):
+                    beside[way][cell] = definition.rows[r + down][c + right]
+    codes = definition.arrangements()
+    if codes >= 2**128:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: its boards need codes of {codes.bit_length()} bits, at most 128 are possible; "
+            "make fewer pieces distinct, or the board smaller"
+        )
+    return _kernel.Blocks(
+        definition.cells,
+        beside,
+        [len(kind.tokens) for kind in definition.kinds],
+        [kind.ways for kind in definition.kinds],
+        [[sum(1 << cell for cell in covered) for covered in covers] for covers in definition.covers],
+        puzzle.metric,
+    )
+
+
+def _origin_codes(puzzle: Puzzle, origin: Origin, kernel: _kernel.Blocks, dtype: np.dtype[Any]) -> Codes:
+    """The codes at depth 0, ascending, none twice."""
+    definition = blocks(puzzle)
+    if origin.where == "goal":
+        patterns = definition.goals
+    elif origin.where == "start":
+        if definition.start is None:
+            raise PuzzleError(
+                f"puzzle {puzzle.name}: it has no start; name a board instead, or add start to its file"
+            )
+        patterns = (definition.start,)
+    else:
+        patterns = (definition.parse_board(origin.where),)
+    if not patterns:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: it has no goal; count from the start, or add goal to its file"
+        )
+    found = []
+    for pattern in patterns:
+        fixed = [sum(1 << cell for cell in cells) for cells in anchors(definition, pattern) or ()]
+        codes = np.frombuffer(kernel.placements(fixed, MAX_ORIGINS), dtype=dtype)
+        if len(codes) > MAX_ORIGINS:
+            raise PuzzleError(
+                f"puzzle {puzzle.name}: the goals stand for more than {MAX_ORIGINS:,} boards "
+                f"(goal {definition.format_board(pattern)}); name more pieces in the goal, or count from the start"
+            )
+        if not codes.size:
+            raise PuzzleError(
+                f"puzzle {puzzle.name}: no board matches the goal {definition.format_board(pattern)}: "
+                "the other pieces have no room; correct the goal"
+            )
+        found.append(codes)
+    return np.unique(np.concatenate(found))

@@ -1,0 +1,262 @@
+"""The family ``jugs``: jugs of water that are filled, emptied and poured one into another, to measure an amount.
+
+capacities = [3, 5]
+start      = "0 0"                       # amounts; all empty if not given
+measure    = 4                           # this amount in any one jug; or
+goal       = "* 4"                       # amounts, * = any; or goals = [...]
+moves      = ["fill", "empty", "pour"]   # all if not given
+
+A board is two bytes for each jug, the higher one first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.json_fields import integers, text
+from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition, board_place
+from farthest.puzzles.goal_keys import check_keys, read_goals, read_start
+from farthest.wording import counted, near_match, shown
+
+if TYPE_CHECKING:
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.source import Source
+
+METRICS = ("move",)
+DEFAULT_ORIGIN = "from start"
+EXAMPLE = "capacities = [3, 5] and measure = 4"
+FORMS: tuple[str, ...] = ()
+
+MOVES = ("fill", "empty", "pour")
+MAX_JUGS = 16
+MAX_CAPACITY = 65_534
+_KEYS = ("capacities", "start", "measure", "goal", "goals", "moves")
+
+
+@dataclass(frozen=True, slots=True)
+class Jugs(PuzzleDefinition):
+    """Capacities, the moves that are allowed (some of MOVES, in that order), goals and start.
+
+    ``goals``: boards, perhaps with a jug of any amount (``WILDCARD`` twice); none at all is possible.
+    Raises PuzzleError when these do not fit together.
+    """
+
+    capacities: tuple[int, ...]
+    moves: tuple[str, ...]
+    goals: tuple[Board, ...]
+    start: Board | None = None
+
+    def __post_init__(self) -> None:
+        problem = _problem(self)
+        if problem:
+            raise PuzzleError(f"jugs puzzle: {problem}")
+
+    @property
+    def cells(self) -> int:
+        """See PuzzleDefinition: two a jug."""
+        return 2 * len(self.capacities)
+
+    @property
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """See PuzzleDefinition."""
+        return self.goals, self.start
+
+    def arrangements(self) -> int:
+        """See PuzzleDefinition."""
+        return prod(capacity + 1 for capacity in self.capacities)
+
+    def size(self) -> str:
+        """See PuzzleDefinition."""
+        return f"{counted(len(self.capacities), 'jug')}: {' '.join(map(str, self.capacities))}"
+
+    def facts(self) -> list[tuple[str, str]]:
+        """See PuzzleDefinition."""
+        return [("capacities", " ".join(map(str, self.capacities))), ("moves", ", ".join(self.moves))]
+
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """See PuzzleDefinition: the amounts, separated by spaces, commas or /."""
+        return parse_amounts(text, self.capacities, board_place(text, self, name), wildcards=False)
+
+    def format_board(self, board: Sequence[int]) -> str:
+        """See PuzzleDefinition."""
+        return " ".join("*" if amount == WILDCARD else str(amount) for amount in amounts(board))
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """See PuzzleDefinition."""
+        place = f"board{f' for {name}' if name else ''}"
+        if not hasattr(board, "__len__") or len(board) != self.cells:
+            raise BoardError(f"{place}: expected {self.cells} numbers, two for each jug")
+        if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
+            raise BoardError(f"{place}: expected numbers from 0 to 255, two for each jug")
+        for jug, (amount, capacity) in enumerate(zip(amounts(board), self.capacities, strict=True), 1):
+            if amount > capacity:
+                raise BoardError(f"{place}: jug {jug} holds {amount}, expected 0 to {capacity}")
+        return tuple(int(byte) for byte in board)
+
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """See PuzzleDefinition: a bar for each jug."""
+        width = max(len(str(capacity)) for capacity in self.capacities)
+        scale = max(1, -(-max(self.capacities) // 40))
+        lines = []
+        for amount, capacity in zip(amounts(board), self.capacities, strict=True):
+            full = 0 if amount == WILDCARD else -(-amount // scale)
+            bar = "█" * full + "·" * (-(-capacity // scale) - full)
+            lines.append(f"{'*' if amount == WILDCARD else amount:>{width}}/{capacity:<{width}} {bar}")
+        return lines
+
+    def palette(self) -> Mapping[str, int]:
+        """See PuzzleDefinition: water is blue."""
+        return {"█": 1}
+
+
+def jugs(puzzle: Puzzle) -> Jugs:
+    """The body of a puzzle of this family."""
+    assert isinstance(puzzle.definition, Jugs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
+    return puzzle.definition
+
+
+def amounts(board: Sequence[int]) -> list[int]:
+    """The amounts in the jugs, ``WILDCARD`` where any."""
+    pairs = zip(board[::2], board[1::2], strict=True)
+    return [WILDCARD if high == WILDCARD else int(high) * 256 + int(low) for high, low in pairs]
+
+
+def board_of(values: Sequence[int]) -> Board:
+    """Inverse of ``amounts``."""
+    return tuple(
+        byte
+        for value in values
+        for byte in ((WILDCARD, WILDCARD) if value == WILDCARD else divmod(value, 256))
+    )
+
+
+def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards: bool) -> Board:
+    """The board of amounts given as text. Raises BoardError, the message beginning with ``place``."""
+    mend = f"write the amounts, such as {' '.join('0' for _ in capacities)!r}"
+    tokens = text.replace(",", " ").replace("/", " ").split()
+    if len(tokens) != len(capacities):
+        raise BoardError(
+            f"{place}: {counted(len(tokens), 'amount')}, expected {len(capacities)}, one a jug; {mend}"
+        )
+    values = []
+    for jug, (token, capacity) in enumerate(zip(tokens, capacities, strict=True), 1):
+        if token == "*" and wildcards:
+            values.append(WILDCARD)
+        elif token.isascii() and token.isdigit() and len(token) <= 5 and int(token) <= capacity:
+            values.append(int(token))
+        else:
+            raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
+    return board_of(values)
+
+
+def read(table: dict[str, Any], source: Source, metric: str) -> Jugs:
+    """See families."""
+    del metric
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("jugs", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    capacities = _read_capacities(table, fail)
+
+    def parse(text: str, place: str, wildcards: bool) -> Board:
+        return parse_amounts(text, capacities, place, wildcards=wildcards)
+
+    example = " ".join(["0"] * len(capacities))
+    goals = read_goals(table, None, example, parse, fail)
+    if "measure" in table:
+        if goals:
+            raise fail("measure", "a goal is there too, expected one of them; write all as goals")
+        goals = _measured(table["measure"], capacities, fail)
+    start = read_start(table, (0,) * (2 * len(capacities)), example, parse, fail)
+    return Jugs(capacities, _read_moves(table, fail), goals, start)
+
+
+def from_fields(fields: dict[str, Any]) -> Jugs:
+    """See families."""
+    return Jugs(
+        integers(fields["capacities"]),
+        tuple(text(move) for move in fields["moves"]),
+        tuple(integers(goal) for goal in fields["goals"]),
+        None if fields["start"] is None else integers(fields["start"]),
+    )
+
+
+def parametric(name: str) -> Puzzle | None:
+    """See families: there is none."""
+    del name
+    return None
+
+
+def _read_capacities(table: dict[str, Any], fail: Any) -> tuple[int, ...]:
+    mend = "write capacities = [3, 5]"
+    if "capacities" not in table:
+        raise fail("", f"no capacities; {mend}")
+    value = table["capacities"]
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_JUGS:
+        raise fail("capacities", f"expected an array of 1 to {MAX_JUGS} numbers, got {shown(value)}; {mend}")
+    for jug, capacity in enumerate(value, 1):
+        if type(capacity) is not int or not 1 <= capacity <= MAX_CAPACITY:
+            raise fail(
+                "capacities",
+                f"jug {jug}: expected a whole number from 1 to {MAX_CAPACITY}, got {shown(capacity)}; {mend}",
+            )
+    return tuple(value)
+
+
+def _read_moves(table: dict[str, Any], fail: Any) -> tuple[str, ...]:
+    value = table.get("moves", list(MOVES))
+    mend = f'some of {", ".join(MOVES)}; write moves = ["pour"]'
+    if not isinstance(value, list) or not value:
+        raise fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
+    for move in value:
+        if move not in MOVES:
+            near = (isinstance(move, str) and near_match(move, MOVES)) or mend
+            raise fail(
+                "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
+            )
+    if len(set(value)) != len(value):
+        raise fail("moves", "a move is there twice, expected each once; leave one out")
+    return tuple(move for move in MOVES if move in value)
+
+
+def _measured(value: object, capacities: tuple[int, ...], fail: Any) -> tuple[Board, ...]:
+    most = max(capacities)
+    if type(value) is not int or not 0 <= value <= most:
+        raise fail("measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another")
+    return tuple(
+        board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
+        for jug, capacity in enumerate(capacities)
+        if capacity >= value
+    )
+
+
+def _problem(definition: Jugs) -> str | None:
+    if not 1 <= len(definition.capacities) <= MAX_JUGS:
+        return f"expected 1 to {MAX_JUGS} jugs"
+    if not all(1 <= capacity <= MAX_CAPACITY for capacity in definition.capacities):
+        return f"expected capacities from 1 to {MAX_CAPACITY}"
+    if not definition.moves or tuple(move for move in MOVES if move in definition.moves) != definition.moves:
+        return f"the moves are not some of {', '.join(MOVES)} in that order"
+    if len(set(definition.goals)) != len(definition.goals):
+        return "a goal is there twice"
+    boards = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
+    for name, board in boards + ([("start", definition.start)] if definition.start is not None else []):
+        wrong = f"{name} is not an amount for each jug, two numbers each"
+        if len(board) != definition.cells or any(not WILDCARD <= byte <= 255 for byte in board):
+            return wrong
+        pairs = zip(board[::2], board[1::2], strict=True)
+        if any(
+            (high == WILDCARD) != (low == WILDCARD) or (high == WILDCARD and name == "start")
+            for high, low in pairs
+        ):
+            return wrong
+        if any(
+            amount > capacity for amount, capacity in zip(amounts(board), definition.capacities, strict=True)
+        ):
+            return f"in {name} a jug holds more than its capacity"
+    return None

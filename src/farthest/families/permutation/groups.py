@@ -1,0 +1,149 @@
+"""Groups of permutations by chains of stabilisers (C. Sims, 1970): order, membership, random elements.
+
+A permutation p of the points 0 .. n - 1 is a tuple: it takes point i to p[i]. Products are made from left to right.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+from typing import TYPE_CHECKING
+
+from farthest.random_source import RandomSource
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Permutation = tuple[int, ...]
+
+QUIET_ROUNDS = 24
+"""So many random elements in a row that the chain knows end its building: one that is not the whole group knows at most
+half of them."""
+
+
+def product(first: Permutation, second: Permutation) -> Permutation:
+    """The permutation that does ``first`` and then ``second``."""
+    return tuple(map(second.__getitem__, first))
+
+
+def inverse(permutation: Permutation) -> Permutation:
+    """The permutation that takes it back."""
+    back = [0] * len(permutation)
+    for point, image in enumerate(permutation):
+        back[image] = point
+    return tuple(back)
+
+
+class Level:
+    """The elements that fix the base points before ``point``. ``generators`` make them; ``ways[q]`` is one that takes
+    ``point`` to q, ``back[q]`` its inverse."""
+
+    def __init__(self, point: int, unit: Permutation) -> None:
+        self.point = point
+        self.generators: list[Permutation] = []
+        self.ways = {point: unit}
+        self.back = {point: unit}
+
+    def add(self, generator: Permutation) -> None:
+        """One more generator."""
+        self.generators.append(generator)
+        queue, known = list(self.ways), len(self.ways)
+        for number, place in enumerate(queue):
+            # What was known before is known to be closed under the other generators.
+            for each in [generator] if number < known else self.generators:
+                image = each[place]
+                if image not in self.ways:
+                    self.ways[image] = product(self.ways[place], each)
+                    self.back[image] = inverse(self.ways[image])
+                    queue.append(image)
+
+
+class Group:
+    """The group that permutations generate, or a part of it that is known to be one: see ``whole``.
+
+    ``first``: points that the chain begins with. ``most``: an order that the group has at most, if one is known.
+    """
+
+    def __init__(
+        self,
+        points: int,
+        generators: Sequence[Permutation],
+        *,
+        first: Sequence[int] = (),
+        most: int | None = None,
+    ) -> None:
+        self.unit: Permutation = tuple(range(points))
+        self.generators = [generator for generator in generators if generator != self.unit]
+        self.levels = [Level(point, self.unit) for point in first]
+        for generator in self.generators:
+            self._learn(generator)
+        self._build(most)
+        self.at_most = self.order == most
+
+    @property
+    def order(self) -> int:
+        """The number of elements that are known."""
+        return prod(len(level.ways) for level in self.levels)
+
+    def knows(self, permutation: Permutation) -> bool:
+        """Whether it is one of the known elements."""
+        return self._sifted(permutation, 0)[0] == self.unit
+
+    def is_whole(self, most_products: int) -> bool:
+        """Whether all elements are known: since their number is the most that there can be, or by Schreier's lemma,
+        which is tried where it takes so many products of permutations at most."""
+        sifts = sum(len(level.ways) * len(level.generators) for level in self.levels)
+        return self.at_most or (sifts * len(self.levels) <= most_products and self._is_closed())
+
+    def random(self, rng: RandomSource) -> Permutation:
+        """A known element, each with the same chance."""
+        steps = [rng.chosen(list(level.ways.values())) for level in reversed(self.levels)]
+        return reduce(product, steps, self.unit)
+
+    def _build(self, most: int | None) -> None:
+        """Adds random elements of the group, by product replacement, until the chain knows what comes."""
+        if not self.generators:
+            return
+        rng = RandomSource(0)
+        pool = [self.generators[i % len(self.generators)] for i in range(max(11, len(self.generators) + 1))]
+        quiet, warm = 0, 8 * len(pool)
+        while quiet < QUIET_ROUNDS and self.order != most:
+            target = rng.below(len(pool))
+            source = (target + 1 + rng.below(len(pool) - 1)) % len(pool)
+            other = pool[source] if rng.below(2) else inverse(pool[source])
+            pool[target] = product(pool[target], other) if rng.below(2) else product(other, pool[target])
+            if warm:
+                warm -= 1
+            else:
+                quiet = 0 if self._learn(pool[target]) else quiet + 1
+
+    def _learn(self, permutation: Permutation) -> bool:
+        """Makes the element known; whether it was not."""
+        rest, depth = self._sifted(permutation, 0)
+        if rest == self.unit:
+            return False
+        if depth == len(self.levels):
+            moved = next(point for point, image in enumerate(rest) if point != image)
+            self.levels.append(Level(moved, self.unit))
+        for level in self.levels[: depth + 1]:
+            level.add(rest)
+        return True
+
+    def _sifted(self, permutation: Permutation, depth: int) -> tuple[Permutation, int]:
+        """What is left of it when known elements have taken the base points back, and how far that was possible."""
+        for number in range(depth, len(self.levels)):
+            level = self.levels[number]
+            back = level.back.get(permutation[level.point])
+            if back is None:
+                return permutation, number
+            permutation = product(permutation, back)
+        return permutation, len(self.levels)
+
+    def _is_closed(self) -> bool:
+        """Whether Schreier's generators of each level are known to the next."""
+        return all(
+            self._sifted(product(product(way, each), level.back[each[place]]), number + 1)[0] == self.unit
+            for number, level in enumerate(self.levels)
+            for place, way in level.ways.items()
+            for each in level.generators
+        )

@@ -1,0 +1,267 @@
+"""The key layout of permutation puzzles, and what their moves never change: sums of orientations, parities.
+
+docs/key-layout.md defines the key of a board by this layout; it is stored with every map. The choices made here change
+speed and memory, never distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from math import comb, prod
+from typing import Any
+
+from farthest.errors import StorageError
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.moves import Move
+from farthest.puzzles.definition import Board
+from farthest.spaces.layout import WORD_BITS, word_labels
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Label ``classes[j]`` is placed j-th and occurs ``counts[j]`` times; the classes fill the ``orbits`` in order.
+
+    ``moduli``: of the orientations in each orbit, 1 where they do not count. ``twisted``: the labels whose orientations
+    are the last digits of the key, in order. ``sums``: for each orbit the sum of its orientations if that never
+    changes, else None; then the orientation of one label, which is not in ``twisted``, follows from the others.
+    ``parity``: None, or for each slot the parity of the digit sum of boards whose first class is there.
+    """
+
+    classes: tuple[int, ...]
+    counts: tuple[int, ...]
+    orbits: tuple[tuple[int, ...], ...]
+    moduli: tuple[int, ...]
+    twisted: tuple[int, ...]
+    sums: tuple[int | None, ...]
+    parity: tuple[int, ...] | None
+
+    @property
+    def slots(self) -> int:
+        """The number of slots."""
+        return sum(self.counts)
+
+    @property
+    def radices(self) -> list[int]:
+        """The radix of each class's digit."""
+        out, orbits, free = [], iter(self.orbits), 0
+        for count in self.counts:
+            free = free or len(next(orbits))
+            out.append(comb(free, count))
+            free -= count
+        return out
+
+    @property
+    def modulus_of(self) -> dict[int, int]:
+        """For each label the modulus of its orbit."""
+        out, orbits, free, modulus = {}, iter(zip(self.orbits, self.moduli, strict=True)), 0, 1
+        for label, count in zip(self.classes, self.counts, strict=True):
+            if not free:
+                slots, modulus = next(orbits)
+                free = len(slots)
+            out[label] = modulus
+            free -= count
+        return out
+
+    @property
+    def twists(self) -> int:
+        """The product of the radices of the digits of orientations."""
+        return prod(self.modulus_of[label] for label in self.twisted)
+
+    @property
+    def keys(self) -> int:
+        """The number of keys."""
+        return prod(self.radices) * self.twists // (1 if self.parity is None else 2)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As stored with a job."""
+        return {
+            "version": VERSION,
+            "slots": list(range(self.slots)),
+            "classes": list(self.classes),
+            "counts": list(self.counts),
+            "orbits": [list(orbit) for orbit in self.orbits],
+            "moduli": list(self.moduli),
+            "twisted": list(self.twisted),
+            "sums": list(self.sums),
+            "parity": None if self.parity is None else list(self.parity),
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any], definition: Permutation) -> Layout:
+        """Inverse of ``to_dict``. Raises StorageError when the fields are of another version, damaged or of another
+        puzzle."""
+        try:
+            if fields["version"] != VERSION:
+                raise StorageError(
+                    f"stored key layout: version {fields['version']!r}, expected {VERSION}; "
+                    "the map was written by another version of farthest, use that one"
+                )
+            parity = fields["parity"]
+            layout = cls(
+                tuple(fields["classes"]),
+                tuple(fields["counts"]),
+                tuple(tuple(orbit) for orbit in fields["orbits"]),
+                tuple(fields["moduli"]),
+                tuple(fields["twisted"]),
+                tuple(fields["sums"]),
+                None if parity is None else tuple(parity),
+            )
+            if not layout._fits(definition):
+                raise ValueError("it is not one of this puzzle")
+        except (KeyError, TypeError, ValueError) as error:
+            raise StorageError(
+                f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
+            ) from None
+        return layout
+
+    def _fits(self, definition: Permutation) -> bool:
+        """Whether labels, counts and orbits are the puzzle's, and the other fields have values of theirs."""
+        orbit_of = [definition.orbits[of] for of in definition.label_orbit]
+        return (
+            sorted(self.classes) == list(range(len(definition.tokens)))
+            and self.counts == tuple(definition.counts[label] for label in self.classes)
+            and list(self.orbits)
+            == [orbit for orbit, _ in groupby(orbit_of[label] for label in self.classes)]
+            and len(self.moduli) == len(self.sums) == len(self.orbits)
+            and all(
+                m in (1, definition.slot_moduli[o[0]]) for m, o in zip(self.moduli, self.orbits, strict=True)
+            )
+            and all(
+                total is None
+                or (total in range(definition.slot_moduli[o[0]]) and definition.slot_moduli[o[0]] > 1)
+                for total, o in zip(self.sums, self.orbits, strict=True)
+            )
+            and set(self.twisted)
+            <= {label for label, m in self.modulus_of.items() if m > 1 and definition.counts[label] == 1}
+            and len(set(self.twisted)) == len(self.twisted)
+            and (self.parity is None or (len(self.parity) == definition.slots and set(self.parity) <= {0, 1}))
+        )
+
+
+def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
+    """The layout that enumerates fastest. No oriented label that matters may occur twice."""
+    sums = [twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits))]
+    twisted = [label for orbit, total in enumerate(sums) for label in _twisted(definition, orbit, total)]
+    order = list(range(len(definition.orbits)))
+    labels = [[label for label, of in enumerate(definition.label_orbit) if of == orbit] for orbit in order]
+    if twisted:
+        order.sort(
+            key=lambda orbit: -len(definition.orbits[orbit])
+        )  # shards are the places of the first labels
+    else:
+        words = [word_labels(definition.counts, own, _most(definition, own)) for own in labels]
+        order.sort(key=lambda orbit: prod(_radices(definition.counts, words[orbit])))
+        own = labels[order[-1]]
+        rest = sorted(set(own) - set(words[order[-1]]), key=lambda label: (-definition.counts[label], label))
+        labels[order[-1]] = [*rest[-1:], *rest[:-1], *words[order[-1]]]  # few shards first
+    classes = tuple(label for orbit in order for label in labels[orbit])
+    counts = tuple(definition.counts[label] for label in classes)
+    counted = {definition.label_orbit[label] for label in twisted}
+    return Layout(
+        classes,
+        counts,
+        tuple(definition.orbits[orbit] for orbit in order),
+        tuple(definition.moduli[orbit] if orbit in counted else 1 for orbit in order),
+        _digit_order(twisted, {label: definition.moduli[definition.label_orbit[label]] for label in twisted}),
+        tuple(sums[orbit] for orbit in order),
+        None
+        if twisted
+        else _parities(definition.generators, classes, counts, len(definition.orbits), origins),
+    )
+
+
+def twist_sum(definition: Permutation, orbit: int, origins: Iterable[Board]) -> int | None:
+    """The sum, modulo its modulus, of the orientations in the orbit, of all boards that moves join to the origins; None
+    where they are not turned, or it is not always the same."""
+    modulus, slots = definition.moduli[orbit], definition.orbits[orbit]
+    ignored = any(i for i, of in zip(definition.ignore, definition.label_orbit, strict=True) if of == orbit)
+    if (
+        modulus == 1
+        or ignored
+        or any(sum(move.delta[s] for s in slots) % modulus for move in definition.generators)
+    ):
+        return None
+    found = {sum(board[definition.slots + slot] for slot in slots) % modulus for board in origins}
+    return found.pop() if len(found) == 1 else None
+
+
+def odd(to: Sequence[int], slots: Iterable[int]) -> bool:
+    """Whether the permutation is odd on these slots, which it permutes."""
+    seen, result = set[int](), False
+    for start in slots:
+        slot, length = start, 0
+        while slot not in seen:
+            seen.add(slot)
+            slot = to[slot]
+            length += 1
+        result ^= length > 0 and length % 2 == 0
+    return result
+
+
+def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:
+    """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot."""
+    slot_of = {label: slot for slot, label in enumerate(board[: len(classes)])}
+    return sum(a > b for a, b in combinations([slot_of[label] for label in classes], 2)) % 2
+
+
+def _twisted(definition: Permutation, orbit: int, total: int | None) -> list[int]:
+    """The labels of the orbit whose orientations must be told."""
+    if definition.moduli[orbit] == 1:
+        return []
+    labels = [
+        label
+        for label, of in enumerate(definition.label_orbit)
+        if of == orbit and not definition.ignore[label]
+    ]
+    return labels if total is None else labels[:-1]
+
+
+def _most(definition: Permutation, labels: Sequence[int]) -> int:
+    """How many of an orbit's labels a word may hold: the first label of all is always outside."""
+    return len(labels) - (len(labels) == len(definition.counts) and len(labels) > 1)
+
+
+def _radices(counts: Sequence[int], labels: Sequence[int]) -> list[int]:
+    return [comb(sum(counts[label] for label in labels[i:]), counts[first]) for i, first in enumerate(labels)]
+
+
+def _digit_order(labels: Sequence[int], modulus: dict[int, int]) -> tuple[int, ...]:
+    """The labels with those last that fill a word's 64 bits best."""
+    best: dict[int, tuple[int, ...]] = {1: ()}
+    for label in labels:
+        for bits, chosen in list(best.items()):
+            if bits * modulus[label] <= WORD_BITS:
+                best.setdefault(bits * modulus[label], (*chosen, label))
+    word = best[max(best)]
+    return (*(label for label in labels if label not in word), *word)
+
+
+def _parities(
+    moves: Sequence[Move],
+    classes: Sequence[int],
+    counts: Sequence[int],
+    orbits: int,
+    origins: Iterable[Board],
+) -> tuple[int, ...] | None:
+    """For each slot the parity of all reachable boards with the first class there, if there is just one."""
+    if orbits != 1 or len(classes) < 3 or any(count != 1 for count in counts):
+        return None
+    signs = [(move.to, odd(move.to, range(len(classes)))) for move in moves]
+    parity: dict[int, int] = {}
+    for board in origins:
+        start, value = board.index(classes[0]), digit_parity(classes, board)
+        if parity.setdefault(start, value) != value:
+            return None
+        queue = [start]
+        for slot in queue:
+            for to, sign in signs:
+                if to[slot] not in parity:
+                    parity[to[slot]] = parity[slot] ^ sign
+                    queue.append(to[slot])
+                elif parity[to[slot]] != parity[slot] ^ sign:
+                    return None
+    return tuple(parity.get(slot, 0) for slot in range(len(classes)))

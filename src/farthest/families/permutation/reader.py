@@ -1,0 +1,240 @@
+"""The ``[permutation]`` table of a definition: pieces, orientations and generators.
+
+goal      = "1 2 3 4"                 # or slots = 4: pieces 1 to 4; equal tokens are identical pieces
+goals     = ["1 2 3 4", "2 1 4 3"]    # a set of goals, the first tells the pieces where goal and slots do not
+start     = "4 3 2 1"                 # optional
+modulus   = 3                         # orientations of a piece; 1, not turned, if not given; 2+1: piece 2 turned by 1
+ignore    = "1 2"                     # pieces whose orientation does not matter
+numbering = 1                         # the number of the first slot in generators; 1 if not given
+inverses  = true                      # whether the inverse of each generator is a move; true if not given
+
+file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
+
+[permutation.generators]              # name = cycles, images, or images and turns
+R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
+S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
+T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
+
+[[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
+name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
+slots = 8
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.definition import MAX_MODULUS, MAX_SLOTS, Permutation, name_problem
+from farthest.families.permutation.foreign import SUFFIXES, read_foreign
+from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
+from farthest.puzzles.source import Source
+from farthest.puzzles.tokens import token_problem
+from farthest.wording import near_match, shown
+
+_ORBITS = f"{TABLE}.orbits"
+_SET_KEYS = ("goal", "slots", "modulus", "ignore")
+_FILE_KEYS = ("file", "goals", "start")
+_KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
+
+
+def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
+    """The body of family ``permutation``. Raises PuzzleError naming key, line, what was expected and a mend."""
+    return _Reader(table, source, metric).read()
+
+
+class _Reader:
+    def __init__(self, table: Mapping[str, Any], source: Source, metric: str) -> None:
+        self.table = table
+        self.source = source
+        self.metric = metric
+        self.sets: list[PieceSet] = []
+
+    def fail(self, key: str, problem: str) -> PuzzleError:
+        return self.source.error(TABLE, key, problem)
+
+    def read(self) -> Permutation:
+        self.check_keys(self.table, _KEYS, TABLE, 0)
+        definition = self.from_file() if "file" in self.table else self.from_table()
+        goals = self.boards("goals", definition)
+        start = self.table.get("start")
+        return replace(
+            definition,
+            goals=goals or definition.goals,
+            start=None if start is None else self.board("start", start, definition),
+        )
+
+    def from_table(self) -> Permutation:
+        self.read_sets()
+        return assemble(self.sets, read_moves(self.table, self.source, self.metric, self.sets))
+
+    def from_file(self) -> Permutation:
+        for key in self.table:
+            if key not in _FILE_KEYS:
+                raise self.fail(key, f"{key} stands beside file, which tells it; leave one of them out")
+        name = self.table["file"]
+        if not isinstance(name, str) or not name.lower().endswith(SUFFIXES):
+            raise self.fail(
+                "file", f"expected a name that ends in {', '.join(SUFFIXES)}, got {shown(name)}; correct it"
+            )
+        if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
+            raise self.fail(
+                "file", f"{shown(name)} leads elsewhere, expected a file beside this one; copy it here"
+            )
+        path = os.path.join(os.path.dirname(self.source.place), name)
+        try:
+            data = read_bytes(path)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise self.fail(
+                "file", f"{path} cannot be read ({reason}); name a file beside this one"
+            ) from None
+        if len(data) > MOST_BYTES:
+            raise self.fail("file", f"{path} has more than {MOST_BYTES} bytes; name a file with one puzzle")
+        return read_foreign(data, path, self.metric)[1]
+
+    def check_keys(self, table: Mapping[str, Any], keys: tuple[str, ...], name: str, index: int) -> None:
+        for key in table:
+            if key not in keys:
+                mend = near_match(key, keys) or f"the keys are {', '.join(keys)}"
+                raise self.source.error(name, key, f"key {shown(key)} is not known; {mend}", index)
+
+    # Pieces
+
+    def read_sets(self) -> None:
+        orbits = self.table.get("orbits")
+        if orbits is None:
+            self.sets = [self.piece_set(self.table, "", TABLE, 0)]
+        else:
+            if (
+                not isinstance(orbits, list)
+                or not orbits
+                or not all(isinstance(each, dict) for each in orbits)
+            ):
+                raise self.fail(
+                    "orbits", f"expected tables, got {shown(orbits)}; write [[{_ORBITS}]] and keys below"
+                )
+            for key in _SET_KEYS:
+                if key in self.table:
+                    raise self.fail(
+                        key, f"{key} stands beside orbits; expected it in each [[{_ORBITS}]], move it there"
+                    )
+            for index, each in enumerate(orbits):
+                self.check_keys(each, ("name", *_SET_KEYS), _ORBITS, index)
+                self.sets.append(self.piece_set(each, self.set_name(each, index), _ORBITS, index))
+        slots = sum(len(each.pieces) for each in self.sets)
+        if not 2 <= slots <= MAX_SLOTS:
+            key = "orbits" if orbits is not None else "slots" if "slots" in self.table else "goal"
+            mend = "leave out pieces that do not matter" if slots > MAX_SLOTS else "add pieces"
+            raise self.fail(key, f"{slots} slots, expected 2 to {MAX_SLOTS}; {mend}")
+
+    def set_name(self, table: Mapping[str, Any], index: int) -> str:
+        name = table.get("name")
+        problem = (
+            "has no name"
+            if name is None
+            else "is no text"
+            if not isinstance(name, str)
+            else name_problem(name)
+        )
+        if problem is None and name in RESERVED:
+            problem = "has a meaning of its own in generators"
+        if problem is None and any(name == each.name for each in self.sets):
+            problem = "is that of two sets"
+        if problem:
+            raise self.source.error(
+                _ORBITS, "name", f'the name {problem}; expected a word for the set: name = "corners"', index
+            )
+        assert isinstance(name, str)
+        return name
+
+    def piece_set(self, table: Mapping[str, Any], name: str, where: str, index: int) -> PieceSet:
+        def fail(key: str, problem: str) -> PuzzleError:
+            return self.source.error(where, key, problem, index)
+
+        modulus = table.get("modulus", 1)
+        if type(modulus) is not int or not 1 <= modulus <= MAX_MODULUS:
+            raise fail(
+                "modulus", f"expected 1 to {MAX_MODULUS} orientations, got {shown(modulus)}; correct it"
+            )
+        if "goal" in table and "slots" in table:
+            raise fail("slots", "both goal and slots; expected one of them, leave one out")
+        if "slots" in table:
+            slots = table["slots"]
+            if type(slots) is not int or not 1 <= slots <= MAX_SLOTS:
+                raise fail("slots", f"expected 1 to {MAX_SLOTS} slots, got {shown(slots)}; correct it")
+            pieces = tuple((str(number), 0) for number in range(1, slots + 1))
+        else:
+            key, goal = ("goal", table["goal"]) if "goal" in table else ("goals", table.get("goals"))
+            if key == "goals" and isinstance(goal, list) and goal and where == TABLE:
+                goal = goal[0]
+            if not isinstance(goal, str) or not goal.strip():
+                found = "no pieces" if goal in (None, "", []) else f"expected a text, got {shown(goal)}"
+                raise fail(key if goal is not None else "", f'{found}; write goal = "1 2 3" or slots = 3')
+            pieces = tuple(self.piece(token, modulus, fail, key) for token in goal.replace(",", " ").split())
+        return PieceSet(name, modulus, pieces, self.ignored(table, pieces, modulus, fail))
+
+    def piece(self, token: str, modulus: int, fail: Any, key: str) -> tuple[str, int]:
+        piece, plus, turn = token.partition("+")
+        problem = token_problem(piece)
+        if problem is None and plus and (not turn.isdecimal() or len(turn) > 2 or int(turn) >= modulus):
+            problem = f"has the orientation {turn}; this set has {modulus}"
+        if problem:
+            raise fail(
+                key, f"the piece {shown(token)} {problem}; expected a token, or one turned such as 2+1"
+            )
+        return piece, int(turn or 0)
+
+    def ignored(
+        self, table: Mapping[str, Any], pieces: tuple[tuple[str, int], ...], modulus: int, fail: Any
+    ) -> frozenset[str]:
+        ignore = table.get("ignore", "")
+        if not isinstance(ignore, str):
+            raise fail(
+                "ignore", f'expected the pieces in one text, got {shown(ignore)}; write ignore = "1 2"'
+            )
+        tokens = ignore.replace(",", " ").split()
+        for token in tokens:
+            if token not in dict(pieces):
+                raise fail(
+                    "ignore", f"there is no piece {shown(token)}; expected pieces of the goal, leave it out"
+                )
+        if tokens and modulus == 1:
+            raise fail("ignore", "the pieces have no orientation to ignore; add modulus, or leave ignore out")
+        return frozenset(tokens)
+
+    # Boards
+
+    def boards(self, key: str, definition: Permutation) -> tuple[Board, ...]:
+        texts = self.table.get(key)
+        if texts is None:
+            return ()
+        if "goal" in self.table:
+            raise self.fail(key, "both goal and goals; expected one of them, move the goal into goals")
+        if not isinstance(texts, list) or not texts:
+            raise self.fail(
+                key, f"expected an array of boards, got {shown(texts)}; write each board as a text"
+            )
+        read: dict[Board, int] = {}
+        for number, text in enumerate(texts, 1):
+            board = self.board(key, text, definition)
+            if board in read:
+                raise self.fail(key, f"goal {number} is the same board as goal {read[board]}; leave one out")
+            read[board] = number
+        return tuple(read)
+
+    def board(self, key: str, text: object, definition: Permutation) -> Board:
+        if not isinstance(text, str):
+            raise self.fail(
+                key, f"expected a board, got {shown(text)}; write it as a text: {definition.example()!r}"
+            )
+        try:
+            return definition.parse_board(text)
+        except BoardError as error:
+            raise self.fail(key, str(error)) from None

@@ -1,0 +1,184 @@
+"""Permutation puzzles with orientations told by slot, their states expanded one by one.
+
+A move turns what stands in a slot, so orientations kept by piece, as the kernel's words want them, need pieces that can
+be told apart. Here the key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest import _kernel
+from farthest.errors import ResourceError, StorageError
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.layout import Layout, twist_sum
+from farthest.families.permutation.neighbours import PermutationBoards
+from farthest.puzzles.definition import Board
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.contract import NO_KEY
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.spaces.contract import EngineKind
+
+MAX_KEYS = 2**62
+BATCH = 1 << 16
+"""States expanded at a time: what they need lies in the near caches."""
+
+
+class SlotwiseSpace(PermutationBoards):
+    """See ScatterSpace; dense. ``layout``: of the arrangement; ``turned``: the slots whose orientations have digits.
+
+    An orbit whose orientations have a sum that never changes has no digit for its last slot.
+    """
+
+    def __init__(
+        self, puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any] | None
+    ) -> None:
+        super().__init__(puzzle, origin, origins)
+        self.engine: EngineKind = "scatter"
+        self.undirected = self.definition.symmetric
+        self.graded = False
+        if fields is None:
+            self.layout, self.turned = _chosen(self.definition, origins)
+        else:
+            self.layout = Layout.from_dict(fields, self.definition)
+            self.turned = _stored_slots(fields, self.definition)
+        self._radix = [self.definition.slot_moduli[slot] for slot in self.turned]
+        if self.keys > MAX_KEYS:
+            raise ResourceError(
+                f"puzzle {puzzle.name}: {self.keys:.2e} arrangements, more than the 4.6e18 that keys can number; "
+                "it is too large to enumerate, make more pieces equal or ignore orientations"
+            )
+        self._class_of = np.full(256, 255, dtype=np.uint8)
+        self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
+
+    @property
+    def keys(self) -> int:
+        """See Space."""
+        return self.layout.keys * prod(self._radix)
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space: as of a space that keeps orientations by piece, and ``turned``."""
+        return {**self.layout.to_dict(), "turned": list(self.turned)}
+
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """See Space."""
+        slots = self.definition.slots
+        keys = self._ranks(np.ascontiguousarray(boards[:, :slots]))
+        none = keys == NO_KEY
+        for slot, radix in zip(self.turned, self._radix, strict=True):
+            digit = boards[:, slots + slot]
+            none |= digit >= radix
+            keys = keys * np.uint64(radix) + digit
+        for orbit, total in enumerate(self.layout.sums):
+            if total is not None:
+                turns = boards[:, slots + np.array(self.layout.orbits[orbit])].sum(axis=1)
+                none |= turns % self._modulus(orbit) != total
+        keys[none] = NO_KEY
+        return keys
+
+    def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """See Space."""
+        slots = self.definition.slots
+        boards = np.zeros((codes.size, self.cells), dtype=np.uint8)
+        rest = codes.astype(np.uint64)
+        for slot, radix in zip(reversed(self.turned), reversed(self._radix), strict=True):
+            boards[:, slots + slot] = rest % np.uint64(radix)
+            rest //= np.uint64(radix)
+        boards[:, :slots] = self._arrangements(rest)
+        for orbit, total in enumerate(self.layout.sums):
+            if total is not None:
+                here = slots + np.array(self.layout.orbits[orbit])
+                modulus = self._modulus(orbit)
+                boards[:, here[-1]] = (total + modulus - boards[:, here[:-1]].sum(axis=1) % modulus) % modulus
+        return boards
+
+    def origin_codes(self) -> Buffer:
+        """See ScatterSpace."""
+        return self.encode(np.array(self.origins, dtype=np.uint8)).data
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace; one thread."""
+        del threads
+        states = np.frombuffer(memoryview(codes), dtype=np.uint64)
+        out = np.empty((len(self.moves_away), states.size), dtype=np.uint64)
+        for first in range(0, states.size, BATCH):
+            boards = self.decode(states[first : first + BATCH])
+            for row, move in zip(out, self.moves_away, strict=True):
+                row[first : first + len(boards)] = self.encode(self.moved(boards, move))
+        return out.reshape(-1).data
+
+    @cached_property
+    def label_ranks(self) -> _kernel.ArrangementSpace | None:
+        """Ranks the arrangements of the labels; None where there is one label and one arrangement."""
+        if len(self.layout.classes) == 1:
+            return None
+        orbits = [(sum(1 << slot for slot in orbit), 1) for orbit in self.layout.orbits]
+        return _kernel.ArrangementSpace(self.layout.slots, self.layout.counts, (), [], orbits=orbits)
+
+    def _ranks(self, labels: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        slots = self.definition.slots
+        keys = np.empty(len(labels), dtype=np.uint64)
+        if self.label_ranks is None:
+            keys[:] = np.where((labels == self.layout.classes[0]).all(axis=1), 0, NO_KEY)
+        else:
+            self.label_ranks.encode(labels.reshape(-1), slots, range(slots), self._class_of, keys)
+        return keys
+
+    def _arrangements(self, ranks: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """Labels (N, slots). Raises ValueError when a rank is out of range."""
+        slots = self.definition.slots
+        labels = np.full((ranks.size, slots), self.layout.classes[0], dtype=np.uint8)
+        if self.label_ranks is not None:
+            self.label_ranks.decode(
+                ranks, slots, range(slots), bytes(self.layout.classes), labels.reshape(-1)
+            )
+        elif ranks.any():
+            raise ValueError("no such key")
+        return labels
+
+    def _modulus(self, orbit: int) -> int:
+        return self.definition.slot_moduli[self.layout.orbits[orbit][0]]
+
+
+def _chosen(definition: Permutation, origins: Sequence[Board]) -> tuple[Layout, tuple[int, ...]]:
+    """The arrangement's layout, and the slots whose orientations have digits."""
+    order = sorted(range(len(definition.tokens)), key=lambda label: (definition.label_orbit[label], label))
+    sums = tuple(twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits)))
+    turned: list[int] = []
+    for orbit, slots in enumerate(definition.orbits):
+        ignored = all(
+            i for i, of in zip(definition.ignore, definition.label_orbit, strict=True) if of == orbit
+        )
+        if definition.moduli[orbit] > 1 and not ignored:
+            turned += slots if sums[orbit] is None else slots[:-1]
+    layout = Layout(
+        tuple(order),
+        tuple(definition.counts[label] for label in order),
+        definition.orbits,
+        (1,) * len(definition.orbits),
+        (),
+        sums,
+        None,
+    )
+    return layout, tuple(turned)
+
+
+def _stored_slots(fields: dict[str, Any], definition: Permutation) -> tuple[int, ...]:
+    """Raises StorageError when they are not slots of the puzzle."""
+    turned = fields["turned"]
+    if (
+        isinstance(turned, list)
+        and set(turned) <= set(range(definition.slots))
+        and len(set(turned)) == len(turned)
+    ):
+        return tuple(turned)
+    raise StorageError(f"stored key layout is damaged (turned: {turned!r}); enumerate the puzzle again")

@@ -1,0 +1,286 @@
+"""The family ``python``: a space written as a class in Python (docs/python-spaces.md).
+
+class   = "module:Name"     # installed, and allowed, wherever farthest and its workers run; never sent to them
+options = { n = 5 }         # optional: values of the class's fields
+
+A board is the bytes of the state's key, the highest first: 8 of a number of at most 64 bits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.families.python.allowed import allow_own
+from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
+from farthest.json_fields import text as text_field
+from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.goal_keys import check_keys
+from farthest.wording import shown
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.families.python.puzzle_space import PuzzleSpace
+    from farthest.families.python.user_class import UserClass
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.source import Source
+
+METRICS = ("move",)
+DEFAULT_ORIGIN = "from start"
+EXAMPLE = 'class = "module:Name"'
+FORMS: tuple[str, ...] = ()
+
+_KEYS = ("class", "options")
+_HASH = re.compile("[0-9a-f]{32}")
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
+_MAX_REFERENCE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Python(PuzzleDefinition):
+    """The class's name, ``module:Name``, and the values of its fields as JSON.
+
+    The class is looked for, where that is allowed, when it is first needed: stored puzzles can be listed without it.
+    """
+
+    reference: str
+    options: str
+
+    def __post_init__(self) -> None:
+        if not _is_reference(self.reference):
+            raise PuzzleError(f"python puzzle: class {shown(self.reference)}, expected module:Name")
+        try:
+            from_text(self.options)
+        except OptionError as error:
+            raise PuzzleError(f"python puzzle: options: {error}") from None
+
+    @property
+    def user(self) -> UserClass:
+        """The class. Raises ForbiddenCodeError where it may not run, PuzzleError where it is missing or wrong."""
+        from farthest.families.python.user_class import user_class
+
+        return user_class(self.reference, self.options)
+
+    @property
+    def module(self) -> str:
+        """The name of the class's module."""
+        return self.reference.partition(":")[0]
+
+    @property
+    def ready(self) -> bool:
+        """See PuzzleDefinition: where the class has been made in this process."""
+        from farthest.families.python.user_class import made_before
+
+        return made_before(self.reference, self.options)
+
+    @property
+    def cells(self) -> int:
+        """See PuzzleDefinition: the bytes of a key."""
+        return self.user.width
+
+    @property
+    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
+        """See PuzzleDefinition: the least of the initial states; ``initial`` has all of them."""
+        return (), self.user.board(self.user.initial[0])
+
+    def has_origin(self, where: str) -> bool:
+        """See PuzzleDefinition."""
+        return where == "start"
+
+    @property
+    def initial(self) -> list[Board]:
+        """The boards at depth 0, where the origin is the start."""
+        return [self.user.board(code) for code in self.user.initial]
+
+    def arrangements(self) -> int:
+        """See PuzzleDefinition."""
+        return int(self.user.size or 256**self.user.width - 1)
+
+    def size(self) -> str:
+        """See PuzzleDefinition."""
+        return self.reference
+
+    def facts(self) -> list[tuple[str, str]]:
+        """See PuzzleDefinition."""
+        user = self.user
+        if user.hashes is not None:
+            keys = "none: hashes of 128 bits"
+        elif user.size is not None:
+            keys = f"{user.size:,}, all numbered"
+        else:
+            keys = f"{8 * user.width} bits" if user.width == 8 or user.wide else f"{user.width} bytes"
+        ways = "can be taken back" if user.undirected else "both known" if user.backward else "one way"
+        options = [] if self.options == "{}" else [("options", self.options)]
+        return [("class", self.reference), *options, ("keys", keys), ("moves", ways)]
+
+    def parse_board(self, text: str, *, name: str = "") -> Board:
+        """See PuzzleDefinition: by the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
+        if not isinstance(text, str):
+            raise BoardError(f"board: expected a text such as {self.example()!r}, got {type(text).__name__}")
+        user, place = self.user, f"board {shown(text)}{f' for {name}' if name else ''}"
+        if user.hashes is not None and _HASH.fullmatch(text.strip()):
+            return tuple(bytes.fromhex(text))
+        if user.has("parse"):
+            try:
+                state = user.instance.parse(text)
+            except (ValueError, LookupError, TypeError) as error:
+                raise BoardError(
+                    f"{place}: {str(error) or type(error).__name__}; write it like {self.example()!r}"
+                ) from None
+            except Exception:
+                with user.mended("parse"):
+                    raise
+            return user.board(user.code(state, "parse"))
+        digits = text.strip()
+        if user.width == 8 or user.wide:
+            limit = user.size or (1 << 8 * user.width) - 1
+            valid = digits.isascii() and digits.isdigit() and len(digits) <= 39 and int(digits) < limit
+            if not valid:
+                raise BoardError(
+                    f"{place}: expected a key, a number from 0 to {limit - 1}, such as {self.example()!r}"
+                )
+            return tuple(int(digits).to_bytes(user.width, "big"))
+        try:
+            data = bytes.fromhex(digits)
+        except ValueError:
+            data = b""
+        if len(data) != user.width:
+            raise BoardError(
+                f"{place}: expected the {user.width} bytes of a key in hexadecimal digits, such as {self.example()!r}"
+            )
+        return tuple(data)
+
+    def format_board(self, board: Sequence[int]) -> str:
+        """See PuzzleDefinition."""
+        user = self.user
+        if user.has("format") and user.hashes is None:
+            return self._told("format", board)
+        return (
+            str(int.from_bytes(bytes(board), "big")) if user.width == 8 or user.wide else bytes(board).hex()
+        )
+
+    def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
+        """See PuzzleDefinition."""
+        user, place = self.user, f"board{f' for {name}' if name else ''}"
+        if not hasattr(board, "__len__") or len(board) != user.width:
+            raise BoardError(f"{place}: expected the {user.width} bytes of a key")
+        if any(not hasattr(byte, "__index__") or not 0 <= byte <= 255 for byte in board):
+            raise BoardError(f"{place}: expected bytes, numbers from 0 to 255")
+        key = int.from_bytes(bytes(board), "big")
+        if user.size is not None and key >= user.size:
+            raise BoardError(f"{place}: key {key}, expected one from 0 to {user.size - 1}")
+        return tuple(int(byte) for byte in board)
+
+    def draw_board(self, board: Sequence[int]) -> list[str]:
+        """See PuzzleDefinition: by the class's ``draw``, else one line; of a hash, the state where it is at hand."""
+        if self.user.hashes is not None:
+            state = self.user.hashes.look(bytes(board))
+            if state is None:
+                return [self.format_board(board)]
+            for method in ("draw", "format"):
+                if self.user.has(method):
+                    return self._answer(method, state).expandtabs().splitlines() or [""]
+            return [shown(state)]
+        if self.user.has("draw"):
+            return self._told("draw", board).expandtabs().splitlines() or [""]
+        return [self.format_board(board)]
+
+    def uncertainty(self, states: int) -> str | None:
+        """See PuzzleDefinition."""
+        if not self.ready or self.user.hashes is None:
+            return None
+        from farthest.families.python.state_hashes import collision_probability
+
+        return (
+            f"States are told apart by hashes of 128 bits: the probability that two of {states:,} were taken for "
+            f"one is at most {collision_probability(states):.1e}."
+        )
+
+    def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """See PuzzleDefinition: there are no goals."""
+        import numpy
+
+        return numpy.zeros(len(boards), dtype=numpy.bool_)
+
+    def _told(self, method: str, board: Sequence[int]) -> str:
+        return self._answer(method, self.user.state(self.user.code_of_board(board)))
+
+    def _answer(self, method: str, state: Any) -> str:
+        user = self.user
+        with user.mended(method):
+            answer = getattr(user.instance, method)(state)
+        if not isinstance(answer, str):
+            raise user.error(f"{method} answered {shown(answer)}, expected a text")
+        if method == "format" and not (answer.isprintable() and answer.strip()):
+            raise user.error(
+                f"format answered {shown(answer)}, expected a text of one line; lines are for draw"
+            )
+        return answer
+
+
+def python(puzzle: Puzzle) -> Python:
+    """The body of a puzzle of this family."""
+    assert isinstance(puzzle.definition, Python), f"puzzle {puzzle.name} is of the family {puzzle.family}"
+    return puzzle.definition
+
+
+def puzzle_of(space: PuzzleSpace) -> Puzzle:
+    """The puzzle of a space of the caller's own, named like its class. Raises PuzzleError for one that cannot be so."""
+    from farthest.puzzles.puzzle import Origin, Puzzle
+
+    reference = allow_own(type(space))
+    name = "-".join(re.findall("[a-z0-9]+", type(space).__name__.lower()))
+    try:
+        definition = Python(reference, to_text(options_of(space)))
+    except OptionError as error:
+        raise PuzzleError(f"puzzle class {reference}: options: {error}") from None
+    return Puzzle(name, name, "", "python", METRICS[0], Origin("from", "start"), (), definition)
+
+
+def read(table: dict[str, Any], source: Source, metric: str) -> Python:
+    """See families: the class is made, where that is allowed, and asked for its initial states."""
+    del metric
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("python", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    mend = 'write class = "module:Name"'
+    if "class" not in table:
+        raise fail("", f"no class; {mend}")
+    reference, options = table["class"], table.get("options", {})
+    if not isinstance(reference, str) or not _is_reference(reference):
+        raise fail(
+            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
+        )
+    if not isinstance(options, dict):
+        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
+    try:
+        given = Python(reference, to_text(options))
+        definition = Python(reference, to_text(options_of(given.user.instance)))
+        _ = definition.user.initial
+    except OptionError as error:
+        raise fail("options", str(error)) from None
+    except PuzzleError as error:
+        raise type(error)(str(fail("class", str(error)))) from None
+    return definition
+
+
+def from_fields(fields: dict[str, Any]) -> Python:
+    """See families: the class is not looked for."""
+    return Python(text_field(fields["reference"]), text_field(fields["options"]))
+
+
+def parametric(name: str) -> Puzzle | None:
+    """See families: there is none."""
+    del name
+    return None
+
+
+def _is_reference(text: str) -> bool:
+    return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))

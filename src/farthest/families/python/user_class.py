@@ -1,0 +1,301 @@
+"""A user's class that is a space: found by the name of its module, made, asked, its single answers checked.
+
+docs/python-spaces.md says what such a class has. A *code* is what names a state here: an int where keys are numbers of
+64 bits or less, else bytes. Whatever the user's code raises becomes a PuzzleError with the line that raised it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from operator import index
+from typing import Any
+
+from farthest.errors import PuzzleError
+from farthest.families.python.allowed import allowed_modules, own_class
+from farthest.families.python.puzzle_space import PuzzleSpace
+from farthest.families.python.state_hashes import HASH_BYTES, StateHashes
+from farthest.families.python.user_module import found_class, mended, refusal
+from farthest.families.python.user_options import OptionError, from_text, option_values
+from farthest.puzzles.definition import Board
+from farthest.wording import shown
+
+NO_STATE = 2**64 - 1
+"""In an array of keys: there is no such move. Of byte strings: all bytes 255."""
+
+MAX_WIDTH = 1024
+MAX_SIZE = 2**62
+MAX_INITIAL = 1_000_000
+
+Code = int | bytes
+
+
+_KEPT = 16
+_made: OrderedDict[tuple[str, str], UserClass] = OrderedDict()
+
+
+def user_class(reference: str, options: str) -> UserClass:
+    """The class named ``module:Name`` with the values ``options`` (JSON) in its fields: one of the caller's own, or of
+    a module that may be imported. Raises ForbiddenCodeError for another, PuzzleError for one that is missing or wrong.
+    """
+    own = own_class(reference)
+    if own is None and reference.partition(":")[0] not in allowed_modules():
+        raise refusal(reference)
+    known = _made.get((reference, options))
+    if known is None or (own is not None and type(known.instance) is not own):
+        known = UserClass(reference, own or found_class(reference), options)
+        _made[reference, options] = known
+        while len(_made) > _KEPT:
+            _made.popitem(last=False)
+    return known
+
+
+def made_before(reference: str, options: str) -> bool:
+    """Whether this process has made it already."""
+    return (reference, options) in _made
+
+
+class UserClass:
+    """An object of the user's class, and how its states are named.
+
+    ``size``: the number of keys, or None where the space is sparse. ``width``: bytes of a code, 8 where it is an int.
+    """
+
+    def __init__(self, reference: str, made: type[PuzzleSpace], options: str) -> None:
+        self.reference = reference
+        with self.mended("the class itself"):
+            values = option_values(made, from_text(options))
+            self.instance: Any = made(**values)
+        self.size, self.width, self.wide = self._key_form()
+        batch, single = self.has("successors"), self.has("successors_of")
+        if batch == single:
+            raise self.error(
+                f"{'two' if batch else 'no'} ways to find successors, expected one: write def successors(self, keys), "
+                "which answers for an array of keys, or def successors_of(self, state), for one state"
+            )
+        self.batch = batch
+        self.undirected = self._flag("undirected")
+        if self.has("predecessors" if single else "predecessors_of"):
+            wanted = ("predecessors", "successors") if batch else ("predecessors_of", "successors_of")
+            raise self.error(
+                f"successors and predecessors have different forms; write {wanted[0]} beside {wanted[1]}"
+            )
+        self.backward = self.undirected or self.has("predecessors") or self.has("predecessors_of")
+        if self.has("format") != self.has("parse"):
+            raise self.error(
+                "format and parse belong together: what one writes the other reads; write both or none"
+            )
+        to, back = ("rank", "unrank") if self.size is not None else ("key", "state")
+        if self.has(to) != self.has(back):
+            raise self.error(f"{to} and {back} belong together: each undoes the other; write both or none")
+        self._to, self._back = (to, back) if self.has(to) else ("", "")
+        self.hashes: StateHashes | None = None
+        keyed = self._to or any(self.has(name) for name in ("size", "key_bits", "key_bytes"))
+        if single and not keyed and not _whole(self.initial_states[0]):
+            self.hashes, self.width = StateHashes(), HASH_BYTES
+
+    # What the class has
+
+    def has(self, name: str) -> bool:
+        """Whether there is a method or attribute of that name."""
+        with self.mended(name):
+            return getattr(self.instance, name, None) is not None
+
+    def _flag(self, name: str) -> bool:
+        value = getattr(self.instance, name, False)
+        if not isinstance(value, bool):
+            raise self.error(f"{name} is {shown(value)}, expected True or False")
+        return value
+
+    def _key_form(self) -> tuple[int | None, int, bool]:
+        """Size or None, bytes of a code, whether these hold a number."""
+        size, bits, count = (getattr(self.instance, name, None) for name in ("size", "key_bits", "key_bytes"))
+        if sum(value is not None for value in (size, bits, count)) > 1:
+            raise self.error(
+                "more than one of size, key_bits and key_bytes; expected one, leave the others out"
+            )
+        if size is not None:
+            if not _whole(size) or not 1 <= index(size) <= MAX_SIZE:
+                raise self.error(f"size is {shown(size)}, expected a whole number from 1 to {MAX_SIZE}")
+            return index(size), 8, False
+        if count is not None:
+            if not _whole(count) or not 1 <= index(count) <= MAX_WIDTH:
+                raise self.error(
+                    f"key_bytes is {shown(count)}, expected a whole number from 1 to {MAX_WIDTH}"
+                )
+            if index(count) == 8:
+                raise self.error(
+                    "key_bytes is 8: such keys are numbers; write key_bits = 64, or another length"
+                )
+            return None, index(count), False
+        if bits not in (None, 64, 128):
+            raise self.error(
+                f"key_bits is {shown(bits)}, expected 64 or 128; longer keys are byte strings: key_bytes = n"
+            )
+        return None, 16 if bits == 128 else 8, bits == 128
+
+    @cached_property
+    def moves(self) -> list[str]:
+        """The names of the moves, where the class gives them."""
+        names = getattr(self.instance, "moves", ())
+        if isinstance(names, str) or not isinstance(names, Iterable):
+            raise self.error(f'moves is {shown(names)}, expected a list of names such as ["left", "right"]')
+        names = list(names)
+        if not all(isinstance(name, str) and name.isprintable() and name for name in names):
+            raise self.error("moves holds something that is no name of one line; expected texts")
+        return names
+
+    @cached_property
+    def initial_states(self) -> list[Any]:
+        """What ``initial`` answers."""
+        if not self.has("initial"):
+            raise self.error(
+                "no method initial; write def initial(self): return [...], the states to begin with"
+            )
+        with self.mended("initial"):
+            answer = self.instance.initial()
+            states: list[Any] = list(answer) if isinstance(answer, Iterable) else []
+            listed = isinstance(answer, Iterable) and not isinstance(answer, str | bytes)
+        if not listed:
+            raise self.error(f"initial answered {shown(answer)}, expected a list of states")
+        if not states:
+            raise self.error("initial answered no state, expected at least one")
+        if len(states) > MAX_INITIAL:
+            raise self.error(f"initial answered {len(states):,} states, expected at most {MAX_INITIAL:,}")
+        return states
+
+    @cached_property
+    def initial(self) -> list[Code]:
+        """The codes of the states at depth 0, ascending, none twice."""
+        states = self.initial_states
+        if self.batch:  # which deals in keys
+            codes = sorted({self._checked(self._key_in_array(key), "initial") for key in states})
+        else:
+            codes = sorted({self.code(state, "initial") for state in states})
+        for code in codes[:100]:
+            again = self.code(self.state(code), "initial")
+            if again != code:
+                raise self.error(
+                    f"{self._to}({self._back}(x)) is {shown(again)} for x = {shown(code)}, expected x; "
+                    "correct one of them"
+                )
+        return codes
+
+    # States
+
+    @cached_property
+    def _of_states(self) -> tuple[bool, int]:
+        """Whether initial states are tuples, and how many names they seem to have."""
+        states = self.initial_states[:100]
+        return any(isinstance(state, tuple) for state in states), max(map(_names, states))
+
+    def named(self, item: Any) -> bool:
+        """Whether an item of an answer is a move's name and a state: a state too may be a tuple of a text and more."""
+        tuples, names = self._of_states
+        return _names(item) > names and (isinstance(item[1], tuple) or not tuples)
+
+    def code(self, state: Any, method: str) -> Code:
+        """The code of a state that ``method`` answered."""
+        if self.hashes is not None:
+            hashed = self.hashes.code(state)
+            if hashed is None:
+                raise self.error(
+                    f"{method} answered {shown(state)}, expected a number, a text, bytes, or a tuple of these, as a "
+                    "state without a key; for others write key and state"
+                )
+            return hashed
+        if self._to:
+            with self.mended(self._to):
+                state = getattr(self.instance, self._to)(state)
+            method = self._to
+        return self._checked(state, method)
+
+    def state(self, code: Code) -> Any:
+        """The state of a code, as the methods for one state get it."""
+        if self.hashes is not None:
+            assert isinstance(code, bytes)
+            found = self.hashes.state(code)
+            if found is None:
+                raise self.error(
+                    "states without keys can only be counted, and only by threads, from the start; "
+                    "write key and state, which give a state back"
+                )
+            return found
+        key = int.from_bytes(code, "big") if self.wide and isinstance(code, bytes) else code
+        if not self._back:
+            return key
+        with self.mended(self._back):
+            return getattr(self.instance, self._back)(key)
+
+    def _checked(self, key: Any, method: str) -> Code:
+        if self.width == 8 or self.wide:
+            limit = self.size if self.size is not None else (1 << 8 * self.width) - 1
+            if not _whole(key):
+                raise self.error(f"{method} answered {shown(key)}, expected {self.expected}")
+            if not 0 <= index(key) < limit:
+                raise self.error(f"{method} answered {index(key)}, expected a number from 0 to {limit - 1}")
+            return index(key).to_bytes(16, "big") if self.wide else index(key)
+        if not isinstance(key, bytes) or len(key) != self.width or key == b"\xff" * self.width:
+            found = f"{len(key)} bytes" if isinstance(key, bytes) else shown(key)
+            raise self.error(f"{method} answered {found}, expected {self.expected}")
+        return key
+
+    @property
+    def expected(self) -> str:
+        """What a key is, for messages."""
+        if self.width == 8 or self.wide:
+            more = (
+                ""
+                if self._to_known
+                else ("; for other states write key and state, or rank and unrank with size")
+            )
+            return f"a whole number as the key of a state{more}"
+        return f"{self.width} bytes, not all 255"
+
+    @property
+    def _to_known(self) -> bool:
+        return bool(getattr(self, "_to", ""))
+
+    def _key_in_array(self, key: Any) -> Any:
+        """An item of an array of keys, or of a list, as a single key."""
+        if getattr(key, "ndim", 0) != 1:
+            return key
+        return int(key[0]) << 64 | int(key[1]) if self.wide and len(key) == 2 else key.tobytes()
+
+    def board(self, code: Code) -> Board:
+        """The code as the bytes of a board."""
+        return tuple(code.to_bytes(8, "big") if isinstance(code, int) else code)
+
+    def code_of_board(self, board: Iterable[int]) -> Code:
+        """Inverse of ``board``."""
+        data = bytes(board)
+        return int.from_bytes(data, "big") if self.width == 8 else data
+
+    # Errors
+
+    def error(self, problem: str) -> PuzzleError:
+        """The error of this class."""
+        return PuzzleError(f"puzzle class {self.reference}: {problem}")
+
+    @contextmanager
+    def mended(self, what: str) -> Iterator[None]:
+        """Turns what the user's code raises into a PuzzleError with the line that raised it."""
+        try:
+            with mended(self.reference, what):
+                yield
+        except OptionError as error:
+            raise OptionError(f"puzzle class {self.reference}: options: {error}") from None
+
+
+def _names(item: Any) -> int:
+    """How many texts could be names in (text, (text, ... (text, state)))."""
+    count = 0
+    while isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str):
+        count, item = count + 1, item[1]
+    return count
+
+
+def _whole(value: object) -> bool:
+    return hasattr(value, "__index__") and not isinstance(value, bool)

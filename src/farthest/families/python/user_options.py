@@ -1,0 +1,176 @@
+"""The options of a user's class: plain values of bounded size, checked against the class's fields."""
+
+from __future__ import annotations
+
+import json
+import math
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from farthest.errors import PuzzleError
+from farthest.families.python.puzzle_space import PuzzleSpace
+from farthest.untrusted_json import read_json_object
+from farthest.wording import near_match, shown
+
+MAX_CHARACTERS = 1 << 16
+"""Of the options as JSON."""
+
+MAX_DEPTH = 8
+"""Of tables and arrays in each other."""
+
+_LARGEST = 2**63
+
+_KINDS: dict[Any, tuple[type | tuple[type, ...], str]] = {
+    bool: (bool, "true or false"),
+    int: (int, "a whole number"),
+    float: ((int, float), "a number"),
+    str: (str, "a text"),
+    list: ((list, tuple), "an array"),
+    tuple: ((list, tuple), "an array"),
+    dict: (dict, "a table"),
+    type(None): (type(None), "nothing"),
+}
+
+
+class OptionError(PuzzleError):
+    """An option's value is not plain, or not what the class's field is."""
+
+
+def to_text(options: Mapping[str, Any]) -> str:
+    """Options as JSON, equal for equal values. Raises OptionError for what is not plain, or too large."""
+    _check_plain(options, MAX_DEPTH)
+    text = json.dumps(options, sort_keys=True)
+    if len(text) > MAX_CHARACTERS:
+        raise OptionError(f"more than {MAX_CHARACTERS} characters; expected fewer, let the class read a file")
+    return text
+
+
+def from_text(text: str) -> dict[str, Any]:
+    """Inverse of ``to_text``. Raises OptionError where that has not made it."""
+    if len(text) > MAX_CHARACTERS:
+        raise OptionError(f"more than {MAX_CHARACTERS} characters")
+    try:
+        options = read_json_object(text, MAX_CHARACTERS)
+    except ValueError as error:
+        raise OptionError(f"not a JSON object: {error}") from None
+    _check_plain(options, MAX_DEPTH)
+    return options
+
+
+def _check_plain(value: object, depth: int) -> None:
+    if isinstance(value, Mapping | list | tuple):
+        if depth == 0:
+            raise OptionError(
+                f"nested more than {MAX_DEPTH} deep; expected fewer tables and arrays in each other"
+            )
+        if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
+            raise OptionError("a table has a key that is no text; write texts as keys")
+        for each in value.values() if isinstance(value, Mapping) else value:
+            _check_plain(each, depth - 1)
+    elif type(value) is int:
+        if not -_LARGEST <= value < _LARGEST:
+            raise OptionError("a number of more than 64 bits; write a smaller one, or a text")
+    elif isinstance(value, float):
+        if not math.isfinite(value):
+            raise OptionError("a number that is not finite; write a finite one")
+    elif not isinstance(value, str | bool | None):
+        raise OptionError(
+            f"expected numbers, texts, arrays and tables, got {shown(value)}; write dates as texts"
+        )
+
+
+def option_values(made: type[PuzzleSpace], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The value of each option of a class: what was given, checked and as the field's type has it, or the default.
+
+    Raises OptionError for an unknown, missing or wrong option, or a field that options cannot be.
+    """
+    known = {field.name: field for field in fields(made) if field.init}  # type: ignore[arg-type]
+    kinds = get_type_hints(made)
+    for name in given:
+        if name not in known:
+            mend = near_match(name, known) or f"its options are {', '.join(known) or 'none'}"
+            raise OptionError(f"{shown(name)} is no option of {made.__name__}; {mend}")
+    values = {}
+    for name, field in known.items():
+        if name not in given and field.default is MISSING and field.default_factory is MISSING:
+            raise OptionError(
+                f"{name} is missing, {_expected(kinds[name])}; write options = {{ {name} = ... }}"
+            )
+        values[name] = _fitted(name, kinds[name], given[name] if name in given else _default(field))
+    return values
+
+
+def options_of(space: PuzzleSpace) -> dict[str, Any]:
+    """The options with which an object like this one is made. Raises OptionError."""
+    given = {field.name: getattr(space, field.name) for field in fields(space) if field.init}  # type: ignore[arg-type]
+    return option_values(type(space), given)
+
+
+def _default(field: Field[Any]) -> Any:
+    return field.default if field.default_factory is MISSING else field.default_factory()
+
+
+def _fitted(name: str, kind: Any, value: Any) -> Any:
+    """The value as a value of the kind."""
+    arguments, origin = get_args(kind), get_origin(kind) or kind
+    if origin in (Union, types.UnionType):
+        for each in arguments:
+            try:
+                return _fitted(name, each, value)
+            except OptionError:
+                continue
+        raise _wrong(name, kind, value)
+    if origin is Literal:
+        if any(value == each and type(value) is type(each) for each in arguments):
+            return value
+        raise _wrong(name, kind, value)
+    if origin not in _KINDS:
+        raise OptionError(
+            f"field {name} is of the type {kind!r}, which no option can have; expected int, float, bool, str, or list, "
+            "tuple or dict of these; or ClassVar for what is no option"
+        )
+    plain: Any = value
+    if not isinstance(plain, _KINDS[origin][0]) or (isinstance(plain, bool) and origin is not bool):
+        raise _wrong(name, kind, value)
+    return _converted(name, kind, origin, arguments, plain)
+
+
+def _converted(name: str, kind: Any, origin: Any, arguments: tuple[Any, ...], value: Any) -> Any:
+    if origin is float:
+        return float(value)
+    if origin is dict:
+        of = arguments[1] if arguments else None
+        return {key: _part(f"{name}.{key}", of, each) for key, each in value.items()}
+    if origin is list:
+        return [
+            _part(f"{name}[{k}]", arguments[0] if arguments else None, each) for k, each in enumerate(value)
+        ]
+    if origin is tuple:
+        return _fitted_tuple(name, kind, arguments, value)
+    return value
+
+
+def _fitted_tuple(name: str, kind: Any, arguments: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    kinds = arguments[:1] * len(value) if not arguments or arguments[-1] is Ellipsis else arguments
+    if arguments and len(kinds) != len(value):
+        raise _wrong(name, kind, value)
+    each = kinds or (None,) * len(value)
+    return tuple(
+        _part(f"{name}[{k}]", of, part) for k, (of, part) in enumerate(zip(each, value, strict=True))
+    )
+
+
+def _part(name: str, kind: Any, value: Any) -> Any:
+    """An item of an array or table, of any plain value where the field does not say."""
+    return value if kind in (None, Any, object) else _fitted(name, kind, value)
+
+
+def _wrong(name: str, kind: Any, value: Any) -> OptionError:
+    return OptionError(f"{name} is {shown(value)}, {_expected(kind)}; correct it")
+
+
+def _expected(kind: Any) -> str:
+    plain = _KINDS.get(kind)
+    return f"expected {plain[1] if plain else kind}"

@@ -1,0 +1,143 @@
+"""The sliding family: moves of pieces into blanks on grids and graphs, in the metrics ``step`` and ``slide``.
+
+step: one piece moves to a neighbouring blank cell. slide: k >= 1 pieces in a straight row next to a blank move one
+cell toward it together, as one move (grids only).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, permutations
+from math import factorial, prod
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import PuzzleError
+from farthest.families.sliding.boards import format_board, parse_board
+from farthest.families.sliding.definition import Sliding, sliding
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.arrangement import ArrangementSpace
+from farthest.spaces.layout import Layout, choose_layout
+from farthest.spaces.moves import Move
+
+if TYPE_CHECKING:
+    from farthest.families.sliding.pattern_space import PatternSpace
+
+MAX_ORIGINS = 1_000_000
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> ArrangementSpace | PatternSpace:
+    """See ``spaces.compile_space``."""
+    definition = sliding(puzzle)
+    if definition.blanks:
+        from farthest.families.sliding.pattern_space import PatternSpace
+
+        return PatternSpace(puzzle, origin, layout)
+    forward = tuple(moves_of(definition, puzzle.metric))
+    backward = tuple(move.inverse() for move in forward)
+    origins = origin_boards(puzzle, origin)
+    toward, away = (forward, backward) if origin.direction == "to" else (backward, forward)
+    chosen = (
+        choose_layout(
+            definition.rows, definition.edges + definition.arcs, definition.counts, forward, origins
+        )
+        if layout is None
+        else Layout.from_dict(layout, definition.counts)
+    )
+    return ArrangementSpace(puzzle, origin, origins, chosen, moves_toward=toward, moves_away=away)
+
+
+def moves_of(definition: Sliding, metric: str) -> Iterator[Move]:
+    """All moves of the pieces, in a fixed order."""
+    if metric == "slide":
+        yield from _slides(definition)
+        return
+    passages = (
+        {(a, b) for a, b in definition.edges} | {(b, a) for a, b in definition.edges} | set(definition.arcs)
+    )
+    for source, target in sorted(passages):
+        yield _shift(definition.cells, [target, source])
+
+
+def _slides(definition: Sliding) -> Iterator[Move]:
+    rows = [list(row) for row in definition.rows]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    for line in [*rows, *columns]:
+        for way in (line, line[::-1]):
+            for i, blank in enumerate(way):
+                if blank < 0:
+                    continue
+                for length in range(2, len(way) - i + 1):
+                    cells = way[i : i + length]
+                    if cells[-1] < 0:
+                        break
+                    yield _shift(definition.cells, cells)
+
+
+def _shift(count: int, cells: Sequence[int]) -> Move:
+    """The blank in cells[0]; each piece in cells[1:] moves one place forward, which leaves cells[-1] blank."""
+    to = list(range(count))
+    for target, source in pairwise(cells):
+        to[source] = target
+    to[cells[0]] = cells[-1]
+    return Move(tuple(to), 1 << cells[0], sum(1 << cell for cell in cells[1:]), (cells[-1], cells[0]))
+
+
+def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
+    """The boards at depth 0, wildcards filled in, in a fixed order, none twice.
+
+    Raises BoardError when ``origin.where`` is not a board, PuzzleError when there is no start or too many goals.
+    """
+    definition = sliding(puzzle)
+    if origin.where == "goal":
+        patterns = definition.goals
+    elif origin.where == "start":
+        if definition.start is None:
+            raise PuzzleError(
+                f"puzzle {puzzle.name}: it has no start; name a board instead, or add start to its file"
+            )
+        patterns = (definition.start,)
+    else:
+        patterns = (parse_board(definition, origin.where),)
+    total = 0
+    for pattern in patterns:
+        spare = _spare(definition, pattern)
+        total += factorial(sum(spare)) // prod(factorial(n) for n in spare)
+        if total > MAX_ORIGINS:
+            raise PuzzleError(
+                f"puzzle {puzzle.name}: the goals stand for more than {MAX_ORIGINS:,} boards "
+                f"(goal {format_board(definition, pattern)}); use fewer wildcards"
+            )
+    return sorted({board for pattern in patterns for board in filled(definition, pattern)})
+
+
+def _spare(definition: Sliding, pattern: Sequence[int]) -> list[int]:
+    return [count - pattern.count(label) for label, count in enumerate(definition.counts)]
+
+
+def filled(definition: Sliding, pattern: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    places = [cell for cell, label in enumerate(pattern) if label == WILDCARD]
+    for labels in _arrangements(_spare(definition, pattern)):
+        board = list(pattern)
+        for cell, label in zip(places, labels, strict=True):
+            board[cell] = label
+        yield tuple(board)
+
+
+def _arrangements(spare: list[int]) -> Iterator[tuple[int, ...]]:
+    """All sequences that hold label i spare[i] times."""
+    if max(spare) <= 1:
+        yield from permutations([label for label, count in enumerate(spare) if count])
+        return
+    for label, count in enumerate(spare):
+        if count == 0:
+            continue
+        spare[label] -= 1
+        if any(spare):
+            for rest in _arrangements(spare):
+                yield (label, *rest)
+        else:
+            yield (label,)
+        spare[label] += 1

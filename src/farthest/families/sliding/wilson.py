@@ -1,0 +1,211 @@
+"""Which arrangements of a graph puzzle with one blank can be reached from each other: R. M. Wilson, Graph puzzles,
+homotopy, and the alternating group, J. Combin. Theory B 16 (1974) 86-96.
+
+A graph falls into *blocks*, parts that no single cell cuts in two; two of them share a cell at most. Seen from the cell
+where the blank is, each other cell belongs to one block: the one that it shares with its neighbour on the way there.
+When the blank walks about and comes back, it permutes the pieces of each block among themselves, and of each block
+alone:
+
+* a passage between two cells: no piece moves;
+* a ring: they go round;
+* the theta graph of seven cells: a group of 120 permutations, PGL(2,5);
+* any other: all permutations, or where the block is bipartite all even ones.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+from math import factorial, prod
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Sequence
+
+    from farthest.puzzles.grid import Passages
+    from farthest.random_source import RandomSource
+
+Pieces = tuple[int, ...]
+"""The labels on the cells of a block, in the order of its ``cells``."""
+
+
+class Block(Protocol):
+    """``cells``: those of the block apart from ``root``, the one nearest the blank."""
+
+    root: int
+    cells: tuple[int, ...]
+
+    def class_of(self, pieces: Pieces) -> Hashable:
+        """Equal for arrangements that can be reached from each other, and only for those."""
+
+    def size(self, pieces: Pieces) -> int:
+        """How many arrangements can be reached from this one."""
+
+    def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
+        """One of them, each with the same chance."""
+
+
+class FreeBlock:
+    """All permutations, or only the even ones."""
+
+    def __init__(self, root: int, cells: tuple[int, ...], *, even: bool) -> None:
+        self.root = root
+        self.cells = cells
+        self.even = even
+
+    def class_of(self, pieces: Pieces) -> Hashable:
+        """See Block."""
+        return tuple(sorted(pieces)), self._halved(pieces) and odd(pieces)
+
+    def size(self, pieces: Pieces) -> int:
+        """See Block."""
+        alike = prod(factorial(count) for count in Counter(pieces).values())
+        return factorial(len(pieces)) // alike // (2 if self._halved(pieces) else 1)
+
+    def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
+        """See Block."""
+        found = list(pieces)
+        rng.shuffle(found)
+        if self._halved(pieces) and odd(found) != odd(pieces):
+            found[0], found[1] = found[1], found[0]  # joins each odd order with one even one
+        return found
+
+    def _halved(self, pieces: Pieces) -> bool:
+        """With two equal pieces, each arrangement is an even permutation of each other."""
+        return self.even and 1 < len(set(pieces)) == len(pieces)
+
+
+class ListedBlock:
+    """A small group: ``group``, for each of its elements the places in ``cells`` that the pieces come from."""
+
+    def __init__(self, root: int, cells: tuple[int, ...], group: list[tuple[int, ...]], name: str) -> None:
+        self.root = root
+        self.cells = cells
+        self.group = group
+        self.name = name
+
+    def class_of(self, pieces: Pieces) -> Hashable:
+        """See Block."""
+        return min(self._images(pieces))
+
+    def size(self, pieces: Pieces) -> int:
+        """See Block."""
+        return len(set(self._images(pieces)))
+
+    def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
+        """See Block."""
+        return [pieces[place] for place in rng.chosen(self.group)]
+
+    def _images(self, pieces: Pieces) -> Iterable[Pieces]:
+        return (tuple(pieces[place] for place in places) for places in self.group)
+
+
+RING, THETA = "ring", "theta graph"
+
+
+def odd(pieces: Sequence[int]) -> bool:
+    """Whether different labels in this order are an odd permutation of their ascending order."""
+    return sum(a > b for a, b in combinations(pieces, 2)) % 2 == 1
+
+
+def neighbours_of(cells: int, passages: Passages) -> list[list[int]]:
+    """The cells beside each cell, every passage taken both ways, ascending."""
+    beside: list[set[int]] = [set() for _ in range(cells)]
+    for a, b in passages:
+        beside[a].add(b)
+        beside[b].add(a)
+    return [sorted(cells) for cells in beside]
+
+
+def blocks_of(cells: int, passages: Passages, blank: int = 0) -> list[Block]:
+    """The blocks of a connected graph, seen from the cell ``blank``; a block comes after those on the way to it."""
+    beside = neighbours_of(cells, passages)
+    return [_block(root, part, beside) for root, part in reversed(_parts(beside, blank))]
+
+
+def ring_order(first: int, beside: Sequence[Sequence[int]]) -> list[int]:
+    """The cells of a ring, or of a line from one of its ends, one after the other."""
+    order, before = [first], -1
+    while True:
+        following = [cell for cell in beside[order[-1]] if cell not in (before, first)]
+        if not following:
+            return order
+        before = order[-1]
+        order.append(following[0])
+
+
+def _parts(beside: list[list[int]], blank: int) -> list[tuple[int, list[int]]]:
+    """For each block its cell nearest the blank, and its others (Hopcroft and Tarjan)."""
+    met, low = [-1] * len(beside), [0] * len(beside)
+    stack: list[int] = []
+    found = []
+
+    def visit(cell: int, before: int) -> None:
+        met[cell] = low[cell] = max(met) + 1
+        stack.append(cell)
+        for other in beside[cell]:
+            if met[other] >= 0:
+                if other != before:
+                    low[cell] = min(low[cell], met[other])
+                continue
+            visit(other, cell)
+            low[cell] = min(low[cell], low[other])
+            if low[other] >= met[cell]:
+                at = stack.index(other)
+                found.append((cell, stack[at:]))
+                del stack[at:]
+
+    visit(blank, -1)
+    return found
+
+
+def _block(root: int, part: list[int], beside: list[list[int]]) -> Block:
+    inside = {root, *part}
+    own = [
+        [other for other in others if other in inside] if cell in inside else []
+        for cell, others in enumerate(beside)
+    ]
+    passages = sum(map(len, own)) // 2
+    if passages <= len(inside):  # a ring, or a passage alone
+        order = ring_order(root, own)[1:]
+        turns = [(*range(first, len(order)), *range(first)) for first in range(len(order))]
+        return ListedBlock(root, tuple(order), turns, RING)
+    cells = tuple(sorted(part))
+    if _is_theta(inside, own):
+        return ListedBlock(root, cells, _walks(root, cells, own), THETA)
+    return FreeBlock(root, cells, even=_is_bipartite(root, own))
+
+
+def _is_theta(inside: set[int], own: list[list[int]]) -> bool:
+    """Whether it is a ring of six cells and a seventh between two opposite ones."""
+    ends = [cell for cell in inside if len(own[cell]) == 3]
+    if len(inside) != 7 or len(ends) != 2 or sum(map(len, own)) != 16:
+        return False
+    a, b = ends
+    return b not in own[a] and len(set(own[a]) & set(own[b])) == 1
+
+
+def _is_bipartite(root: int, own: list[list[int]]) -> bool:
+    colours, queue = {root: False}, [root]
+    for cell in queue:
+        for other in own[cell]:
+            if other not in colours:
+                colours[other] = not colours[cell]
+                queue.append(other)
+    return all(colours[cell] != colours[other] for cell in queue for other in own[cell])
+
+
+def _walks(root: int, cells: tuple[int, ...], own: list[list[int]]) -> list[tuple[int, ...]]:
+    """The permutations that walks of the blank from the root and back make, found one by one."""
+    first = (root, tuple(range(len(own))))
+    queue, seen = [first], {first}
+    for blank, held in queue:
+        for other in own[blank]:
+            after = list(held)
+            after[blank], after[other] = held[other], held[blank]
+            state = (other, tuple(after))
+            if state not in seen:
+                seen.add(state)
+                queue.append(state)
+    place = {cell: i for i, cell in enumerate(cells)}
+    return [tuple(place[held[cell]] for cell in cells) for blank, held in queue if blank == root]

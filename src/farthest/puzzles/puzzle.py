@@ -1,0 +1,162 @@
+"""A puzzle as data: immutable, validated, with a digest of what decides its enumeration."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, cast
+
+from farthest.errors import PuzzleError
+from farthest.json_fields import integers, text
+from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.families import FAMILIES, family
+from farthest.wording import shown
+
+Direction = Literal["to", "from"]
+_VERSION = 1
+
+NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
+"""What the name of a puzzle looks like."""
+MAX_NAME = 64
+MAX_TOKENS = 4096
+"""Characters of a name, and of the pieces of a pattern, which its name has after an @."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAnswer:
+    """A published or independently computed result for the puzzle's default origin and metric.
+
+    ``layers[d]`` is the number of states at distance d; ``farthest`` holds boards in canonical one-line text.
+    ``goal``, where moves are counted from the start: the depth of the nearest goal.
+    """
+
+    states: int | None
+    eccentricity: int | None
+    layers: tuple[int, ...] | None
+    farthest: tuple[str, ...] | None
+    source: str
+    goal: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The states at depth 0, and whether moves are counted to them or from them.
+
+    ``where`` is ``goal``, ``start`` or the text of a board.
+    """
+
+    direction: Direction = "to"
+    where: str = "goal"
+
+
+@dataclass(frozen=True, slots=True)
+class Puzzle:
+    """A named definition: ``body`` says what can be arranged how, ``metric`` what counts as one move."""
+
+    name: str
+    title: str
+    source: str
+    family: str
+    metric: str
+    origin: Origin
+    known: tuple[KnownAnswer, ...]
+    definition: PuzzleDefinition
+
+    def __post_init__(self) -> None:
+        if self.family not in FAMILIES:
+            raise PuzzleError(
+                f"puzzle {self.name}: family {self.family!r} is not known; expected one of {', '.join(FAMILIES)}"
+            )
+        metrics = family(self.family).METRICS
+        if self.metric not in metrics:
+            raise PuzzleError(
+                f"puzzle {self.name}: metric {self.metric!r} is not known; expected {' or '.join(metrics)}"
+            )
+        problem = self.definition.metric_problem(self.metric)
+        if problem:
+            raise PuzzleError(f"puzzle {self.name}: {problem}")
+        if self.origin.direction not in ("to", "from"):
+            raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")
+        if self.origin.where == "goal" and not self.definition.has_origin("goal"):
+            raise PuzzleError(f"puzzle {self.name}: the origin is the goal, but there is none; add one")
+        if self.origin.where == "start" and not self.definition.has_origin("start"):
+            raise PuzzleError(f"puzzle {self.name}: the origin is the start, but there is none; add one")
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, body."""
+        import hashlib
+        import json
+
+        deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.fields()}
+        canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+    def to_json(self) -> str:
+        """The whole definition as one line of JSON, readable again by ``from_json``."""
+        import json
+
+        fields = asdict(self)
+        del fields["body"]
+        fields[self.family] = self.definition.fields()
+        return json.dumps({"version": _VERSION, **fields}, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, document: str) -> Puzzle:
+        """The puzzle that ``to_json`` wrote. Raises PuzzleError when it is damaged or of another version."""
+        from farthest.untrusted_json import read_json_object
+
+        try:
+            fields = read_json_object(document)
+            if fields["version"] != _VERSION:
+                raise PuzzleError(
+                    f"stored puzzle: version {fields['version']!r}, expected {_VERSION}; "
+                    "it was written by another version of farthest, use that one"
+                )
+            return _from_fields(fields)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise PuzzleError(
+                f"stored puzzle: not a definition ({type(error).__name__}: {error}); it is damaged, "
+                "store the puzzle again from its file"
+            ) from None
+
+
+def _from_fields(fields: dict[str, Any]) -> Puzzle:
+    name = text(fields["family"])
+    if name not in FAMILIES:
+        raise PuzzleError(
+            f"stored puzzle: family {name!r} is not known; expected one of {', '.join(FAMILIES)}"
+        )
+    origin = fields["origin"]
+    return Puzzle(
+        name=_stored_name(fields["name"]),
+        title=text(fields["title"]),
+        source=text(fields["source"]),
+        family=name,
+        metric=text(fields["metric"]),
+        origin=Origin(cast(Direction, text(origin["direction"])), text(origin["where"])),
+        known=tuple(_known(known) for known in fields["known"]),
+        definition=family(name).from_fields(fields[name]),
+    )
+
+
+def _stored_name(value: object) -> str:
+    """A name as definitions have it; it may become a part of commands, messages and names of files."""
+    name = text(value)
+    plain, _, tokens = name.partition("@")  # of a pattern
+    bounded = len(plain) <= MAX_NAME and len(tokens) <= MAX_TOKENS
+    if not (bounded and NAME.fullmatch(plain) and (tokens.isprintable() and "/" not in tokens)):
+        raise ValueError(f"its name is {shown(name)}")
+    return name
+
+
+def _known(fields: dict[str, Any]) -> KnownAnswer:
+    layers, farthest = fields["layers"], fields["farthest"]
+    return KnownAnswer(
+        states=None if fields["states"] is None else integers([fields["states"]])[0],
+        eccentricity=None if fields["eccentricity"] is None else integers([fields["eccentricity"]])[0],
+        layers=None if layers is None else integers(layers),
+        farthest=None if farthest is None else tuple(text(board) for board in farthest),
+        source=text(fields["source"]),
+        goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
+    )

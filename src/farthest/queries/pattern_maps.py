@@ -1,0 +1,121 @@
+"""Stored maps of patterns, whole and in memory: what searches and heuristics look distances up in.
+
+A map is read once a process, whoever asks for it, and shared between threads.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import numpy
+
+from farthest import _kernel
+from farthest.errors import JobError, PuzzleError, ResourceError
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.models.stored_job import origin_of, space_of
+from farthest.puzzles.catalogue import known
+from farthest.puzzles.patterns import MARK
+from farthest.puzzles.puzzle import Origin, Puzzle
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from farthest.models.chunks import Unit
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+    from farthest.spaces.contract import Space
+
+KEPT_BYTES = 4 * 2**30
+"""Maps that nobody uses any more are kept up to this size together, for the next who asks."""
+
+TO_GOAL = Origin()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPattern:
+    """``PatternMap`` of a finished job. ``distances`` may only be read."""
+
+    puzzle: Puzzle
+    space: Space
+    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
+    holes: bool
+    job: int
+
+
+class PatternMaps:
+    """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._jobs = Jobs(database)
+
+    def __call__(self, puzzle: Puzzle) -> StoredPattern:
+        """The map of a puzzle with the same digest, whatever its name. Raises JobError where there is none,
+        ResourceError where it does not fit in memory, StorageError where it is damaged."""
+        record = self._newest(puzzle)
+        key = (self._database.place, record.id, record.digest)
+        with _lock:  # one at a time, also while reading: two readers would only wait for each other
+            found = _kept.pop(key, None) or self._read(puzzle, record)
+            _kept[key] = found
+            while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
+                _kept.popitem(last=False)
+        return found
+
+    def _newest(self, puzzle: Puzzle) -> JobRecord:
+        records = self._jobs.finished_maps(puzzle.digest)
+        for record in records:
+            if record.complete and origin_of(record) == TO_GOAL:
+                return record
+        what = ""
+        if records:
+            newest = records[0]
+            why = (
+                f"{origin_of(newest).direction} {origin_of(newest).where}"
+                if newest.complete
+                else "cut off by --max-depth"
+            )
+            what = f", but for job {newest.id}, which is {why}; expected a complete one, to the goal"
+        raise JobError(
+            f"{self._database.place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}"
+        )
+
+    def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
+        space = space_of(record, puzzle)
+        if space.keys is None:
+            raise JobError(
+                f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
+            )
+        unit, keys = numpy.dtype(record.unit), space.keys
+        try:
+            pages = _kernel.pages(keys * unit.itemsize)
+        except MemoryError:
+            raise ResourceError(
+                f"the map of {puzzle.name} (job {record.id}) needs {keys * unit.itemsize:,} bytes of memory, which the "
+                "system does not give; free some, or take a smaller pattern"
+            ) from None
+        Maps(self._database).read_into(
+            record.id, cast("Unit", record.unit), numpy.frombuffer(pages, dtype=numpy.uint8)
+        )
+        distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
+        distances.flags.writeable = False
+        return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
+
+
+def _enumeration(puzzle: Puzzle) -> str:
+    """What makes the map. The name of a puzzle from a file, which is not known here, names nothing outside it."""
+    try:
+        named = known(puzzle.name)
+    except PuzzleError:
+        named = None
+    if named is not None and named.digest == puzzle.digest:
+        return f"`farthest enumerate {puzzle.name}` first"
+    parent, _, tokens = puzzle.name.partition(MARK)
+    return f"`farthest enumerate FILE{MARK}{tokens}` first, where FILE is the file of {parent}"
+
+
+_lock = threading.Lock()
+_kept: OrderedDict[tuple[str, int, str | None], StoredPattern] = OrderedDict()

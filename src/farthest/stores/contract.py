@@ -1,0 +1,116 @@
+"""What a step needs of a store, whatever holds the data.
+
+Invariants: a shard's commit carries the depth that it includes, so a step that is run twice, late or on two workers at
+once changes nothing; the owner of a shard counts its states, once, when it commits; missing or damaged input raises, it
+is never read as empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from farthest import _kernel
+from farthest.models.chunks import Chunk
+
+if TYPE_CHECKING:
+    from farthest.models.pieces import Piece
+
+
+class StepInput(Protocol):
+    """What a step reads and writes. ``shards``: those still to be stepped. A store's own, found again at ``commit``."""
+
+    @property
+    def shards(self) -> list[int]: ...
+
+    def run(self, threads: int = 1) -> list[int]:
+        """Takes the step of all ``shards``; returns the number of fresh states of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitmapStepInput:
+    """``Views`` of bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
+    same names.
+
+    Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store
+    may derive from this class to find again at ``commit`` what it gave out.
+    """
+
+    kernel: _kernel.Space
+    shards: list[int]
+    frontier: list[_kernel.Layer]
+    fresh: list[_kernel.Layer]
+    exclude: list[list[_kernel.Layer]]
+    accumulate: list[list[_kernel.Layer]]
+
+    def run(self, threads: int = 1) -> list[int]:
+        """See StepInput."""
+        self.kernel.prepare(self.shards, threads)
+        return _kernel.step(
+            self.kernel, self.shards, self.frontier, self.fresh, self.exclude, self.accumulate, threads
+        )
+
+
+class StepStore(Protocol):
+    """What a step needs: the frontier, and what has been found, of the shards of one job."""
+
+    def open(self, depth: int, shards: Sequence[int]) -> StepInput:
+        """What is needed to step ``shards`` to ``depth``; shards that have been stepped are left out.
+
+        A store that keeps several shards in one piece adds the rest of their pieces. Raises when the layer before is
+        not complete.
+        """
+
+    def commit(self, depth: int, step_input: Any, counts: Sequence[int]) -> None:
+        """Makes the step of ``views.shards``, with the number of fresh states of each, part of the store, at once and
+        once: where another's step of the same shards was first, nothing changes."""
+
+
+class ShardStore(StepStore, Protocol):
+    """Holds every shard of one job, for the one who takes it from layer to layer."""
+
+    @property
+    def shards(self) -> int:
+        """The number of shards; it never shows in results."""
+
+    def reachable(self, depth: int) -> Sequence[int]:
+        """The shards that can have states at ``depth``, found from the layer before, which is complete."""
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """Prepares the layer ``depth``, for which ``shards`` can have new states; returns the shards to step."""
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """Number of states at ``depth``, a complete layer, in each shard that has some. Raises where it is not
+        known."""
+
+
+Base = Callable[[int], Chunk]
+"""Gives the chunk of a job's last checkpoint that holds a key."""
+
+
+class JobStore(ShardStore, Protocol):
+    """What a whole run needs: results, and a beginning from a checkpoint."""
+
+    def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
+        """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+        """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
+
+        ``distances`` are bytes, little endian; see stores/distances.py. Of a sparse space: pieces of at most ``size``
+        states, and of as many as models/sparse.py allows.
+        """
+
+    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk, or a
+        sparse space's pieces.
+
+        The store must be new. Raises DamagedMapError when the distances are not those of this space up to that depth.
+        """
+
+    def stored(self, depth: int, base: Base) -> None:
+        """The distances up to ``depth`` are in the database, where ``base`` finds them."""
+
+    def drop(self) -> None:
+        """Gives up all that the store holds."""

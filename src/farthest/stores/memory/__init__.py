@@ -1,0 +1,1 @@
+"""Stores in this process's memory."""

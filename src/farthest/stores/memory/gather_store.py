@@ -1,0 +1,270 @@
+"""The store in this process's memory: bitmaps over all shards, stepped in place.
+
+Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
+
+    bipartite, undirected, origins of one colour   one layer; a step of one colour overwrites that colour's layer d-1
+    undirected, or graded                          two layers, used in turn
+    any                                            two layers in turn, and all states found
+
+With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from farthest import _kernel
+from farthest.errors import DamagedMapError, ResourceError, StorageError
+from farthest.models.chunks import WIDTHS, Unit
+from farthest.stores.bitmaps import zeros
+from farthest.stores.contract import Base, BitmapStepInput
+from farthest.stores.distances import check_depth, reached, typed, unit_for
+from farthest.stores.memory.sources import Sources
+
+
+def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
+    """Whether one layer array suffices: moves both ways, all between two colours of shards, origins of one colour."""
+    colours, per_shard = kernel.colours, kernel.keys // kernel.shards
+    return bool(kernel.reversible and colours) and len({colours[key // per_shard] for key in origins}) == 1
+
+
+class MemoryStore:
+    """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
+
+    ``distances``: keep them, for ``chunks``. ``memory``: bytes that the arrays may take, None for no limit.
+    Raises ResourceError when the arrays need more.
+    """
+
+    def __init__(
+        self,
+        kernel: _kernel.Space,
+        origins: Sequence[int],
+        *,
+        distances: bool,
+        memory: int | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.shards = kernel.shards
+        self._sources = Sources(kernel)
+        self._memory = memory
+        self._distances = distances
+        self._keys_per_shard = kernel.keys // kernel.shards
+        self._in_place = searches_in_place(kernel, origins)
+        colours = kernel.colours if self._in_place else []
+        self._parity = [colour ^ colours[origins[0] // self._keys_per_shard] for colour in colours]
+        self._shift = 1 if self._in_place else 0
+        arrays = 1 if self._in_place else 2
+        self._arrays = [self._array_pair() for _ in range(arrays)]
+        self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
+        self._found = None if kernel.reversible or kernel.graded else self._layer()
+        self._planes: list[_kernel.Layer] = []
+        self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
+        self._stamp = [0] * self.shards
+        self._depth = 0
+        self._begun: list[int] = []  # the shards of the layer being stepped
+        self._taken: set[int] = set()  # those that open() has given out
+        for key in origins:
+            self._insert(key)
+        self._counts: dict[int, dict[int, int]] = {0: self._nonzero(0)}
+
+    # Memory
+
+    @property
+    def layer_bytes(self) -> int:
+        """Bytes of one array over all states."""
+        return self.kernel.words * 8 + self.kernel.lines
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that the arrays and the kernel's rows may take."""
+        arrays = len(self._layers) + len(self._planes) + (self._found is not None)
+        return arrays * self.layer_bytes + self.kernel.row_bytes
+
+    def _array_pair(self) -> tuple[memoryview, memoryview]:
+        """Words and flags of a layer over all shards."""
+        return zeros(self.kernel.words * 8, used=True).cast("Q"), zeros(self.kernel.lines, used=True)
+
+    def _view(self, words: memoryview, flags: memoryview, first: int, shards: int) -> _kernel.Layer:
+        """The part of an array that holds ``shards`` shards from ``first`` on."""
+        size, lines = self.kernel.words_per_shard, self.kernel.lines_per_shard
+        end = first + shards
+        return _kernel.Layer(
+            self.kernel, words[first * size : end * size], flags[first * lines : end * lines], first, shards
+        )
+
+    def _layer(self) -> _kernel.Layer:
+        return self._view(*self._array_pair(), 0, self.shards)
+
+    def _grow_planes(self, depth: int) -> None:
+        # Without asking for the memory: it is not used unless the layer turns out to have states, see commit().
+        while len(self._planes) < ((depth >> self._shift) + 1).bit_length():
+            self._planes.append(self._layer())
+
+    def _check_depth(self, depth: int) -> None:
+        """Raises ResourceError when the distances of a layer that has states cannot be kept."""
+        if not self._distances:
+            return
+        check_depth(depth)
+        if self._memory is not None and self.bytes > self._memory:
+            raise ResourceError(
+                f"distances up to {depth} need {self.bytes:,} bytes of memory, more than the {self._memory:,} allowed; "
+                "allow more, or count the layers without keeping distances"
+            )
+
+    def _planes_of(self, depth: int) -> list[_kernel.Layer]:
+        if not self._distances:
+            return []
+        self._grow_planes(depth)
+        number = (depth >> self._shift) + 1
+        return [plane for bit, plane in enumerate(self._planes) if number >> bit & 1]
+
+    def _insert(self, key: int) -> None:
+        for layer in [self._layers[0], *self._planes_of(0), *([self._found] if self._found else [])]:
+            _kernel.insert(self.kernel, layer, key)
+        self._population[0][key // self._keys_per_shard] += 1
+
+    # ShardStore
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore."""
+        return self._sources.reached_from(self._counts[depth - 1])
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """See ShardStore: shards whose array still holds an older layer are stepped too, which clears them."""
+        if depth == self._depth:
+            return list(self._begun)
+        missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
+        if depth != self._depth + 1 or missing:
+            raise StorageError(
+                f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
+                f"shards are not committed"
+            )
+        stale = self._population[self._array(depth)]
+        wanted = set(shards) | {shard for shard in range(self.shards) if stale[shard]}
+        if self._in_place:
+            wanted = {shard for shard in wanted if self._parity[shard] == depth & 1}
+        self._depth = depth
+        self._counts[depth] = {}
+        self._counts.pop(depth - 3, None)
+        self._begun = sorted(wanted)
+        self._taken = set()
+        return list(self._begun)
+
+    def open(self, depth: int, shards: Sequence[int]) -> BitmapStepInput:
+        """See ShardStore. A shard is given out once: its step overwrites what it reads, so it is not repeated."""
+        if depth != self._depth:
+            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
+        fresh = self._layers[self._array(depth)]
+        frontier = self._layers[self._array(depth - 1)]
+        if self.kernel.graded:
+            exclude = []
+        else:
+            exclude = [fresh] if self._in_place else [self._found] if self._found else [fresh, frontier]
+        accumulate = self._planes_of(depth) + ([self._found] if self._found else [])
+        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
+        self._taken.update(free)
+        return BitmapStepInput(
+            self.kernel,
+            free,
+            [frontier],
+            [fresh],
+            [[layer] for layer in exclude],
+            [[layer] for layer in accumulate],
+        )
+
+    def commit(self, depth: int, step_input: BitmapStepInput, counts: Sequence[int]) -> None:
+        """See ShardStore. Raises ResourceError when the layer's distances need too much memory or are too great."""
+        if any(counts):
+            self._check_depth(depth)
+        population, layer_counts = self._population[self._array(depth)], self._counts[depth]
+        for shard, count in zip(step_input.shards, counts, strict=True):
+            self._stamp[shard] = depth
+            population[shard] = count
+            if count:
+                layer_counts[shard] = count
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """See ShardStore; the last three depths are kept."""
+        return self._counts[depth]
+
+    def _array(self, depth: int) -> int:
+        return depth % len(self._layers)
+
+    def _nonzero(self, depth: int) -> dict[int, int]:
+        return {shard: n for shard, n in enumerate(self._population[self._array(depth)]) if n}
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int]:
+        """See JobStore."""
+        found: list[int] = []
+        words, flags = self._arrays[self._array(depth)]
+        for shard in sorted(self._counts[depth]):  # other shards may hold the layer before
+            if len(found) == limit:
+                break
+            layer = self._view(words, flags, shard, 1)
+            found += _kernel.keys_of(self.kernel, layer, limit - len(found))
+        return found
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """See JobStore."""
+        unit = unit_for(depth)
+        for first in range(0, self.kernel.keys, size):
+            count = min(size, self.kernel.keys - first)
+            yield first, first + count - 1, unit, self._expanded(depth, first, count, threads)
+
+    def distances(self, depth: int, threads: int = 1) -> memoryview:
+        """All distances up to ``depth`` as one array of bytes in key order."""
+        return self._expanded(depth, 0, self.kernel.keys, threads)
+
+    def _expanded(self, depth: int, first: int, count: int, threads: int) -> memoryview:
+        if not self._distances:
+            raise StorageError("this store keeps no distances: it only counts")
+        unit = unit_for(depth)
+        out = zeros(count * WIDTHS[unit])
+        distances = typed(out, unit)
+        _kernel.expand(self.kernel, self._planes, self._shift, self._parity, first, distances, threads)
+        return out
+
+    def stored(self, depth: int, base: Base) -> None:
+        """See JobStore: the planes hold all distances, none need be read again."""
+
+    def drop(self) -> None:
+        """See JobStore: the arrays go with the store."""
+
+    def restore(
+        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
+    ) -> None:
+        """See JobStore."""
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        self._depth = depth
+        self._grow_planes(depth)
+        for layer in self._layers:
+            _kernel.clear(self.kernel, layer)
+        found = 0
+        for first, unit, data in chunks:
+            distances = typed(data, unit)
+            found += reached(data, unit)
+            try:
+                _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
+                if self._found:
+                    _kernel.mark(self.kernel, self._found, first, distances, -1, threads)
+                for known in range(max(depth - 1, 0), depth + 1):
+                    layer = self._layers[self._array(known)]
+                    _kernel.mark(self.kernel, layer, first, distances, known, threads)
+            except ValueError as error:
+                raise DamagedMapError(
+                    f"the chunk from key {first} does not fit a map up to depth {depth}: {error}"
+                ) from None
+        if found != states:
+            raise DamagedMapError(
+                f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
+            )
+        for layer, population in zip(self._layers, self._population, strict=True):
+            population[:] = _kernel.population(self.kernel, layer)
+        counts = self._nonzero(depth)
+        if self._in_place:
+            counts = {shard: n for shard, n in counts.items() if self._parity[shard] == depth & 1}
+        self._stamp = [depth] * self.shards
+        self._counts = {depth: counts}

@@ -1,0 +1,286 @@
+"""The store of spaces given by their successors, in this process's memory: each layer of each shard is a run.
+
+A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
+stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
+stepped; then each shard takes its own out, without those that it has already. Which runs those are depends on the
+graph:
+
+    graded        none: a state has only one possible depth
+    undirected    the two layers before
+    any           all states found, kept in runs that double in size
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from farthest import _kernel
+from farthest.errors import ResourceError, StorageError
+from farthest.models.chunks import Unit
+from farthest.models.sparse import SparsePiece
+from farthest.stores.contract import Base
+from farthest.stores.distances import check_depth
+from farthest.stores.scattering import MapPieces, least_codes, put_successors, read_map
+
+if TYPE_CHECKING:
+    from farthest.models.pieces import Piece
+    from farthest.spaces.contract import ScatterSpace
+
+MOST_SHARDS = 256
+
+KEYS_PER_SHARD = 4096
+"""Of a dense space at least: small ones have fewer shards."""
+
+ROOM = 2**30
+"""Bytes of successors before repeated ones are removed early."""
+
+SLICE = 2**20
+"""States that are expanded between two looks at the memory and at the user's wishes."""
+
+SHARDS_AT_ONCE = 64
+"""Shards whose fresh states are found between two such looks."""
+
+RUN_BYTES = 120
+"""What a run takes besides its bytes: an object and its place in two dictionaries."""
+
+
+@dataclass
+class ScatterMemoryStepInput:
+    """The shards of one layer that are to be stepped, and what came out: the runs of their fresh states."""
+
+    store: ScatterMemoryStore
+    depth: int
+    shards: list[int]
+    runs: list[bytes] = field(default_factory=list)
+
+    def run(self, threads: int = 1) -> list[int]:
+        """Steps the shards; returns the number of fresh states of each."""
+        found = self.store.fresh(self.depth, self.shards, threads)
+        self.runs = [run for _, run in found]
+        return [states for states, _ in found]
+
+
+class ScatterMemoryStore:
+    """``JobStore`` over runs of this process.
+
+    ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
+    ``look_around`` is called now and then while a layer is stepped; it may raise.
+    """
+
+    def __init__(self, space: ScatterSpace, *, distances: bool, memory: int | None = None) -> None:
+        self.space = space
+        self.look_around: Callable[[], None] = lambda: None
+        self._width = space.code_bytes
+        self._keys = space.keys or 0
+        self.shards = max(1, min(MOST_SHARDS, self._keys // KEYS_PER_SHARD)) if self._keys else MOST_SHARDS
+        self._distances = distances
+        self._memory = memory
+        self._boxes = self._new_boxes()
+        self._expanded = 0  # the depth whose candidates the boxes hold
+        self._stepping = threading.Lock()
+        self._runs: dict[int, dict[int, bytes]] = {0: {}}  # by depth and shard
+        self._counts: dict[int, dict[int, int]] = {0: {}}
+        self._found: dict[int, list[tuple[int, bytes]]] = {}  # by shard: states and run, the largest first
+        self._bytes = 0  # of runs
+        self._depth = 0
+        self._begun: list[int] = []
+        self._taken: set[int] = set()
+        self._stamp = [0] * self.shards
+        self._boxes.add(space.origin_codes())
+        filled = self._boxes.filled()
+        for shard, (states, run) in zip(filled, self._boxes.take(filled, [[]] * len(filled)), strict=True):
+            self._keep(0, shard, states, run)
+
+    @property
+    def _remembers(self) -> bool:
+        """Whether all states found must be known to tell which are new."""
+        return not (self.space.graded or self.space.undirected)
+
+    def _new_boxes(self) -> _kernel.Outboxes:
+        room = ROOM if self._memory is None else min(ROOM, self._memory // 4)
+        return _kernel.Outboxes(self._width, self.shards, self._keys, room)
+
+    # Memory
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes that runs and successors take now."""
+        return self._bytes + self._boxes.held_bytes
+
+    def _check_memory(self, depth: int) -> None:
+        if self._memory is None or self.held_bytes <= self._memory:
+            return
+        self._boxes.trim()
+        if self.held_bytes > self._memory:
+            advice = ", or count the layers without keeping distances" if self._distances else ""
+            raise ResourceError(
+                f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
+                f"{self._memory:,} allowed; allow more, set a depth limit{advice}"
+            )
+
+    def _keep(self, depth: int, shard: int, states: int, run: bytes) -> None:
+        """Makes the run of a layer part of what is known."""
+        self._runs[depth][shard] = run
+        self._counts[depth][shard] = states
+        self._bytes += len(run) + RUN_BYTES
+        if self._remembers:
+            found = self._found.setdefault(shard, [])
+            found.append((states, run))
+            self._bytes += len(run)
+            while len(found) > 1 and found[-2][0] < 2 * found[-1][0]:
+                runs = [found.pop()[1], found.pop()[1]]
+                found.append(_kernel.merge_runs(self._width, runs))
+                self._bytes += len(found[-1][1]) - sum(map(len, runs))
+
+    def _forget(self, depth: int) -> None:
+        """Gives up the runs of a layer that is needed no more."""
+        for run in self._runs.pop(depth, {}).values():
+            self._bytes -= len(run) + RUN_BYTES
+
+    # ShardStore
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore: any shard may have successors of any other."""
+        return list(range(self.shards)) if self._counts[depth - 1] else []
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """See ShardStore."""
+        if depth == self._depth:
+            return list(self._begun)
+        missing = [shard for shard in self._begun if self._stamp[shard] < self._depth]
+        if depth != self._depth + 1 or missing:
+            raise StorageError(
+                f"layer {depth} cannot begin: layer {self._depth} is the last one begun, and {len(missing)} of its "
+                f"shards are not committed"
+            )
+        self._depth = depth
+        self._runs[depth], self._counts[depth] = {}, {}
+        if not self._distances:
+            self._forget(depth - 3)
+        self._begun = sorted(set(shards))
+        self._taken = set()
+        return list(self._begun)
+
+    def open(self, depth: int, shards: Sequence[int]) -> ScatterMemoryStepInput:
+        """See ShardStore. A shard is given out once: its step takes its successors out of the boxes."""
+        if depth != self._depth or depth == 0:
+            raise StorageError(f"depth {depth} is not being stepped; depth {self._depth} is")
+        free = [shard for shard in shards if self._stamp[shard] < depth and shard not in self._taken]
+        self._taken.update(free)
+        return ScatterMemoryStepInput(self, depth, free)
+
+    def commit(self, depth: int, step_input: ScatterMemoryStepInput, counts: Sequence[int]) -> None:
+        """See ShardStore. Raises ResourceError when the layer is too deep for distances, or takes too much memory."""
+        if any(counts) and self._distances:
+            check_depth(depth)
+        for shard, states, run in zip(step_input.shards, counts, step_input.runs, strict=True):
+            self._stamp[shard] = depth
+            if states:
+                self._keep(depth, shard, states, run)
+        self._check_memory(depth)
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """See ShardStore."""
+        return self._counts[depth]
+
+    # The step
+
+    def fresh(self, depth: int, shards: Sequence[int], threads: int) -> list[tuple[int, bytes]]:
+        """The states of a layer that are in none before, shard by shard: their number, and their run."""
+        with self._stepping:
+            if self._expanded < depth:
+                self._expand(depth, threads)
+            found: dict[int, tuple[int, bytes]] = {}
+            filled = set(self._boxes.filled())
+            wanted = [shard for shard in shards if shard in filled]
+            before = self._bytes
+            try:
+                for first in range(0, len(wanted), SHARDS_AT_ONCE):
+                    part = wanted[first : first + SHARDS_AT_ONCE]
+                    taken = self._boxes.take(part, [self._known(depth, shard) for shard in part], threads)
+                    found.update(zip(part, taken, strict=True))
+                    self._bytes += sum(len(run) for _, run in taken)
+                    self._check_memory(depth)
+                    self.look_around()
+            finally:
+                self._bytes = before
+            return [found.get(shard, (0, b"")) for shard in shards]
+
+    def _known(self, depth: int, shard: int) -> list[bytes]:
+        if self.space.graded:
+            return []
+        if self.space.undirected:
+            layers = (self._runs.get(depth - 1, {}), self._runs.get(depth - 2, {}))
+            return [layer[shard] for layer in layers if shard in layer]
+        return [run for _, run in self._found.get(shard, ())]
+
+    def _expand(self, depth: int, threads: int) -> None:
+        """Puts the successors of the layer before into the boxes."""
+        try:
+            for runs in self._slices(depth - 1):
+                put_successors(self._boxes, self.space, runs, threads, self.look_around)
+                self._check_memory(depth)
+                self.look_around()
+        except BaseException:
+            self._boxes = self._new_boxes()
+            raise
+        self._expanded = depth
+
+    def _slices(self, depth: int) -> Iterator[list[bytes]]:
+        """The runs of a layer, some at a time."""
+        runs, states = list[bytes](), 0
+        for shard, run in self._runs[depth].items():
+            runs.append(run)
+            states += self._counts[depth][shard]
+            if states >= SLICE:
+                yield runs
+                runs, states = [], 0
+        if runs:
+            yield runs
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
+        """See JobStore: of byte strings a list of bytes."""
+        return least_codes(self.space, self._runs[depth], limit)
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+        """See JobStore: ``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
+        if not self._distances:
+            raise StorageError("this store keeps no distances: it only counts")
+        self._boxes.trim()
+
+        def runs_of(shard: int) -> Iterator[tuple[int, bytes]]:
+            return (
+                (known, self._runs[known][shard]) for known in range(depth + 1) if shard in self._runs[known]
+            )
+
+        return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
+
+    def stored(self, depth: int, base: Base) -> None:
+        """See JobStore: the runs hold all distances, none need be read again."""
+
+    def drop(self) -> None:
+        """See JobStore: the runs go with the store."""
+
+    def restore(
+        self,
+        depth: int,
+        chunks: Iterable[tuple[int, Unit, memoryview] | SparsePiece],
+        states: int,
+        threads: int = 1,
+    ) -> None:
+        """See JobStore."""
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        self._runs, self._counts, self._found, self._bytes = {}, {}, {}, 0
+        for known, runs in read_map(self.space, self.shards, depth, chunks, states):
+            self._runs[known], self._counts[known] = {}, {}
+            for shard, (number, run) in runs.items():
+                self._keep(known, shard, number, run)
+            self._check_memory(known)
+        self._depth = self._expanded = depth
+        self._stamp = [depth] * self.shards

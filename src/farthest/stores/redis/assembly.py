@@ -1,0 +1,100 @@
+"""Putting a distance map together, block by block, from the last checkpoint and the layers found since.
+
+One block at a time is spread over bit planes (kernel/include/farthest/planes.hpp): what the process needs is planes for
+one block, however large the space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from farthest import _kernel
+from farthest.errors import DamagedMapError
+from farthest.models.chunks import WIDTHS, Unit
+from farthest.stores.bitmaps import Bitmap, zeros
+from farthest.stores.blobs.blob import decode_blob
+from farthest.stores.contract import Base
+from farthest.stores.distances import typed, unit_for
+
+if TYPE_CHECKING:
+    from farthest.stores.blocks import Blocks
+
+
+class Assembly:
+    """Distances up to ``depth`` of a space cut into blocks.
+
+    ``blobs``: gives a block's (depth, blob), in any order, for the depths that ``base`` does not have; ``base`` None:
+    there is no checkpoint. ``parity``: for each shard the lowest bit of its distances, where ``shift`` is 1.
+    """
+
+    def __init__(
+        self,
+        kernel: _kernel.Space,
+        blocks: Blocks,
+        depth: int,
+        *,
+        blobs: Callable[[int], Iterable[tuple[int, bytes]]],
+        base: Base | None,
+        shift: int,
+        parity: list[int],
+    ) -> None:
+        self._kernel = kernel
+        self._blocks = blocks
+        self._depth = depth
+        self._blobs = blobs
+        self._base = base
+        self._shift = shift
+        self._parity = parity
+        self._keys_per_block = kernel.keys // kernel.shards * blocks.per_block
+
+    def chunks(self, size: int, threads: int) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """(first key, last key, unit, distances) of ``size`` keys a chunk, in key order. Raises LostStateError and what
+        ``base`` raises."""
+        unit = unit_for(self._depth)
+        width, block, planes = WIDTHS[unit], -1, list[_kernel.Layer]()
+        for first in range(0, self._kernel.keys, size):
+            end = min(first + size, self._kernel.keys)
+            out = zeros((end - first) * width)
+            key = first
+            while key < end:
+                if key // self._keys_per_block != block:
+                    block = key // self._keys_per_block
+                    planes = self._planes(block, threads)
+                until = min(end, (block + 1) * self._keys_per_block)
+                part = out[(key - first) * width : (until - first) * width]
+                distances = typed(part, unit)
+                _kernel.expand(self._kernel, planes, self._shift, self._parity, key, distances, threads)
+                key = until
+            yield first, end - 1, unit, out
+
+    def _planes(self, block: int, threads: int) -> list[_kernel.Layer]:
+        shards = self._blocks.shards(block)
+        number = ((self._depth >> self._shift) + 1).bit_length()
+        planes = [Bitmap(self._kernel, shards) for _ in range(number)]
+        layers = [plane.layer for plane in planes]
+        if self._base is not None:
+            first = block * self._keys_per_block
+            end = min(first + self._keys_per_block, self._kernel.keys)
+            for key, part in parts(self._base, first, end):
+                try:
+                    _kernel.collect(self._kernel, layers, self._shift, key, part, threads)
+                except ValueError as error:
+                    raise DamagedMapError(
+                        f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
+                    ) from None
+        for depth, blob in self._blobs(block):
+            chosen = [plane for bit, plane in enumerate(planes) if ((depth >> self._shift) + 1) >> bit & 1]
+            decode_blob(self._kernel, depth, block, blob, chosen)
+        return layers
+
+
+def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
+    """The distances of keys ``first`` to ``end`` - 1, chunk by chunk: first key of the part, its distances."""
+    key = first
+    while key < end:
+        chunk = base(key)
+        distances = typed(memoryview(chunk.distances), chunk.unit)
+        until = min(end, chunk.last_key + 1)
+        yield key, distances[key - chunk.first_key : until - chunk.first_key]
+        key = until

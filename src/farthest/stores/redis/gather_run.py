@@ -1,0 +1,199 @@
+"""The coordinator's side of a run in Redis by the gather engine: begins it, restores it, reads its results.
+
+A checkpoint folds the layers in the spool into the distance map of the database, the *base*.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from farthest import _kernel
+from farthest.environment import WORKER_MEMORY
+from farthest.errors import JobError, LostStateError, StorageError
+from farthest.models.chunks import Chunk, Unit
+from farthest.stores.bitmaps import Bitmap
+from farthest.stores.blobs.blob import decode_blob, encode_blob
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.spool import Spool
+from farthest.stores.memory.gather_store import searches_in_place
+from farthest.stores.memory.sources import Sources
+from farthest.stores.redis.assembly import Assembly
+from farthest.stores.redis.gather_store import BlockStepInput, RedisStore
+from farthest.stores.redis.records import Pointer, Record, new_nonce
+from farthest.stores.redis.restoring import read_blocks
+from farthest.stores.redis.run_layers import RunLayers
+from farthest.stores.redis.runs import RunFacts
+
+if TYPE_CHECKING:
+    from farthest.spaces.contract import GatherSpace
+    from farthest.stores.blocks import Cut
+    from farthest.stores.contract import Base
+    from farthest.stores.redis.connections import RedisNodes
+
+
+class RunStore(RunLayers[BlockStepInput], RedisStore):
+    """``RedisStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
+    count."""
+
+    @classmethod
+    def create(
+        cls,
+        nodes: RedisNodes,
+        run: str,
+        space: GatherSpace,
+        cut: Cut,
+        *,
+        distances: bool,
+        spool_folder: str | None = None,
+    ) -> RunStore:
+        """A new run at depth 0. Raises StorageError (UnavailableError where waiting may help)."""
+        kernel = cut.kernel
+        origins = space.keys_of(space.origins)
+        in_place = searches_in_place(kernel, origins)
+        facts = RunFacts(
+            engine="gather",
+            puzzle=space.puzzle.to_json(),
+            direction=space.origin.direction,
+            where=space.origin.where,
+            layout=json.dumps(space.layout_fields()),
+            shard_classes=cut.classes,
+            per_block=cut.per_block,
+            exclude=_exclude(kernel, in_place),
+            keys=kernel.keys,
+            shards=kernel.shards,
+            nodes=len(nodes),
+        )
+        spool = Spool(spool_folder) if distances else None
+        store = cls(nodes, run, facts, kernel, BlobCache(WORKER_MEMORY.size()), None)
+        store._prepare(spool)
+        store._set_colours(origins, in_place)
+        try:
+            store._write_origins(origins)
+        except BaseException:
+            store.drop()
+            raise
+        return store
+
+    def _set_colours(self, origins: Sequence[int], in_place: bool) -> None:
+        keys_per_shard = self.kernel.keys // self.kernel.shards
+        colours = self.kernel.colours if in_place else []
+        self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
+        self._shift = 1 if in_place else 0
+        self._reach = Sources(self.kernel)
+        self._base: Base | None = None
+
+    def _write_origins(self, origins: Sequence[int]) -> None:
+        keys_per_shard = self.kernel.keys // self.kernel.shards
+        bitmaps: dict[int, Bitmap] = {}
+        for key in origins:
+            block = self.blocks.of([key // keys_per_shard])[0]
+            bitmap = bitmaps.setdefault(block, Bitmap(self.kernel, self.blocks.shards(block)))
+            _kernel.insert(self.kernel, bitmap.layer, key)
+        for block, bitmap in bitmaps.items():
+            self._write(0, block, bitmap)
+            if self.facts.exclude == "all":
+                self._write_visited(0, block, bitmap)
+        self._start(0)
+
+    def _write(self, depth: int, block: int, bitmap: Bitmap) -> None:
+        """Stores the blob of a block that the coordinator has made itself, and notes its record."""
+        population = _kernel.population(self.kernel, bitmap.layer)
+        states = {shard: n for shard, n in zip(self.blocks.shards(block), population, strict=True) if n}
+        if not states:
+            return
+        self.touch()
+        record = Record.new(states)
+        name = self.blob_key(depth, block, record.nonce)
+        self.send({name: (block, encode_blob(self.kernel, depth, block, sum(population), bitmap))})
+        self._layers.setdefault(depth, {})[block] = record
+
+    def _write_visited(self, depth: int, block: int, bitmap: Bitmap) -> None:
+        found, blob = self.visited_blob(depth, block, bitmap, new_nonce())
+        self.send({self.visited_blob_key(block, found.nonce): (block, blob)})
+        self._pointers[block] = Pointer(depth, (found,))
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore."""
+        return self._reach.reached_from(self.counts(depth - 1))
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int]:
+        """See JobStore."""
+        self._older.settle()
+        found: list[int] = []
+        for block, record in sorted(self._complete(depth).items()):
+            if record.nonce and len(found) < limit:
+                bitmap = Bitmap(self.kernel, self.blocks.shards(block))
+                decode_blob(self.kernel, depth, block, self._older.blob(depth, block, record), [bitmap])
+                found += _kernel.keys_of(self.kernel, bitmap.layer, limit - len(found))
+        return found
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """See JobStore. Raises LostStateError where layers are missing."""
+        if not self._older.keeps:
+            raise StorageError("this store keeps no distances: it only counts")
+        self._older.settle()
+
+        def blobs(block: int) -> Iterator[tuple[int, bytes]]:
+            self.touch_if_room()
+            for known in range(self._stored_depth + 1, depth + 1):
+                record = self._complete(known).get(block)
+                if record is not None and record.nonce:
+                    yield known, self._older.blob(known, block, record)
+
+        assembly = Assembly(
+            self.kernel,
+            self.blocks,
+            depth,
+            blobs=blobs,
+            base=self._base,
+            shift=self._shift,
+            parity=self._parity,
+        )
+        return assembly.chunks(size, threads)
+
+    def stored(self, depth: int, base: Base) -> None:
+        """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
+        more."""
+        self._older.settle()
+
+        def checked(key: int) -> Chunk:
+            try:
+                chunk = base(key)
+            except JobError as error:
+                raise LostStateError(f"run {self.run}: {error}") from error
+            if chunk.depth < depth:
+                raise LostStateError(
+                    f"run {self.run}: the database has the checkpoint of depth {chunk.depth} again, after that of "
+                    f"depth {depth}"
+                )
+            return chunk
+
+        self._base, self._stored_depth = checked, depth
+        self._older.clear()
+        for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
+            del self._layers[known]
+
+    def restore(
+        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
+    ) -> None:
+        """See JobStore; ``stored`` is to follow."""
+        self._unwrite()
+        all_found = self.facts.exclude == "all"
+        depths = [depth, -1] if all_found else [one for one in (depth, depth - 1) if one >= 0]
+        for block, bitmaps in read_blocks(self.kernel, self.blocks, depth, depths, chunks, states, threads):
+            for known, bitmap in bitmaps.items():
+                if known >= 0:
+                    self._write(known, block, bitmap)
+                elif any(_kernel.population(self.kernel, bitmap.layer)):
+                    self._write_visited(depth, block, bitmap)
+        self._start(depth)
+
+
+def _exclude(kernel: _kernel.Space, in_place: bool) -> str:
+    if kernel.graded:
+        return "none"
+    return "before" if in_place else "two" if kernel.reversible else "all"

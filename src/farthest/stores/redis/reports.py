@@ -1,0 +1,48 @@
+"""What workers tell the coordinator that waits: the entries of a run's done-list."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Literal, get_args
+
+from farthest.json_fields import counts, text
+from farthest.untrusted_json import read_json_object
+
+MOST_BYTES = 2**16
+"""Of an entry."""
+MOST_OF_A_MESSAGE = 4000
+"""Characters; what is longer is cut."""
+
+
+Error = Literal["", "lost", "full", "failed"]
+ERRORS: tuple[Error, ...] = get_args(Error)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The step of a block: committed ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means that
+    the run's working state is, "full" that Redis had no memory left, "failed" that the step cannot be done."""
+
+    depth: int
+    block: int
+    by: str
+    error: Error = ""
+    message: str = ""
+
+    def text(self) -> str:
+        """As stored."""
+        fields = {**asdict(self), "message": self.message[:MOST_OF_A_MESSAGE]}
+        return json.dumps({name: value for name, value in fields.items() if value != ""})
+
+    @classmethod
+    def of(cls, entry: bytes) -> Report:
+        """Inverse of ``text``. Raises ValueError for an entry that is none."""
+        fields = {"error": "", "message": "", **read_json_object(entry, MOST_BYTES)}
+        try:
+            if set(fields) != set(cls.__match_args__) or fields["error"] not in ERRORS:
+                raise ValueError("it has other fields")
+            depth, block = counts([fields["depth"], fields["block"]])
+            return cls(depth, block, text(fields["by"]), fields["error"], text(fields["message"]))
+        except TypeError as error:
+            raise ValueError(str(error)) from None

@@ -1,0 +1,190 @@
+"""What the coordinator's stores of both engines have in common: beginning layers, counting them, the end.
+
+Redis keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Older ones are moved to the
+*spool* meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from farthest.errors import LateStepError, LostStateError, RedisFullError, StorageError
+from farthest.stores.blobs.spool import Spool
+from farthest.stores.distances import check_depth
+from farthest.stores.redis import runs
+from farthest.stores.redis.older_layers import OlderLayers
+from farthest.stores.redis.records import Pointer, Record, numbers
+from farthest.stores.redis.run_steps import Opened, RunSteps
+
+if TYPE_CHECKING:
+    pass
+
+BEGIN = """
+local now = redis.call('HGET', KEYS[1], 'depth')
+if now == ARGV[2] then return 1 end
+if now ~= ARGV[1] then return 0 end
+if redis.call('HLEN', KEYS[2]) ~= tonumber(ARGV[3]) then return 0 end
+redis.call('HSET', KEYS[1], 'depth', ARGV[2], 'sealed:' .. ARGV[1], ARGV[3])
+redis.call('HDEL', KEYS[1], 'sealed:' .. (ARGV[1] - 2))
+redis.call('DEL', KEYS[3])
+return 1
+"""
+"""Seals a complete layer and lets the next one begin. KEYS: meta, the layer's records, done. ARGV: its depth, the next
+depth, its number of records. Gives 0 where Redis does not have what it should."""
+
+
+class RunLayers(RunSteps[Opened]):
+    """A coordinator's store; a class that derives from it is a worker's store too. ``_prepare`` is to be called
+    first."""
+
+    _depth = 0
+
+    def _prepare(self, spool: Spool | None) -> None:
+        self._older = OlderLayers(self, spool)
+        self._begin = self.nodes.main.register_script(BEGIN)
+        self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
+        # By depth, complete layers: those that results are made from, and three.
+        self._layers: dict[int, dict[int, Record]] = {}
+        self._pointers: dict[int, Pointer] = {}  # as the run began
+        self._stored_depth = -1  # results are made without the layers up to it
+
+    def _start(self, depth: int) -> None:
+        """Writes the run's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
+        for known in range(max(depth - 1, 0), depth + 1):
+            self._layers.setdefault(known, {})
+            self._begun[known] = list(self._layers[known])
+        self._depth = depth
+
+        def write() -> None:
+            pipe = self.nodes.main.pipeline()
+            for known in range(max(depth - 1, 0), depth + 1):
+                for block, record in self._layers[known].items():
+                    pipe.hset(self.records_key(known), str(block), record.text(known, block))
+                if known < depth:
+                    pipe.hset(self.meta_key, f"sealed:{known}", len(self._layers[known]))
+            if self.facts.exclude == "all":
+                for block in range(self.blocks.count):
+                    pointer = self._pointers.get(block, Pointer())
+                    pipe.hset(self.visited_key, str(block), pointer.text(block))
+            for name, value in {**self.facts.fields(), "depth": str(depth)}.items():
+                pipe.hset(self.meta_key, name, value)
+            pipe.execute()
+
+        self.nodes.call(write)
+
+    def _unwrite(self) -> None:
+        """Removes the layer at depth 0, which a checkpoint is to take the place of."""
+        if self._depth != 0:
+            raise StorageError("a store can be restored only before its first step")
+        names = [
+            (name, block)
+            for block, record in self._layers.pop(0).items()
+            for name in self._names(0, block, record)
+        ]
+        for block, pointer in self._pointers.items():
+            names += [(self.visited_blob_key(block, found.nonce), block) for found in pointer.blobs]
+        self._pointers.clear()
+        self.nodes.call(lambda: self.nodes.main.delete(self.records_key(0), self.visited_key))
+        self.discard(names)
+
+    def _names(self, depth: int, block: int, record: Record) -> list[str]:
+        """The blobs that a record names."""
+        names = [self.blob_key(depth, block, record.nonce)] if record.nonce else []
+        return [*names, self.outbox_key(depth, block, record.nonce)] if record.outbox else names
+
+    # ShardStore
+
+    @property
+    def shards(self) -> int:
+        """See ShardStore."""
+        return self.facts.shards
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """See ShardStore. Raises LostStateError when Redis does not have what it should."""
+        if depth == self._depth and depth in self._begun:
+            return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
+        if depth != self._depth + 1:
+            raise StorageError(f"layer {depth} cannot begin: layer {self._depth} is the last one begun")
+        records = self._complete(self._depth)
+        keys = [self.meta_key, self.records_key(self._depth), self.done_key]
+        if not self.nodes.call(lambda: self._begin(keys=keys, args=[self._depth, depth, len(records)])):
+            raise LostStateError(f"run {self.run}: Redis has lost layer {self._depth} or a part of it")
+        self._depth = depth
+        self._begun[depth] = self.blocks.of(shards)
+        self._retire(depth - 3)
+        self.touch()
+        return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
+
+    def _late(self, depth: int, error: LateStepError) -> StorageError:
+        """See RunSteps; a layer that should be under way and is not has been lost."""
+        return LostStateError(str(error)) if depth == self._depth else error
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """See ShardStore. Raises LostStateError when the layer is not complete."""
+        states: dict[int, int] = {}
+        for record in self._complete(depth).values():
+            states.update(record.states)
+        return states
+
+    def _complete(self, depth: int) -> dict[int, Record]:
+        """The records of a complete layer, by block."""
+        if depth not in self._layers:
+            if depth != self._depth:
+                raise StorageError(f"layer {depth} is not known; layer {self._depth} is under way")
+            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
+            found = numbers(texts, self.records_key(depth))
+            if sorted(found) != self._begun[depth]:
+                raise LostStateError(
+                    f"run {self.run}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
+                )
+            stored = zip(found, texts.values(), strict=True)
+            records = {block: Record.of(text, depth, block) for block, text in stored}
+            if self._older.keeps and any(record.states for record in records.values()):
+                check_depth(depth)
+            self._layers[depth] = records
+        return self._layers[depth]
+
+    # The layer under way
+
+    def committed(self, depth: int) -> set[int]:
+        """The blocks of the layer under way that have been stepped. Raises LostStateError when Redis knows nothing of
+        it."""
+
+        def read() -> tuple[bytes | None, list[bytes]]:
+            pipe = self.nodes.main.pipeline()
+            pipe.hget(self.meta_key, "depth")
+            pipe.hkeys(self.records_key(depth))
+            now, blocks = pipe.execute()
+            return now, blocks
+
+        self.touch()
+        now, blocks = self.nodes.call(read)
+        if now != str(depth).encode():
+            raise LostStateError(f"run {self.run}: Redis does not know that layer {depth} is under way")
+        return set(numbers(blocks, self.records_key(depth)))
+
+    def touch(self) -> None:
+        """Says that the run's coordinator is alive."""
+        self.nodes.call(lambda: runs.touch(self.nodes, self.run))
+
+    def touch_if_room(self) -> None:
+        """``touch``, for what only reads and a full Redis need not stop."""
+        with suppress(RedisFullError):
+            self.touch()
+
+    def _retire(self, depth: int) -> None:
+        """A layer that no step reads any more leaves Redis."""
+        if depth not in self._layers:
+            return
+        wanted = self._older.keeps and depth > self._stored_depth
+        self._older.move(depth, self._layers[depth], keep=wanted)
+        if not wanted:
+            del self._layers[depth]
+
+    def drop(self) -> None:
+        """Removes everything of the run from Redis, and gives the spool back."""
+        self._older.close()
+        with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
+            runs.drop(self.nodes, self.run)

@@ -1,0 +1,239 @@
+"""What the stores of both engines have in common: committing blocks, and reading what is committed.
+
+A block's states at a depth are one immutable blob, and a *record* in the hash of that depth names it. Committing a step
+is setting the record, once: the first to do so has stepped the block, whoever comes later changes nothing. A layer is
+complete when all of its blocks have records; it is then *sealed* by their number, so that a lost record is never read
+as an empty block. Where all states found are kept, a *pointer* of each block names their blobs.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
+
+from farthest.errors import LateStepError, LostStateError, StorageError
+from farthest.stores.redis.records import Pointer, Record
+from farthest.stores.redis.reports import Report
+from farthest.stores.redis.run_blobs import RunBlobs
+from farthest.stores.redis.runs import RunFacts
+
+if TYPE_CHECKING:
+    from farthest.stores.blobs.cache import BlobCache
+    from farthest.stores.blocks import Blocks
+    from farthest.stores.contract import StepInput
+    from farthest.stores.redis.connections import RedisNodes
+
+COMMIT = """
+local under_way = redis.call('HGET', KEYS[1], 'depth') == ARGV[1]
+local outcome = {}
+for i = 2, #ARGV, 4 do
+  local record = redis.call('HGET', KEYS[2], ARGV[i])
+  if under_way and not record then
+    record = ARGV[i + 1]
+    redis.call('HSET', KEYS[2], ARGV[i], record)
+    if ARGV[i + 2] ~= '' then redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 2]) end
+    if ARGV[i + 3] ~= '' then redis.call('RPUSH', KEYS[4], ARGV[i + 3]) end
+  end
+  outcome[#outcome + 1] = record == ARGV[i + 1] and 1 or 0
+end
+return {under_way and 1 or 0, outcome}
+"""
+"""Sets records where there are none, if the layer is under way. KEYS: meta, records, visited, done. ARGV: depth, then
+for each block its number, record, visited pointer or '', entry of the done-list or ''. Gives whether the layer is under
+way, and for each block 1 where the record is now this one (it may be since the command was sent before), else 0."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """The outcome of a block's step. ``blobs``: to be stored, by name; ``pointer``: to be set, where it changes;
+    ``replaced``: names of the blobs that it named before and does not name now."""
+
+    record: Record
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    pointer: Pointer | None = None
+    replaced: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
+    that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
+    d-1."""
+
+    blocks: list[int]
+    before: dict[int, Record]
+    two_before: dict[int, Record]
+    visited: dict[int, bytes | None]
+    records: int
+
+
+NOTHING = Record("", {})
+
+
+Opened = TypeVar("Opened", bound="StepInput")
+
+
+class RunSteps(RunBlobs, ABC, Generic[Opened]):
+    """A run's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the done-list
+    alone. ``Opened``: its views."""
+
+    def __init__(
+        self,
+        nodes: RedisNodes,
+        run: str,
+        facts: RunFacts,
+        blocks: Blocks,
+        cache: BlobCache,
+        holder: str | None,
+    ) -> None:
+        super().__init__(nodes, run)
+        self.facts = facts
+        self.blocks = blocks
+        self.holder = holder
+        self._cache = cache
+        self._set_records = nodes.main.register_script(COMMIT)
+
+    @classmethod
+    @abstractmethod
+    def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
+        """A worker's store of a run. Raises VersionError when this process cannot work for it."""
+
+    @classmethod
+    def attach(cls, nodes: RedisNodes, run: str, cache: BlobCache, holder: str) -> Self:
+        """A worker's store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError
+        when this process cannot work for it."""
+        return cls.of(nodes, run, facts_of(nodes, run), cache, holder)
+
+    # StepStore
+
+    def open(self, depth: int, shards: Sequence[int]) -> Opened:
+        """See StepStore: whole blocks. Raises LateStepError when the layer is over, LostStateError when input is
+        missing or damaged, UnavailableError."""
+        try:
+            return self._open(depth, shards)
+        except LateStepError as error:
+            raise self._late(depth, error) from error
+
+    def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
+        """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis is
+        full)."""
+        try:
+            self._commit(depth, step_input, counts)
+        except LateStepError as error:
+            raise self._late(depth, error) from error
+
+    @abstractmethod
+    def _open(self, depth: int, shards: Sequence[int]) -> Opened: ...
+
+    @abstractmethod
+    def _commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None: ...
+
+    def _late(self, depth: int, error: LateStepError) -> StorageError:
+        """What to raise where a step's layer is not under way."""
+        return error
+
+    @abstractmethod
+    def sources_of(self, block: int) -> list[int]:
+        """The blocks whose states a step of the block reads whole, and finds in memory if this process has had them."""
+
+    @abstractmethod
+    def longest_blob(self, states: int) -> int:
+        """No blob of a block with so many states is longer."""
+
+    # Both
+
+    def _commit_blocks(self, depth: int, commits: Mapping[int, Commit]) -> set[int]:
+        """Commits the steps of blocks, at once; gives those whose record is now that of ``commits``. Raises
+        LateStepError when the layer is over, UnavailableError, StorageError (Redis is full)."""
+        arguments: list[str] = [str(depth)]
+        for block, commit in commits.items():
+            pointer = "" if commit.pointer is None else commit.pointer.text(block)
+            entry = "" if self.holder is None else Report(depth, block, self.holder).text()
+            arguments += [str(block), commit.record.text(depth, block), pointer, entry]
+        self.send(
+            {name: (block, blob) for block, commit in commits.items() for name, blob in commit.blobs.items()}
+        )
+        keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
+        under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
+        mine = {block for block, won in zip(commits, outcome, strict=True) if won}
+        self.discard(
+            [
+                (name, block)
+                for block, commit in commits.items()
+                for name in (commit.replaced if block in mine else commit.blobs)
+            ]
+        )
+        if not under_way and len(mine) < len(commits):
+            raise LateStepError(f"layer {depth} of run {self.run} is over")
+        return mine
+
+    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> Look:
+        """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
+        whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
+        all_found = self.facts.exclude == "all"
+
+        def read() -> list[Any]:
+            pipe = self.nodes.main.pipeline()
+            pipe.hmget(self.meta_key, ["depth", f"sealed:{depth - 1}", f"sealed:{depth - 2}"])
+            pipe.hmget(self.records_key(depth), wanted)
+            pipe.hlen(self.records_key(depth - 1))
+            pipe.hmget(self.records_key(depth - 1), sources)
+            pipe.hlen(self.records_key(depth - 2))
+            pipe.hmget(self.visited_key if all_found else self.records_key(depth - 2), wanted)
+            return list(pipe.execute())
+
+        (now, sealed, sealed_before), own, records, before, others, two_before = self.nodes.call(read)
+        if now != str(depth).encode():
+            raise LateStepError(f"layer {depth} of run {self.run} is not under way")
+        blocks = [block for block, done in zip(wanted, own, strict=True) if done is None]
+        self._check_sealed(depth - 1, sealed, records)
+        frontier = self._records(depth - 1, sources, before)
+        if all_found:
+            texts = dict(zip(wanted, two_before, strict=True))
+            return Look(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
+        if depth >= 2:
+            self._check_sealed(depth - 2, sealed_before, others)
+        return Look(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
+
+    def _check_sealed(self, depth: int, sealed: bytes | None, records: int) -> None:
+        expected = "an unknown number" if sealed is None else sealed.decode(errors="replace")
+        if str(records) != expected:
+            raise LostStateError(f"run {self.run}: layer {depth} has {records} records, expected {expected}")
+
+    def _records(self, depth: int, blocks: Sequence[int], texts: Sequence[bytes | None]) -> dict[int, Record]:
+        return {
+            block: NOTHING if text is None else Record.of(text, depth, block)
+            for block, text in zip(blocks, texts, strict=True)
+        }
+
+    def _pointer(self, depth: int, block: int, look: Look) -> Pointer:
+        """Where all found states of a block are, that are to be those before ``depth``."""
+        text = look.visited[block]
+        pointer = None if text is None else Pointer.of(text, block)
+        least = depth - 1 if look.before[block].nonce else 0
+        if pointer is None or not least <= pointer.depth < depth:
+            raise LostStateError(
+                f"run {self.run}: what block {block} has visited before depth {depth} is lost"
+            )
+        return pointer
+
+    def _missing(self, step: int, depth: int, block: int) -> LostStateError:
+        """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step
+        that comes late needs may be gone."""
+        self._check_under_way(step)
+        return LostStateError(f"run {self.run}: the blob of block {block} at depth {depth} is missing")
+
+    def _check_under_way(self, depth: int) -> None:
+        now = self.nodes.call(lambda: self.nodes.main.hget(self.meta_key, "depth"))
+        if now != str(depth).encode():
+            raise LateStepError(f"layer {depth} of run {self.run} is over")
+
+
+def facts_of(nodes: RedisNodes, run: str) -> RunFacts:
+    """What a run is. Raises LateStepError when it has ended, VersionError for another version's."""
+    meta_key = RunBlobs(nodes, run).meta_key
+    fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
+    texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
+    return RunFacts.of(texts, run)

@@ -1,0 +1,190 @@
+"""The coordinator's side of a run in Redis by the scatter engine: begins it, restores it, reads its results.
+
+All layers that Redis has no more stay in the spool until the end, as runs of a byte or two a state: checkpoints are
+made from them alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from farthest.environment import WORKER_MEMORY
+from farthest.errors import StorageError
+from farthest.stores.blobs.blob import FOUND, VISITED, seal
+from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.spool import Spool
+from farthest.stores.redis.records import Found, Pointer, Record, new_nonce
+from farthest.stores.redis.run_layers import RunLayers
+from farthest.stores.redis.runs import NO_LIMIT, SPARSE, RunFacts
+from farthest.stores.redis.scatter_store import Run, ScatterStepInput, ScatterStore, ShardStep
+from farthest.stores.scattering import MapPieces, least_codes, read_map
+
+if TYPE_CHECKING:
+    from farthest.models.pieces import Piece
+    from farthest.spaces.contract import ScatterSpace
+    from farthest.stores.contract import Base
+    from farthest.stores.redis.connections import RedisNodes
+
+MOST_SHARDS = 256
+"""Each step reads a part of each outbox: many more shards would be more parts than states."""
+
+UNKNOWN_SHARDS = 64
+"""Where nothing is known of the number of states, which are often far fewer than those that could be."""
+
+
+def shards_for(space: ScatterSpace, size: int) -> int:
+    """So many shards that the codes of each have about ``size`` bytes, as far as the number of states is known."""
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    states = max(known) if known else space.keys or space.puzzle.definition.arrangements()
+    most = MOST_SHARDS if known or space.keys is not None else UNKNOWN_SHARDS
+    return max(1, min(most, states * space.code_bytes // max(size, 1), space.keys or most))
+
+
+class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
+    """``ScatterStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
+    count."""
+
+    @classmethod
+    def create(
+        cls,
+        nodes: RedisNodes,
+        run: str,
+        space: ScatterSpace,
+        shards: int,
+        *,
+        distances: bool,
+        max_depth: int | None = None,
+        spool_folder: str | None = None,
+    ) -> ScatterRun:
+        """A new run at depth 0. ``max_depth``: states there need not be expanded. Raises StorageError (UnavailableError
+        where waiting may help)."""
+        facts = RunFacts(
+            engine="scatter",
+            puzzle=space.puzzle.to_json(),
+            direction=space.origin.direction,
+            where=space.origin.where,
+            layout=json.dumps(space.layout_fields()),
+            shard_classes=0,
+            per_block=1,
+            exclude="none" if space.graded else "two" if space.undirected else "all",
+            keys=SPARSE if space.keys is None else space.keys,
+            shards=shards,
+            nodes=len(nodes),
+            max_depth=NO_LIMIT if max_depth is None else max_depth,
+        )
+        spool = Spool(spool_folder) if distances else None
+        store = cls(nodes, run, facts, space, BlobCache(WORKER_MEMORY.size()), None)
+        store._prepare(spool)
+        try:
+            store._write_origins()
+        except BaseException:
+            store.drop()
+            raise
+        return store
+
+    def _write_origins(self) -> None:
+        boxes = self.boxes()
+        boxes.add(self.space.origin_codes())
+        for shard, run in self.emptied(boxes, 1).items():
+            one = ShardStep(fresh=run)
+            self.expand(0, one, 1)
+            self.remember(0, shard, one)
+            self._write(0, shard, one)
+        self._start(0)
+
+    def _write(self, depth: int, shard: int, one: ShardStep) -> None:
+        """Stores the blobs of a shard that the coordinator has stepped itself, and notes its record."""
+        self.touch()
+        outcome = self._outcome(depth, shard, one)
+        self.send({name: (shard, blob) for name, blob in outcome.blobs.items()})
+        self._layers.setdefault(depth, {})[shard] = outcome.record
+        if outcome.pointer is not None:
+            self._pointers[shard] = outcome.pointer
+
+    def _write_found(self, depth: int, shard: int, run: Run) -> None:
+        found = Found(depth, new_nonce(), run.states)
+        blob = seal(VISITED, depth, shard, run.states, run.data)
+        self.send({self.visited_blob_key(shard, found.nonce): (shard, blob)})
+        self._pointers[shard] = Pointer(depth, (found,))
+
+    # ShardStore
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore. Raises StorageError beyond the depth that the run is limited to."""
+        if self.facts.max_depth != NO_LIMIT and depth > self.facts.max_depth:
+            raise StorageError(
+                f"layer {depth} lies beyond depth {self.facts.max_depth}, the last of this run"
+            )
+        return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
+
+    def _retire(self, depth: int) -> None:
+        """See RunLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
+        super()._retire(depth)
+        read, records = depth + 1, self._layers.get(depth + 1, {})
+        self._older.remove(
+            [
+                (self.outbox_key(read, shard, record.nonce), shard)
+                for shard, record in records.items()
+                if record.outbox
+            ]
+        )
+        for shard, record in records.items():
+            records[shard] = Record(record.nonce, record.states)
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
+        """See JobStore."""
+        self._older.settle()
+        records = self._complete(depth)
+        return least_codes(self.space, {shard: run.data for shard, run in self._found(depth, records)}, limit)
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+        """See JobStore. Raises LostStateError where layers are missing."""
+        if not self._older.keeps:
+            raise StorageError("this store keeps no distances: it only counts")
+        self._older.settle()
+
+        def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
+            self.touch_if_room()
+            for known in range(depth + 1):
+                record = self._complete(known).get(shard)
+                for _, run in self._found(known, {} if record is None else {shard: record}):
+                    yield known, run.data
+
+        return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
+
+    def _found(self, depth: int, records: Mapping[int, Record]) -> Iterator[tuple[int, Run]]:
+        """The runs of those shards that have states, wherever they are."""
+        for shard, record in records.items():
+            if record.nonce:
+                blob = self._older.blob(depth, shard, record)
+                yield shard, self.run_in(blob, FOUND, depth, shard, record.states[shard])
+
+    def stored(self, depth: int, base: Base) -> None:
+        """See JobStore: the spool holds all distances, none need be read again."""
+
+    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+        """See JobStore."""
+        self._unwrite()
+        found: dict[int, list[Run]] = {}
+        for known, runs in read_map(self.space, self.shards, depth, chunks, states):
+            self._layers[known] = {}
+            if known < depth - 1:
+                self._layers[known] = {shard: Record.new({shard: n}) for shard, (n, _) in runs.items()}
+                self._older.put(
+                    known, {shard: seal(FOUND, known, shard, n, run) for shard, (n, run) in runs.items()}
+                )
+            for shard, (n, run) in runs.items():
+                one = ShardStep(fresh=Run(n, run))
+                if known == depth:
+                    self.expand(depth, one, threads)
+                if known >= depth - 1:
+                    self._write(known, shard, one)
+                if self.facts.exclude == "all":
+                    found.setdefault(shard, []).append(one.fresh)
+        for shard, some in found.items():
+            self._write_found(depth, shard, self.merged(depth, shard, some))
+        self._start(depth)

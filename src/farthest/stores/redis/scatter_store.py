@@ -1,0 +1,353 @@
+"""The scatter store whose blobs are in Redis, for steps in any number of processes; stores/redis/runs.py lists its keys.
+
+A block is one shard. Its fresh states at a depth are a run, and what they lead to is its *outbox* of that depth: a blob
+with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are for its
+shard, of all outboxes of depth d-1. What is new among them depends on the graph:
+
+    exclude "none"  graded: all of them
+    exclude "two"   undirected: what is not in the shard's layers d-1 and d-2
+    exclude "all"   any: what is not among all its states found
+
+All states found are several runs, which the shard's pointer names, each at least twice as long as the next. A step with
+fresh states adds one, and unites it with those that are too short beside it: so a state is written a few times, however
+many layers there are.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+from farthest import _kernel
+from farthest.errors import LostStateError
+from farthest.spaces.contract import scatter
+from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
+from farthest.stores.blocks import Blocks
+from farthest.stores.redis.records import Found, Part, Pointer, Record, numbers
+from farthest.stores.redis.run_steps import NOTHING, Commit, Look, RunSteps
+from farthest.stores.redis.runs import SPARSE, RunFacts
+from farthest.stores.scattering import put_successors
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.spaces.contract import ScatterSpace
+    from farthest.stores.blobs.cache import BlobCache
+    from farthest.stores.redis.connections import RedisNodes
+
+SENDER = struct.Struct("<I")
+"""What a part of an outbox begins with, before its run: the shard that sends it, little endian."""
+
+ROOM = 2**27
+"""Bytes of successors before repeated ones are removed early."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run as the kernel codes it (kernel/include/farthest/run_blob.hpp) and its number of states."""
+
+    states: int
+    data: Buffer
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it takes."""
+        return memoryview(self.data).nbytes
+
+
+EMPTY = Run(0, b"")
+
+
+@dataclass(slots=True)
+class ShardStep:
+    """The step of one shard. What it reads: what was sent to it, what is not new, its blobs of all states found. What
+    comes out: its fresh states, what they lead to by shard, and where all are kept the run that takes the place of the
+    last of these blobs, ``replaced`` of them."""
+
+    incoming: list[Run] = field(default_factory=list)
+    exclude: list[Run] = field(default_factory=list)
+    visited: tuple[Found, ...] = ()
+    fresh: Run = EMPTY
+    outbox: dict[int, Run] = field(default_factory=dict)
+    united: Run = EMPTY
+    replaced: int = 0
+
+
+class ScatterStepInput:
+    """``Views`` of runs: the step of each shard."""
+
+    def __init__(self, store: ScatterStore, depth: int, steps: dict[int, ShardStep]) -> None:
+        self.steps = steps
+        self._store = store
+        self._depth = depth
+
+    @property
+    def shards(self) -> list[int]:
+        """See StepInput."""
+        return list(self.steps)
+
+    def run(self, threads: int = 1) -> list[int]:
+        """See StepInput."""
+        for shard, one in self.steps.items():
+            one.fresh = self._store.merged(self._depth, shard, one.incoming, one.exclude)
+            if one.fresh.states:
+                self._store.expand(self._depth, one, threads)
+                self._store.remember(self._depth, shard, one)
+        return [one.fresh.states for one in self.steps.values()]
+
+
+class ScatterStore(RunSteps[ScatterStepInput]):
+    """``StepStore`` of one run: opens and commits shards. The coordinator's store (stores/redis/scatter_run.py) begins layers
+    and reads results."""
+
+    def __init__(
+        self,
+        nodes: RedisNodes,
+        run: str,
+        facts: RunFacts,
+        space: ScatterSpace,
+        cache: BlobCache,
+        holder: str | None,
+    ) -> None:
+        super().__init__(nodes, run, facts, Blocks(facts.shards, 1), cache, holder)
+        self.space = space
+        self._width = space.code_bytes
+        # Of the last depths: for each shard, what is for it in the outboxes: (shard that sends it, its nonce, where).
+        self._parts: dict[int, dict[int, list[_Sent]]] = {}
+
+    @classmethod
+    def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
+        """See RunSteps."""
+        space = scatter(facts.space(run, len(nodes)))
+        facts.check(run, SPARSE if space.keys is None else space.keys, facts.shards)
+        return cls(nodes, run, facts, space, cache, holder)
+
+    def sources_of(self, block: int) -> list[int]:
+        """See RunSteps: its own layers before; of others it reads a part each."""
+        return [block]
+
+    # StepStore
+
+    def _open(self, depth: int, shards: Sequence[int]) -> ScatterStepInput:
+        if not shards:
+            return ScatterStepInput(self, depth, {})
+        look = self._look(depth, shards, shards)
+        visited = self._visited(depth, look)
+        steps = {shard: ShardStep() for shard in look.blocks if visited is None or shard in visited}
+        if visited is not None:
+            for shard, one in steps.items():
+                one.visited, one.exclude = visited[shard]
+        elif self.facts.exclude == "two":
+            for known, records in ((depth - 1, look.before), (depth - 2, look.two_before)):
+                for shard, run in self._layer(depth, known, {shard: records[shard] for shard in steps}):
+                    steps[shard].exclude.append(run)
+        for shard, run in self._incoming(depth, look, steps):
+            steps[shard].incoming.append(run)
+        return ScatterStepInput(self, depth, steps)
+
+    def _commit(self, depth: int, step_input: ScatterStepInput, counts: Sequence[int]) -> None:
+        commits = {shard: self._outcome(depth, shard, one) for shard, one in step_input.steps.items()}
+        for shard in self._commit_blocks(depth, commits):
+            one, nonce = step_input.steps[shard], commits[shard].record.nonce
+            if nonce:
+                self._cache.put(self.blob_key(depth, shard, nonce), one.fresh)
+                if one.united.states:
+                    self._cache.put(self.visited_blob_key(shard, nonce), one.united)
+
+    def _outcome(self, depth: int, shard: int, one: ShardStep) -> Commit:
+        """What is to be stored of a step."""
+        if not one.fresh.states:
+            return Commit(NOTHING)
+        sealed = {
+            to: seal(SENT, depth, to, run.states, SENDER.pack(shard) + bytes(run.data))
+            for to, run in one.outbox.items()
+        }
+        outbox = tuple(Part(to, one.outbox[to].states, len(blob)) for to, blob in sealed.items())
+        commit = Commit(Record.new({shard: one.fresh.states}, outbox))
+        nonce = commit.record.nonce
+        blob = seal(FOUND, depth, shard, one.fresh.states, one.fresh.data)
+        commit.blobs[self.blob_key(depth, shard, nonce)] = blob
+        if sealed:
+            commit.blobs[self.outbox_key(depth, shard, nonce)] = b"".join(sealed.values())
+        if one.united.states:
+            kept = one.visited[: len(one.visited) - one.replaced]
+            gone = one.visited[len(one.visited) - one.replaced :]
+            commit.pointer = Pointer(depth, (*kept, Found(depth, nonce, one.united.states)))
+            blob = seal(VISITED, depth, shard, one.united.states, one.united.data)
+            commit.blobs[self.visited_blob_key(shard, nonce)] = blob
+            commit.replaced += [self.visited_blob_key(shard, found.nonce) for found in gone]
+        return commit
+
+    # The step
+
+    def merged(self, depth: int, shard: int, runs: Iterable[Run], exclude: Iterable[Run] = ()) -> Run:
+        """The states of any of the runs that are in none of ``exclude``. Raises LostStateError where a run is
+        damaged."""
+        try:
+            united = _kernel.merge_runs(
+                self._width, [one.data for one in runs], [one.data for one in exclude]
+            )
+        except ValueError as error:
+            raise damaged(depth, shard, error) from error
+        return Run(*united)
+
+    def expand(self, depth: int, one: ShardStep, threads: int) -> None:
+        """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
+        if depth != self.facts.max_depth:
+            boxes = self.boxes()
+            put_successors(boxes, self.space, [one.fresh.data], threads)
+            one.outbox = self.emptied(boxes, threads)
+
+    def boxes(self) -> _kernel.Outboxes:
+        """Room for codes on their way to shards."""
+        return _kernel.Outboxes(self._width, self.facts.shards, self.space.keys or 0, ROOM)
+
+    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, Run]:
+        """What the boxes have for each shard."""
+        filled = boxes.filled()
+        taken = boxes.take(filled, [[]] * len(filled), threads)
+        return {shard: Run(*run) for shard, run in zip(filled, taken, strict=True)}
+
+    def remember(self, depth: int, shard: int, one: ShardStep) -> None:
+        """Adds the fresh states of a step to all states found, where these are kept."""
+        if self.facts.exclude == "all":
+            one.united = one.fresh
+            runs = list(one.exclude)
+            while runs and runs[-1].states < 2 * one.united.states:
+                one.united = self.merged(depth, shard, [runs.pop(), one.united])
+            one.replaced = len(one.exclude) - len(runs)
+
+    # Reading
+
+    def _layer(self, step: int, depth: int, records: dict[int, Record]) -> Iterable[tuple[int, Run]]:
+        """The runs at ``depth`` of those shards that have states."""
+        wanted = [
+            _Wanted(
+                FOUND, depth, shard, self.blob_key(depth, shard, record.nonce), sum(record.states.values())
+            )
+            for shard, record in records.items()
+            if record.nonce
+        ]
+        runs = self._runs(wanted)
+        for one in wanted:
+            if one.name not in runs:
+                raise self._missing(step, depth, one.shard)
+            yield one.shard, runs[one.name]
+
+    def _visited(self, depth: int, look: Look) -> dict[int, tuple[tuple[Found, ...], list[Run]]] | None:
+        """For each shard its blobs of all states found, as named and as runs, the longest first; None: they are not
+        kept. Shards that another has stepped meanwhile are left out: the blobs to be read have been replaced."""
+        if self.facts.exclude != "all":
+            return None
+        pointers = {shard: self._pointer(depth, shard, look) for shard in look.blocks}
+        wanted = {
+            shard: [
+                _Wanted(VISITED, found.depth, shard, self.visited_blob_key(shard, found.nonce), found.states)
+                for found in pointer.blobs
+            ]
+            for shard, pointer in pointers.items()
+        }
+        runs = self._runs([one for some in wanted.values() for one in some])
+        visited = {}
+        for shard, some in wanted.items():
+            missing = [one for one in some if one.name not in runs]
+            if missing and shard not in self._look(depth, [shard], [shard]).blocks:
+                continue
+            if missing:
+                raise self._missing(depth, missing[0].depth, shard)
+            visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
+        return visited
+
+    def _runs(self, wanted: Sequence[_Wanted]) -> dict[str, Run]:
+        """The contents of those of the blobs that are there, by name. Raises LostStateError for damaged ones."""
+        runs: dict[str, Run] = {}
+        for one in wanted:
+            if (run := self._cache.get(one.name, Run)) is not None:
+                runs[one.name] = run
+        unknown = [one for one in wanted if one.name not in runs]
+        most = self.longest_blob(max((one.states for one in unknown), default=0))
+        blobs = self.fetch([(one.name, one.shard) for one in unknown], most)
+        for one, blob in zip(unknown, blobs, strict=True):
+            if blob is not None:
+                run = self.run_in(blob, one.kind, one.depth, one.shard, one.states)
+                runs[one.name] = run
+                self._cache.put(one.name, run)
+        return runs
+
+    def longest_blob(self, states: int) -> int:
+        """See RunSteps."""
+        return longest_blob(most_bytes(self._width, states))
+
+    def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> Run:
+        """The run in a blob, which is to have so many states. Raises LostStateError."""
+        said, data = unseal(kind, depth, shard, blob, most_bytes(self._width, states))
+        if said != states:
+            raise damaged(depth, shard, f"it holds {said} states, expected {states}")
+        return Run(states, data)
+
+    def _incoming(self, depth: int, look: Look, shards: Iterable[int]) -> Iterable[tuple[int, Run]]:
+        """What the outboxes of the layer before have for the shards."""
+        if not shards:
+            return
+        of = self._sent_to(depth, look.records)
+        wanted = [(shard, sent) for shard in shards for sent in of.get(shard, ())]
+        parts = [
+            (self.outbox_key(depth - 1, sent.by, sent.nonce), sent.by, sent.first, sent.part.bytes)
+            for _, sent in wanted
+        ]
+        for (shard, sent), blob in zip(wanted, self.fetch_parts(parts), strict=True):
+            if not blob:
+                raise self._missing(depth, depth - 1, sent.by)
+            most = SENDER.size + most_bytes(self._width, sent.part.codes)
+            codes, data = unseal(SENT, depth - 1, shard, blob, most)
+            if codes != sent.part.codes or bytes(data[: SENDER.size]) != SENDER.pack(sent.by):
+                raise damaged(depth - 1, sent.by, f"its part for shard {shard} is another's")
+            yield shard, Run(codes, data[SENDER.size :])
+
+    def _sent_to(self, step: int, records: int) -> dict[int, list[_Sent]]:
+        """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
+        depth = step - 1
+        if depth not in self._parts:  # the records of a layer that is sealed stay as they are
+            texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
+            if len(texts) != records:
+                self._check_under_way(step)
+                raise LostStateError(
+                    f"run {self.run}: layer {depth} has {len(texts)} records, expected {records}"
+                )
+            of: dict[int, list[_Sent]] = {}
+            for by, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
+                record, first = Record.of(text, depth, by), 0
+                for part in record.outbox:
+                    of.setdefault(part.to, []).append(_Sent(by, record.nonce, first, part))
+                    first += part.bytes
+            self._parts = {known: parts for known, parts in self._parts.items() if known >= depth - 1}
+            self._parts[depth] = of
+        return self._parts[depth]
+
+
+def most_bytes(width: int, states: int) -> int:
+    """A run of so many states has no more bytes."""
+    return 64 + states * (width + 3)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A blob of a shard, with the number of states that it is to have."""
+
+    kind: bytes
+    depth: int
+    shard: int
+    name: str
+    states: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A part of the outbox of the shard ``by``, from its byte ``first`` on."""
+
+    by: int
+    nonce: str
+    first: int
+    part: Part

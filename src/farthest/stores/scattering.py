@@ -1,0 +1,149 @@
+"""What the stores of spaces given by their successors have in common, wherever they keep their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from farthest import _kernel
+from farthest.errors import DamagedMapError, PuzzleError
+from farthest.models.chunks import WIDTHS
+from farthest.models.sparse import SparsePiece, chunk_states, code_array, descent
+from farthest.stores.bitmaps import zeros
+from farthest.stores.distances import typed, unit_for
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.models.pieces import Piece
+    from farthest.spaces.contract import ScatterSpace
+
+BATCH = 2**16
+"""States whose successors a space is asked for at once."""
+
+
+def put_successors(
+    boxes: _kernel.Outboxes,
+    space: ScatterSpace,
+    runs: Sequence[Buffer],
+    threads: int,
+    look_around: Callable[[], None] = lambda: None,
+) -> None:
+    """Puts the successors of all states of the runs into the boxes; ``look_around`` is called now and then."""
+    expander: _kernel.Expander | None = getattr(space, "expander", None)
+    if expander is not None:
+        boxes.expand(expander, runs, threads)
+        return
+    width = space.code_bytes
+    codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
+    for first in range(0, len(codes), BATCH * width):
+        boxes.add(space.successors(codes[first : first + BATCH * width], threads), threads)
+        look_around()
+
+
+def least_codes(space: ScatterSpace, runs: Mapping[int, Buffer], limit: int) -> list[int] | list[bytes]:
+    """The least ``limit`` codes of the runs of a layer, which are given by shard."""
+    width = space.code_bytes
+    if space.keys is not None:
+        codes = b""
+        for shard in sorted(runs):  # the shards of dense spaces follow each other
+            codes += _kernel.run_codes(width, runs[shard], limit - len(codes) // width)
+    else:
+        least = b"".join(_kernel.run_codes(width, run, limit) for run in runs.values())
+        codes = _kernel.run_codes(width, _kernel.run_of(width, least)[1], limit)
+    if width == 8:
+        return memoryview(codes).cast("Q").tolist()
+    return [codes[begin:end] for begin, end in pairwise(range(0, len(codes) + 1, width))]
+
+
+RunsOf = Callable[[int], Iterable[tuple[int, "Buffer"]]]
+"""Gives (depth, run) of a shard for each depth at which it has states."""
+
+
+class MapPieces:
+    """The map up to ``depth`` from the runs of all layers."""
+
+    def __init__(self, space: ScatterSpace, shards: int, depth: int, runs_of: RunsOf) -> None:
+        self._space = space
+        self._width = space.code_bytes
+        self._shards = shards
+        self._depth = depth
+        self._unit = unit_for(depth)
+        self._runs_of = runs_of
+
+    def chunks(self, size: int, threads: int) -> Iterator[Piece]:
+        """See JobStore.chunks."""
+        keys = self._space.keys
+        return self._sparse(size, threads) if keys is None else self._dense(keys, size)
+
+    def _dense(self, keys: int, size: int) -> Iterator[Piece]:
+        per_shard = -(-keys // self._shards)
+        readers: dict[int, _kernel.MapReader] = {}
+        for first in range(0, keys, size):
+            end = min(first + size, keys)
+            out = zeros((end - first) * WIDTHS[self._unit])
+            distances = typed(out, self._unit)
+            for shard in range(first // per_shard, (end - 1) // per_shard + 1):
+                if shard not in readers:
+                    readers = {shard: self._reader([shard])}
+                begin, stop = max(first, shard * per_shard), min(end, (shard + 1) * per_shard)
+                readers[shard].fill(begin, distances[begin - first : stop - first])
+            yield first, end - 1, self._unit, out
+
+    def _sparse(self, size: int, threads: int) -> Iterator[Piece]:
+        reader = self._reader(range(self._shards))
+        states, first, before = min(size, chunk_states(self._width)), 0, b""
+        while True:
+            codes, distances = reader.next(states, WIDTHS[self._unit], threads)
+            if not codes:
+                return
+            if codes[: self._width] == before or descent(code_array(codes, self._width)) is not None:
+                raise PuzzleError(
+                    f"puzzle {self._space.puzzle.name}: a state was found at two depths: not each move can be taken "
+                    "back by a move, as the puzzle says; correct it, or leave undirected out"
+                )
+            before = codes[-self._width :]
+            last = first + len(codes) // self._width - 1
+            yield SparsePiece(first, last, self._width, codes, self._unit, distances)
+            first = last + 1
+
+    def _reader(self, shards: Iterable[int]) -> _kernel.MapReader:
+        layers = [one for shard in shards for one in self._runs_of(shard)]
+        return _kernel.MapReader(self._width, [run for _, run in layers], [depth for depth, _ in layers])
+
+
+def read_map(
+    space: ScatterSpace, shards: int, depth: int, chunks: Iterable[Any], states: int
+) -> Iterator[tuple[int, dict[int, tuple[int, bytes]]]]:
+    """Each depth from 0 on with the runs of its shards, as number of states and run, from the ``chunks`` of a
+    checkpoint at ``depth`` (see JobStore.restore). Raises DamagedMapError, at the latest after the last."""
+    writer = _kernel.MapWriter(space.code_bytes, shards, space.keys or 0, depth)
+    for chunk in chunks:
+        sparse = isinstance(chunk, SparsePiece)
+        try:
+            if sparse != (space.keys is None):
+                raise ValueError("it is of the other kind of map, dense or sparse")
+            if isinstance(chunk, SparsePiece):
+                if chunk.width != space.code_bytes:
+                    raise ValueError(
+                        f"its codes have {chunk.width} bytes, those of the space {space.code_bytes}"
+                    )
+                writer.add(chunk.codes, chunk.distances, WIDTHS[chunk.unit])
+            else:
+                first, unit, distances = chunk
+                writer.add_keys(first, distances, WIDTHS[unit])
+        except ValueError as error:
+            place = f"state {chunk.first}" if sparse else f"key {chunk[0]}"
+            raise DamagedMapError(
+                f"the chunk from {place} does not fit a map up to depth {depth}: {error}"
+            ) from None
+    found = 0
+    for known in range(depth + 1):
+        runs = {shard: (number, run) for shard, number, run in writer.runs(known)}
+        found += sum(number for number, _ in runs.values())
+        yield known, runs
+    if found != states:
+        raise DamagedMapError(
+            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
+        )

@@ -1,0 +1,1 @@
+"""Steps of enumerations, as workers take them."""

@@ -1,0 +1,96 @@
+"""Which block a worker's process steps next: one whose input it has in memory, of those that nobody has begun.
+
+A message names a block, but any process that has a message may take any block of the layer's *to-do set*: the blocks
+that were sent and not begun. One that stepped a block two layers ago still has what is to be subtracted from it now,
+and one that stepped its neighbours has its frontier. A wrong choice costs time alone; a block that was taken and not
+stepped is sent again, by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from farthest.stores.redis.records import numbers
+from farthest.stores.redis.runs import prefix
+
+if TYPE_CHECKING:
+    from farthest.stores.redis.connections import RedisNodes
+    from farthest.stores.redis.run_steps import RunSteps
+
+WISHES = 64
+"""Most blocks that are named in one request."""
+
+_TAKE = """
+for i = 1, #ARGV do
+  if redis.call('SREM', KEYS[1], ARGV[i]) == 1 then return ARGV[i] end
+end
+return redis.call('SPOP', KEYS[1])
+"""
+
+
+def todo_key(run: str, depth: int) -> str:
+    """The set of the layer's blocks that were sent and not begun."""
+    return f"{prefix(run)}todo:{depth}"
+
+
+def offer(nodes: RedisNodes, run: str, depth: int, blocks: Iterable[int]) -> None:
+    """Makes the to-do set of a layer, in place of that of the layer before."""
+    pipe = nodes.main.pipeline()
+    pipe.delete(todo_key(run, depth - 1), todo_key(run, depth))
+    pipe.sadd(todo_key(run, depth), *map(str, blocks))
+    nodes.call(pipe.execute)
+
+
+class Choice:
+    """The choices of one process, for one run."""
+
+    def __init__(self, store: RunSteps[Any]) -> None:
+        self._store = store
+        self._take = store.nodes.main.register_script(_TAKE)
+        self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped
+        self._depth = -1
+        self._wishes: dict[int, None] = {}  # for that depth, those with the most input in memory first
+
+    def next(self, depth: int, named: int) -> int:
+        """A block to step, taken from the to-do set; ``named``, the message's, where that set is empty."""
+        run, nodes = self._store.run, self._store.nodes
+        self._wish(depth)
+        wishes = list(islice(self._wishes, WISHES))
+        taken = nodes.call(
+            lambda: self._take(keys=[todo_key(run, depth)], args=[str(wish) for wish in wishes])
+        )
+        chosen = named if taken is None else numbers([taken], todo_key(run, depth))[0]
+        for wish in wishes:  # another process has had those before the one that was given, or all
+            del self._wishes[wish]
+            if wish == chosen:
+                break
+        return chosen
+
+    def named(self, depth: int, block: int) -> int:
+        """``block``, which was sent again by its name: taken out of the to-do set, should it be there."""
+        run, nodes = self._store.run, self._store.nodes
+        nodes.call(lambda: nodes.main.srem(todo_key(run, depth), str(block)))
+        return block
+
+    def stepped(self, depth: int, block: int) -> None:
+        """Remembers a step that this process has taken."""
+        self._stepped.setdefault(depth, {})[block] = None
+        for old in [one for one in self._stepped if one < depth - 2]:
+            del self._stepped[old]
+
+    def _wish(self, depth: int) -> None:
+        """Sees to it that there are wishes, each block once: at a new depth those that this process has input for,
+        later what is near the block that it stepped last."""
+        here, before, two_before = (self._stepped.get(depth - back, {}) for back in range(3))
+        if depth != self._depth:
+            self._depth = depth
+            self._wishes = dict.fromkeys((*two_before, *before, *self._near(before)))
+        if not self._wishes:
+            last = list(here)[-1:]
+            self._wishes = dict.fromkeys(one for one in self._near(self._near(last)) if one not in here)
+
+    def _near(self, blocks: Iterable[int]) -> Iterator[int]:
+        for block in blocks:
+            yield from self._store.sources_of(block)

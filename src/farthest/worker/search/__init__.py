@@ -1,0 +1,1 @@
+"""Pieces of searches, as workers search them."""

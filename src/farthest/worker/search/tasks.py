@@ -1,0 +1,123 @@
+"""A batch of pieces of a search, as a worker's process searches it for a message (run, bound, batch)."""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from farthest.environment import DATABASE_URL
+from farthest.errors import JobError, PuzzleError, StorageError, VersionError
+from farthest.families.python.allowed import named_in
+from farthest.puzzles.puzzle import Puzzle
+from farthest.search.problem import Problem
+from farthest.search.serialized import engine_fields
+from farthest.stores.redis.runs import other_version, unbelieved
+from farthest.untrusted_json import read_json_object
+from farthest.worker.leases import StepLeases, renewed
+from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.task_process import TaskProcess
+
+if TYPE_CHECKING:
+    from farthest.heuristics.contract import PatternMap
+    from farthest.search.contract import Engine, Node, Piece
+
+SEARCHES_KEPT = 2
+"""Engines kept in memory, with their pattern databases."""
+
+
+class SubtreeProcess(TaskProcess):
+    """Searches the batches of messages. A search's problem is read, and its engine made, once."""
+
+    def __init__(self, worker: str) -> None:
+        super().__init__(worker)
+        self._searches: OrderedDict[str, tuple[SearchFacts, Engine]] = OrderedDict()
+
+    def name(self, run: str, depth: int, item: int) -> str:
+        """See TaskProcess."""
+        return f"batch {item} at bound {depth} of run {run}"
+
+    def work(self, run: str, depth: int, item: int, again: bool) -> None:
+        """See TaskProcess."""
+        search = SearchRun(self.nodes, run)
+        leases = StepLeases(self.nodes, run, self.lease_seconds, kind="search")
+        nodes = search.batch(depth, item)
+        if not leases.take(depth, item, self.holder):
+            return
+        with renewed(leases, depth, item, self.holder):  # the engine may have to load its databases
+            facts, engine = self._search(search)
+            search.commit(depth, item, search_batch(engine, facts, nodes, depth), self.holder)
+
+    def _search(self, search: SearchRun) -> tuple[SearchFacts, Engine]:
+        if search.run not in self._searches:
+            facts = search.facts()
+            self._searches[search.run] = facts, _open(facts, search.run)
+            while len(self._searches) > SEARCHES_KEPT:
+                self._searches.popitem(last=False)
+        self._searches.move_to_end(search.run)
+        return self._searches[search.run]
+
+
+def enough(engine: Engine) -> int:
+    """How many nodes end a batch: half of what one piece may take."""
+    return engine.budget // 2
+
+
+def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], bound: int) -> list[Piece]:
+    """What is found below the first of the nodes: as many as take ``enough`` nodes, or have the solution that ends the
+    search."""
+    pieces: list[Piece] = []
+    counted = 0
+    for node in nodes:
+        piece = engine.run(node, bound, first=facts.first, limit=1 if facts.first else facts.limit)
+        pieces.append(piece)
+        counted += piece.nodes
+        if counted >= enough(engine) or (facts.first and piece.solutions):
+            break
+    return pieces
+
+
+def _open(facts: SearchFacts, run: str) -> Engine:
+    """The engine of a search. Raises VersionError where this process makes another of it, JobError or StorageError
+    where it cannot have the pattern databases."""
+    from farthest.search.engines import open_engine
+
+    with unbelieved(run):
+        try:
+            puzzle = Puzzle.from_json(facts.puzzle)
+        except PuzzleError as error:
+            raise ValueError(error) from error
+        problem = Problem.from_fields(puzzle, read_json_object(facts.problem))
+        cut = read_json_object(facts.engine)
+    with named_in(f"run {run}"):
+        engine = open_engine(problem, _load_map)
+    if engine_fields(engine) != cut:
+        raise VersionError(other_version(run, "with another engine"))
+    return engine
+
+
+def _load_map(puzzle: Puzzle) -> PatternMap:
+    """A pattern database, from this worker's own database."""
+    from farthest.models.database import open_database
+    from farthest.queries.pattern_maps import PatternMaps
+
+    try:
+        with open_database(create=False) as database:
+            return PatternMaps(database)(puzzle)
+    except (StorageError, JobError) as error:
+        raise type(error)(
+            f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} name the database of the "
+            "coordinator"
+        ) from error
+
+
+@cache
+def _process(pid: int, worker: str) -> SubtreeProcess:
+    return SubtreeProcess(worker)
+
+
+def run_subtrees(worker: str, run: str, bound: int, batch: int, again: bool) -> None:
+    """The body of the task: one batch in this process of ``worker``; see ``TaskProcess.run``."""
+    _process(os.getpid(), worker).run(run, bound, batch, again)
