@@ -30,7 +30,7 @@ from scale_run import Counted, counted_run
 from scale_shape import Shape, simulated_locality
 
 GIB, TERA = 2**30, 10**12
-MAIN = "import sys; from farthest.cli import main; sys.argv[0] = 'farthest'; main()"
+MAIN = "import sys; from farthest.cli.entry import main; sys.argv[0] = 'farthest'; main()"
 READY_SECONDS = 60.0
 
 

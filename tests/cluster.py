@@ -58,7 +58,7 @@ if "FARTHEST_TEST_LAYER" in os.environ:
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces
     small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])
-from farthest.cli import main
+from farthest.cli.entry import main
 main()
 """
 

@@ -19,12 +19,13 @@ from farthest.coordinator.enumeration.record import JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError
 from farthest.models.chunks import Chunk, Unit
-from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.sparse import SparsePiece
+from farthest.models.transactions import Database
 from farthest.puzzles import families
 from farthest.puzzles import puzzle as definition
 from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.family import Family
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
@@ -32,11 +33,7 @@ from farthest.verify.ranking import LayoutError
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
-
-METRICS = ("move",)
-DEFAULT_ORIGIN = "from start"
-EXAMPLE = "size = 10"
-FORMS = ()
+    from farthest.puzzles.source import Source
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15
@@ -89,10 +86,21 @@ class Toy(PuzzleDefinition):
         return [(name, (a * state + b) % self.size_) for name, a, b in self.moves]
 
 
-def from_fields(fields: dict[str, Any]) -> Toy:
-    moves = tuple((name, a, b) for name, a, b in fields["moves"])
-    goals = tuple(tuple(goal) for goal in fields["goals"])
-    return Toy(fields["size_"], moves, fields["codes"], fields["both_ways"], goals)
+class ToyFamily(Family):
+    metrics = ("move",)
+    default_origin = "from start"
+    example = "size = 10"
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Toy:
+        raise NotImplementedError
+
+    def from_fields(self, fields: dict[str, Any]) -> Toy:
+        moves = tuple((name, a, b) for name, a, b in fields["moves"])
+        goals = tuple(tuple(goal) for goal in fields["goals"])
+        return Toy(fields["size_"], moves, fields["codes"], fields["both_ways"], goals)
+
+
+FAMILY = ToyFamily()
 
 
 def numbers(boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint64]:
@@ -200,7 +208,7 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> ToyModel
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes this a family of the program."""
-    for name in ("farthest.puzzles.toy", "farthest.spaces.toy", "farthest.verify.models.toy"):
+    for name in ("farthest.families.toy", "farthest.families.toy.space", "farthest.verify.models.toy"):
         monkeypatch.setitem(sys.modules, name, sys.modules[__name__])
     for module in (families, definition):
         monkeypatch.setattr(module, "FAMILIES", (*families.FAMILIES, "toy"))

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.distance_map import DistanceMap, open_map
     from farthest.search.walking import Walker, copies
+    from farthest.version import __version__
 
-    __version__: str
 
 __all__ = [
     "NO_STATE",
@@ -113,21 +113,17 @@ _HOMES = {
     "farthest.families.python.user_class": ("NO_STATE",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
     "farthest.search.walking": ("Walker", "copies"),
+    "farthest.version": ("__version__",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        value: object = version("farthest")
-    elif name in _HOME_OF:
-        from importlib import import_module
-
-        value = getattr(import_module(_HOME_OF[name]), name)
-    else:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value: object = getattr(import_module(_HOME_OF[name]), name)
     globals()[name] = value
     return value
 

@@ -53,7 +53,7 @@ class Processes:
         (self._programs / "redis_cli.py").write_text(REDIS_CLI)
         programs = {
             "python": f'{python} "$@"',
-            "farthest": f"{python} -c 'from farthest.cli import main; main()' \"$@\"",
+            "farthest": f"{python} -c 'from farthest.cli.entry import main; main()' \"$@\"",
             "celery": f'{python} -m celery "$@"',
             "redis-server": f'exec "{redis}" "$@" --bind 127.0.0.1 --port {redis_port}',
             "redis-cli": f'exec "{client}" -p {redis_port} "$@"'

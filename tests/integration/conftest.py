@@ -105,4 +105,4 @@ def process(folder: Path) -> Process:
     return run_command
 
 
-COMMAND = [sys.executable, "-c", "from farthest.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from farthest.cli.entry import main; main()"]

@@ -22,9 +22,10 @@ from farthest.errors import (
     StorageError,
     UnavailableError,
 )
-from farthest.models.database import Database, open_database
+from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.stores.redis import runs

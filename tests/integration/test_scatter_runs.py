@@ -14,9 +14,10 @@ from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.database import Database, open_database
+from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space

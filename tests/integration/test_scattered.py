@@ -8,7 +8,8 @@ import pytest
 
 from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.models.database import Database, open_database
+from farthest.models.database import open_database
+from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys

@@ -14,7 +14,6 @@ from click.exceptions import Exit
 
 import farthest
 from farthest.cli import (
-    INTERRUPTED,
     ask,
     compare,
     draw,
@@ -30,6 +29,7 @@ from farthest.cli import (
     verify,
     worker,
 )
+from farthest.cli.exit_status import INTERRUPTED
 from farthest.errors import FarthestError
 from farthest.safe_text import safe_streams
 

@@ -15,7 +15,7 @@ from farthest.safe_text import raw
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap

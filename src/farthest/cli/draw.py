@@ -71,12 +71,12 @@ def write_svg(
     puzzle: Puzzle, boards: Sequence[tuple[str, Sequence[int]]], file: Path, *, force: bool, title: str
 ) -> None:
     """Writes boards with their captions to an SVG file. Raises OutputError."""
-    from farthest.drawing.pictures import picture
     from farthest.drawing.svg import svg
+    from farthest.puzzles.family import board_picture
     from farthest.queries.output_file import form_of, written_file
 
     form_of(file, (".svg",))
-    document = svg([(caption, picture(puzzle.definition, board)) for caption, board in boards], title)
+    document = svg([(caption, board_picture(puzzle, board)) for caption, board in boards], title)
     with written_file(file, force=force) as part:
         part.write_text(document, encoding="utf-8")
     click.echo(f"{file}: {len(boards)} {'board' if len(boards) == 1 else 'boards'}")

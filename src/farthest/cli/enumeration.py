@@ -21,7 +21,7 @@ from farthest.cli.options import (
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
     from farthest.coordinator.settings import Outcome
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
 
 Workers = Literal["threads", "celery"]
 

@@ -11,8 +11,8 @@ from farthest.cli.options import database_option, json_option
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord, LayerRecord
+    from farthest.models.transactions import Database
 
 BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 
@@ -122,6 +122,8 @@ def delete(job: str, database: str | None, as_json: bool) -> None:
 
 
 def _row(record: JobRecord) -> tuple[str, ...]:
+    from farthest.cli.printing import minute
+
     return (
         str(record.id),
         record.name,
@@ -135,7 +137,7 @@ def _row(record: JobRecord) -> tuple[str, ...]:
 
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.cli.printing import print_table, seconds_text
+    from farthest.cli.printing import minute, print_table, seconds_text
     from farthest.models.stored_job import puzzle_of
 
     puzzle = puzzle_of(record)
@@ -253,11 +255,6 @@ def _origin(record: JobRecord) -> str:
     if record.kind == SEARCH:
         return f"{asked['board']} to {asked['target']}"
     return f"{asked['direction']} {asked['where']}"
-
-
-def minute(moment: datetime) -> str:
-    """A moment as it is listed."""
-    return moment.strftime("%Y-%m-%d %H:%M")
 
 
 def _iso(moment: datetime | None) -> str | None:

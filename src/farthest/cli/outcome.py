@@ -10,8 +10,8 @@ import click
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Outcome
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.queries.goals import FirstGoals
 

@@ -11,6 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from datetime import datetime
 
 GAP = 3  # columns between two boards
 VALUES_AT_ONCE = 4096
@@ -100,3 +101,8 @@ def seconds_text(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 board, 1,000 boards."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def minute(moment: datetime) -> str:
+    """A moment as it is listed."""
+    return moment.strftime("%Y-%m-%d %H:%M")

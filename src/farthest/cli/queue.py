@@ -20,8 +20,8 @@ from farthest.cli.options import (
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
     from farthest.coordinator.settings import Outcome
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
 
 UNFINISHED = 1
 """Exit status of `watch` when the job ended without a result."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
 
 LISTED = 20
 """Solutions that are listed for people."""
@@ -31,8 +31,7 @@ def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]
 
 def show_search_job(record: JobRecord, database: Database) -> None:
     """The search, its iterations, its solutions."""
-    from farthest.cli.jobs import minute
-    from farthest.cli.printing import print_table, seconds_text
+    from farthest.cli.printing import minute, print_table, seconds_text
     from farthest.models.searches import Searches
     from farthest.models.stored_job import puzzle_of
 

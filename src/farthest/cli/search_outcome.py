@@ -11,7 +11,7 @@ from farthest.errors import UnreachableError
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.search.problem import Problem
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
     from farthest.heuristics.contract import Algorithm
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.search.problem import Problem
 
 GUIDED = ("ida", "astar")

@@ -15,8 +15,8 @@ from farthest.models.records import Setbacks
 from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
-    from farthest.models.database import Database
     from farthest.models.jobs import JobRecord
+    from farthest.models.transactions import Database
 
 Result = TypeVar("Result")
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from farthest import __version__
 from farthest.errors import JobError
 from farthest.stores.redis.runs import PROTOCOL
+from farthest.version import __version__
 from farthest.worker.registry import WorkerRecord, list_workers
 
 if TYPE_CHECKING:

@@ -1,1 +1,1 @@
-"""Boards as pictures: coloured text for terminals, SVG for pages. It knows puzzles and their boards, nothing else."""
+"""Pictures of boards in two forms: coloured text for terminals, SVG for pages."""

@@ -16,7 +16,8 @@ from farthest.heuristics.contract import check_text
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored, symmetries
-from farthest.puzzles.patterns import MARK, pattern_of
+from farthest.puzzles.pattern_maker import MARK
+from farthest.puzzles.patterns import pattern_of
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:

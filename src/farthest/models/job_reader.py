@@ -9,7 +9,6 @@ from sqlalchemy import BigInteger, ColumnElement, literal
 
 from farthest.errors import StorageError, UnavailableError
 from farthest.models import naming
-from farthest.models.database import Database
 from farthest.models.records import (
     ENUMERATION,
     FINISHED,
@@ -24,6 +23,7 @@ from farthest.models.sealing import ROWS, check_rows
 from farthest.models.stored_values import canonical, check_values
 from farthest.models.structure import check_table
 from farthest.models.tables import job, layer, puzzle
+from farthest.models.transactions import Database
 
 Records = list[JobRecord]
 Layers = list[LayerRecord]

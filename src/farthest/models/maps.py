@@ -10,17 +10,8 @@ from sqlalchemy import Connection, LargeBinary, Select, bindparam, delete, func,
 
 from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunks import (
-    CHUNK_KEYS,
-    MOST_PAYLOAD,
-    WIDTHS,
-    Chunk,
-    ChunkRecord,
-    Unit,
-    open_chunk,
-    unpack_into,
-)
-from farthest.models.database import Database
+from farthest.models.chunk_reader import open_chunk, unpack_into
+from farthest.models.chunks import CHUNK_KEYS, MOST_PAYLOAD, WIDTHS, Chunk, ChunkRecord, Unit
 from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
 from farthest.models.record_digest import chain, record_digest
@@ -37,6 +28,7 @@ from farthest.models.sealing import (
 )
 from farthest.models.stored_values import check_values, damaged
 from farthest.models.tables import chunk, job, layer, state
+from farthest.models.transactions import Database
 
 if TYPE_CHECKING:
     import numpy as np

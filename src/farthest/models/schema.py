@@ -16,7 +16,7 @@ from farthest.models.failures import storage_errors
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, lock_schema, metadata, version
 
 if TYPE_CHECKING:
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
 
 
 def bring_up_to_date(database: Database, create: bool) -> None:

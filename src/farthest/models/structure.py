@@ -14,7 +14,7 @@ from farthest.models.tables import chunk, job
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
 
 _MOST = 10
 

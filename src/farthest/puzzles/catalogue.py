@@ -7,8 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.foreign import SUFFIXES
-from farthest.puzzles.families import FAMILIES, family
+from farthest.puzzles.family import families, family, file_endings
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
 from farthest.wording import near_match, shown
@@ -32,7 +31,7 @@ def names() -> list[str]:
 
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
-    format of ``foreign``; with ``@`` and tokens after it, a pattern of that puzzle.
+    format of another program; with ``@`` and tokens after it, a pattern of that puzzle.
 
     Reads only that puzzle's file. Raises PuzzleError for an unknown name, an impossible size, or a wrong
     file.
@@ -49,7 +48,7 @@ def load(name_or_path: str | Path) -> Puzzle:
         return pattern_of(load(parent), tokens).puzzle
     if (
         not isinstance(name_or_path, str)
-        or name.endswith((_SUFFIX, *SUFFIXES))
+        or name.endswith((_SUFFIX, *file_endings()))
         or "/" in name
         or os.sep in name
     ):
@@ -82,11 +81,11 @@ def _named(name: str) -> Puzzle | None:
 
 def forms() -> list[str]:
     """How parametric names are written."""
-    return [form for name in FAMILIES for form in family(name).FORMS]
+    return [form for each in families() for form in each.forms]
 
 
 def _parametric(name: str) -> Puzzle | None:
-    found = (family(each).parametric(name) for each in FAMILIES)
+    found = (each.parametric(name) for each in families())
     return next((puzzle for puzzle in found if puzzle is not None), None)
 
 
@@ -143,14 +142,14 @@ def _unknown(name: str) -> PuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
     elif name.lower().startswith("sliding"):
-        mend = f"a board of any size is called {' or '.join(family('sliding').FORMS)}"
+        mend = f"a board of any size is called {' or '.join(family('sliding').forms)}"
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
         word = name.partition("-")[0]
         alike = [form for form in forms() if near_match(word, [form.partition("-")[0]])]
         any_size = f"did you mean {' or '.join(alike)}?" if alike else ""
         mend = near_match(name, names()) or any_size or listed
-    endings = ", ".join((_SUFFIX, *SUFFIXES))
+    endings = ", ".join((_SUFFIX, *file_endings()))
     return PuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"
     )

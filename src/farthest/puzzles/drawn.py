@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from farthest.families.sliding.definition import MAX_CELLS
+from farthest.puzzles.grid import MAX_CELLS
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.passages import Fail
 from farthest.puzzles.tokens import token_problem

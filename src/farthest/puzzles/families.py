@@ -1,16 +1,14 @@
-"""The families of puzzles. A new one is a line here, a module of its name in this package and one in ``spaces``.
+"""The families of puzzles by name, and how the definitions of each are read.
 
-The module has
+A family is a package of its name in ``farthest.families``. A new one is a word in ``FAMILIES``, a package, and a model
+in ``farthest.verify.models``, which is written apart. The package has
 
-    METRICS: tuple[str, ...]                    the first is what a file without a metric means
-    DEFAULT_ORIGIN: str                         "to goal" or "from start"
-    EXAMPLE: str                                what the least table holds, for messages
-    read(table, source, metric) -> Body         reads the family's TOML table; raises PuzzleError
-    from_fields(fields) -> Body                 the body whose ``PuzzleDefinition.fields`` these were, come through JSON;
-                                                raises TypeError, KeyError, ValueError or PuzzleError
-    FORMS: tuple[str, ...]                      how its parametric names are written, for messages; may be empty
-    parametric(name) -> Puzzle | None           the puzzle of a parametric name; raises PuzzleError for a size that
-                                                cannot be
+    FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
+    definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
+    space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
+
+and beside them whatever the family needs: ``reader`` for its TOML table, ``forms`` for puzzles by parametric names,
+``boards`` for boards as text, ``picture``, ``solvable``.
 """
 
 from __future__ import annotations
@@ -20,27 +18,29 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import PuzzleDefinition
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.source import Source
 
 FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
 
 
-class Family(Protocol):
-    """A family's module."""
+class Rules(Protocol):
+    """How a family's definitions are read."""
 
-    METRICS: tuple[str, ...]
-    DEFAULT_ORIGIN: str
-    EXAMPLE: str
-    FORMS: tuple[str, ...]
+    metrics: tuple[str, ...]
+    """The first is what a file without a metric means."""
+    default_origin: str
+    """``to goal`` or ``from start``."""
+    example: str
+    """What the least table holds, for messages."""
 
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition: ...
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
+        """The definition of the family's TOML table. Raises PuzzleError."""
 
-    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition: ...
+    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
+        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON. Raises TypeError, KeyError,
+        ValueError or PuzzleError."""
 
-    def parametric(self, name: str) -> Puzzle | None: ...
 
-
-def family(name: str) -> Family:
-    """The module of one of ``FAMILIES``."""
-    return cast(Family, import_module(f"farthest.puzzles.{name}"))
+def rules(name: str) -> Rules:
+    """Those of one of ``FAMILIES``."""
+    return cast(Rules, import_module(f"farthest.families.{name}").FAMILY)

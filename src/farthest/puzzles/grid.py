@@ -4,6 +4,9 @@ from collections.abc import Iterable, Sequence
 
 WALL = -1
 
+MAX_CELLS = 64
+"""The kernel keeps a set of cells in one 64-bit mask."""
+
 Passages = tuple[tuple[int, int], ...]
 
 

@@ -8,14 +8,12 @@ pieces alike, so it is an ordinary puzzle.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import permutations
-from math import perm
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.definition import Permutation
-from farthest.families.sliding.definition import Sliding
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.families import FAMILIES
+from farthest.puzzles.family import family
+from farthest.puzzles.pattern_maker import MARK, PLAIN
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import near_match, shown
 
@@ -25,15 +23,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MARK = "@"
-PLAIN = "plain:"
+    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.pattern_maker import PatternMaker
+
 FORM = "PUZZLE@TOKENS"
-
-MAX_GOALS = 1000
-"""Goals of a pattern, where the wildcards of the puzzle's goals are filled in."""
-
-_OTHERS = "·∙◦×"
-"""How the pieces outside the pattern are written: the first of these that is no piece."""
 
 _LISTED = 12
 
@@ -60,12 +53,7 @@ class Pattern:
         import numpy
 
         relabel = numpy.array(self.relabel, dtype=numpy.uint8)
-        definition = self.parent.definition
-        if not isinstance(definition, Permutation):
-            return relabel[boards]
-        from farthest.families.permutation.patterns import pattern_boards
-
-        return pattern_boards(self.puzzle, relabel, boards, definition.slots)
+        return _maker(self.parent, self.parent.name).boards(self.puzzle.definition, relabel, boards)
 
 
 def split_name(name: str) -> tuple[str, str]:
@@ -84,31 +72,30 @@ def pattern_of(parent: Puzzle, text: str) -> Pattern:
         raise PuzzleError(
             f"{place}: {parent.name} is a pattern already; name all its pieces after one {MARK}"
         )
-    if not isinstance(definition, Sliding | Permutation):
-        raise PuzzleError(
-            f"{place}: patterns are of sliding and permutation puzzles, and this is of the family {parent.family}; "
-            "enumerate the puzzle itself"
-        )
+    maker = _maker(parent, place)
     plain = text.startswith(PLAIN)
-    spoken = dict.fromkeys(definition.tokens[1:] if isinstance(definition, Sliding) else definition.tokens)
-    chosen = _chosen(text.removeprefix(PLAIN), list(spoken), place)
-    labels = tuple(label for label, token in enumerate(definition.tokens) if token in chosen)
-    made: Sliding | Permutation
-    if isinstance(definition, Permutation):
-        from farthest.families.permutation.patterns import derived
-
-        made, relabel = derived(definition, labels, others_token(definition.tokens), place)
-    elif plain:
-        made, relabel = _plain(definition, labels, place)
-    else:
-        made, relabel = _additive(definition, parent.metric, labels, place)
+    tokens = maker.tokens(definition)
+    chosen = _chosen(text.removeprefix(PLAIN), list(dict.fromkeys(filter(None, tokens))), place)
+    labels = tuple(label for label, token in enumerate(tokens) if token in chosen)
+    made, relabel = maker.make(definition, parent.metric, labels, place, plain=plain)
     additive = not made.has_moves
     return _pattern(parent, made, chosen, labels, relabel, plain=plain, additive=additive)
 
 
+def _maker(parent: Puzzle, place: str) -> PatternMaker:
+    found = family(parent.family).patterns()
+    if found is None:
+        able = " and ".join(name for name in FAMILIES if family(name).patterns())
+        raise PuzzleError(
+            f"{place}: patterns are of {able} puzzles, and this is of the family {parent.family}; enumerate the puzzle "
+            "itself"
+        )
+    return found
+
+
 def _pattern(
     parent: Puzzle,
-    definition: Sliding | Permutation,
+    definition: PuzzleDefinition,
     chosen: Sequence[str],
     labels: tuple[int, ...],
     relabel: tuple[int, ...],
@@ -128,107 +115,6 @@ def _pattern(
         definition=definition,
     )
     return Pattern(puzzle, parent, additive, labels, relabel)
-
-
-def others_token(tokens: Sequence[str]) -> str:
-    """How the pieces outside the pattern are written."""
-    written: list[str] = [*_OTHERS, *(f"others{number}" for number in range(len(tokens)))]
-    return next(token for token in written if token not in tokens)
-
-
-def goal_boards(goals: Sequence[Board], relabel: Sequence[int]) -> tuple[Board, ...]:
-    """Goals with other labels, none twice; ``WILDCARD`` stays."""
-    changed = (tuple(WILDCARD if label == WILDCARD else relabel[label] for label in goal) for goal in goals)
-    return tuple(dict.fromkeys(changed))
-
-
-# --- sliding puzzles -------------------------------------------------------------------------------------------
-
-
-def _plain(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
-    """The body with all pieces alike but those in the pattern."""
-    relabel = _relabel(definition, labels, place)
-    kept = [0, *labels]
-    others = sum(definition.counts) - sum(definition.counts[label] for label in kept)
-    start = None if definition.start is None else tuple(relabel[label] for label in definition.start)
-    made = replace(
-        definition,
-        tokens=(*(definition.tokens[label] for label in kept), others_token(definition.tokens)),
-        counts=(*(definition.counts[label] for label in kept), others),
-        goals=goal_boards(definition.goals, relabel),
-        start=start,
-    )
-    return made, relabel
-
-
-def _relabel(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[int, ...]:
-    if len(labels) == len(definition.tokens) - 1:
-        raise PuzzleError(
-            f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
-        )
-    return tuple(
-        0 if label == 0 else labels.index(label) + 1 if label in labels else len(labels) + 1
-        for label in range(len(definition.tokens))
-    )
-
-
-def _additive(
-    definition: Sliding, metric: str, labels: tuple[int, ...], place: str
-) -> tuple[Sliding, tuple[int, ...]]:
-    """The body in which label 0 is every cell without a piece of the pattern."""
-    mend = f"write {PLAIN} after {MARK}, which makes the other pieces alike and counts all moves"
-    if definition.counts[0] != 1:
-        raise PuzzleError(
-            f"{place}: {definition.counts[0]} blanks; additive patterns need exactly one; {mend}"
-        )
-    if metric != "step":
-        raise PuzzleError(f"{place}: the metric is {metric}; additive patterns need step; {mend}")
-    for label in labels:
-        if definition.counts[label] != 1:
-            raise PuzzleError(
-                f"{place}: there are {definition.counts[label]} pieces {definition.tokens[label]}; those of an additive pattern "
-                f"must all be distinct; leave them out, or {mend}"
-            )
-    relabel = tuple(
-        labels.index(label) + 1 if label in labels else 0 for label in range(len(definition.tokens))
-    )
-    goals = list(dict.fromkeys(_placements(definition, labels, relabel, place)))
-    made = replace(
-        definition,
-        tokens=(others_token(definition.tokens), *(definition.tokens[label] for label in labels)),
-        counts=(definition.cells - len(labels), *(1 for _ in labels)),
-        goals=tuple(goal for goal, _ in goals),
-        start=None,
-        blanks=tuple(blank for _, blank in goals),
-    )
-    return made, relabel
-
-
-def _placements(
-    definition: Sliding, labels: tuple[int, ...], relabel: tuple[int, ...], place: str
-) -> list[tuple[Board, int]]:
-    """The goals as boards of the pattern, and the blank's cell in each. Pieces of the pattern that a goal leaves open
-    are in any of its open cells."""
-    found: list[tuple[Board, int]] = []
-    for goal in definition.goals:
-        blank = goal.index(0)
-        fixed = [0 if label == WILDCARD else relabel[label] for label in goal]
-        open_cells = [cell for cell, label in enumerate(goal) if label == WILDCARD]
-        missing = [relabel[label] for label in labels if label not in goal]
-        if len(found) + perm(len(open_cells), len(missing)) > MAX_GOALS:
-            raise PuzzleError(
-                f"{place}: its goals stand for more than {MAX_GOALS:,} places of its pieces; take pieces that the "
-                "goals name"
-            )
-        for cells in permutations(open_cells, len(missing)):
-            board = list(fixed)
-            for label, cell in zip(missing, cells, strict=True):
-                board[cell] = label
-            found.append((tuple(board), blank))
-    return found
-
-
-# --- tokens ----------------------------------------------------------------------------------------------------
 
 
 def _chosen(text: str, tokens: list[str], place: str) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+Rows = tuple[tuple[int, ...], ...]
 
 COLOURS = (
     (167, "#d6604d"),
@@ -51,3 +54,33 @@ class Picture:
 def colour(number: int) -> tuple[int, str]:
     """The terminal's and the page's colour of a number."""
     return COLOURS[number % len(COLOURS)]
+
+
+def text_picture(lines: Sequence[str], palette: Mapping[str, int]) -> Picture:
+    """The lines of a text drawing, a cell for two characters; ``palette``: colour numbers of its signs."""
+    shapes = [
+        Shape(x / 2, y / 1.5, 0.5, 0.6, palette.get(sign), sign, bare=True)
+        for y, line in enumerate(lines)
+        for x, sign in enumerate(line)
+        if sign != " "
+    ]
+    return Picture(max(0.5, *(len(line) / 2 for line in lines)), len(lines) / 1.5, tuple(shapes))
+
+
+def cell_places(rows: Rows, cells: int) -> list[tuple[int, int, int]]:
+    """Column, row and number of each cell of a grid (cell numbers, -1 where there is none); of a graph, without rows,
+    all in one row."""
+    return [
+        (x, y, cell)
+        for y, row in enumerate(rows or (tuple(range(cells)),))
+        for x, cell in enumerate(row)
+        if cell >= 0
+    ]
+
+
+def cells_picture(rows: Rows, cells: int, shapes: Sequence[Shape]) -> Picture:
+    """The picture of a board whose cells lie in a grid; of a graph, the cells in a row above their numbers."""
+    if rows:
+        return Picture(max(map(len, rows)), len(rows), tuple(shapes))
+    numbers = [Shape(cell, 1, 1, 0.6, None, str(cell), bare=True) for cell in range(cells)]
+    return Picture(cells, 1.6, (*shapes, *numbers))

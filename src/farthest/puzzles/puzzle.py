@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 from farthest.errors import PuzzleError
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import PuzzleDefinition
-from farthest.puzzles.families import FAMILIES, family
+from farthest.puzzles.families import FAMILIES, rules
 from farthest.wording import shown
 
 Direction = Literal["to", "from"]
@@ -67,7 +67,7 @@ class Puzzle:
             raise PuzzleError(
                 f"puzzle {self.name}: family {self.family!r} is not known; expected one of {', '.join(FAMILIES)}"
             )
-        metrics = family(self.family).METRICS
+        metrics = rules(self.family).metrics
         if self.metric not in metrics:
             raise PuzzleError(
                 f"puzzle {self.name}: metric {self.metric!r} is not known; expected {' or '.join(metrics)}"
@@ -97,7 +97,7 @@ class Puzzle:
         import json
 
         fields = asdict(self)
-        del fields["body"]
+        del fields["definition"]
         fields[self.family] = self.definition.fields()
         return json.dumps({"version": _VERSION, **fields}, ensure_ascii=False, separators=(",", ":"))
 
@@ -136,7 +136,7 @@ def _from_fields(fields: dict[str, Any]) -> Puzzle:
         metric=text(fields["metric"]),
         origin=Origin(cast(Direction, text(origin["direction"])), text(origin["where"])),
         known=tuple(_known(known) for known in fields["known"]),
-        definition=family(name).from_fields(fields[name]),
+        definition=rules(name).from_fields(fields[name]),
     )
 
 

@@ -6,7 +6,7 @@ source = "M. Hiroi"                 # where the puzzle comes from
 family = "sliding"
 metric = "step"                     # or "slide"
 origin = "to goal"                  # or "from start", "from 1 2 3 / ..."
-[sliding]                           # the table of the family, see the module of that name
+[sliding]                           # the table of the family: farthest/families/FAMILY/reader.py
 [[known]]                           # any number of published results: source, and some of
                                     # states, eccentricity, layers, farthest, goal (see KnownAnswer)
 """
@@ -19,10 +19,9 @@ import tomllib
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.families.permutation.foreign import SUFFIXES, parse_foreign
 from farthest.puzzles.definition import PuzzleDefinition
-from farthest.puzzles.families import FAMILIES
-from farthest.puzzles.families import family as family_of
+from farthest.puzzles.families import FAMILIES, rules
+from farthest.puzzles.family import families
 from farthest.puzzles.puzzle import MAX_NAME, NAME, Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.puzzle_file import MOST_BYTES, NestedTooDeepError, read_bytes, read_toml
 from farthest.puzzles.source import Source
@@ -37,7 +36,7 @@ _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$
 
 
 def read_puzzle(path: Path | str) -> Puzzle:
-    """The puzzle defined by a TOML file, or by one in a format of ``foreign``.
+    """The puzzle defined by a TOML file, or by one in the format of another program (``Family.files``).
 
     Raises PuzzleError when it cannot be read or is not valid.
     """
@@ -59,8 +58,9 @@ def read_puzzle(path: Path | str) -> Puzzle:
         raise PuzzleError(
             f"{place}: more than {MOST_BYTES} bytes, expected a puzzle definition; is it the right file?"
         )
-    if place.lower().endswith(SUFFIXES):
-        return parse_foreign(data, place)
+    for each in families():
+        if place.lower().endswith(each.files):
+            return each.read_file(data, place)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -85,24 +85,24 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
         found = f"family {shown(family)} is not known" if family else "no family"
         mend = near_match(family, FAMILIES) or 'write for example family = "sliding"'
         raise source.error("", "family", f"{found}; expected {', '.join(FAMILIES)}; {mend}")
-    rules = family_of(family)
-    metric = _text(fields, source, "metric", rules.METRICS[0])
-    if metric not in rules.METRICS:
-        expected = " or ".join(f'"{each}"' for each in rules.METRICS)
-        mend = near_match(metric, rules.METRICS) or "write one of them"
+    reader = rules(family)
+    metric = _text(fields, source, "metric", reader.metrics[0])
+    if metric not in reader.metrics:
+        expected = " or ".join(f'"{each}"' for each in reader.metrics)
+        mend = near_match(metric, reader.metrics) or "write one of them"
         raise source.error("", "metric", f"metric {shown(metric)} is not known, expected {expected}; {mend}")
     table = fields.get(family)
     if not isinstance(table, dict):
         found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
-        raise source.error("", family, f"{found}; write [{family}] and below it {rules.EXAMPLE}")
-    definition = rules.read(table, source, metric)
+        raise source.error("", family, f"{found}; write [{family}] and below it {reader.example}")
+    definition = reader.read(table, source, metric)
     return Puzzle(
         name=name,
         title=_text(fields, source, "title", name),
         source=_text(fields, source, "source"),
         family=family,
         metric=metric,
-        origin=_origin(fields, source, definition, name, rules.DEFAULT_ORIGIN),
+        origin=_origin(fields, source, definition, name, reader.default_origin),
         known=_known_answers(fields, source, definition, name),
         definition=definition,
     )

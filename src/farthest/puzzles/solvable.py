@@ -1,9 +1,4 @@
-"""What a family knows of its boards that can be solved: which they are, and how to draw one of them.
-
-A family's module ``search.solvable_<family>`` has
-
-    solvable(puzzle, targets) -> Solvable       raises UndecidedError
-"""
+"""What a family knows of its boards that can be solved: which they are, and how to draw one of them."""
 
 from __future__ import annotations
 
@@ -32,12 +27,6 @@ class Solvable(Protocol):
 
     def draw(self, rng: RandomSource) -> Board:
         """One of the boards, each with the same chance. Raises UndecidedError."""
-
-
-class SolvableFamily(Protocol):
-    """A family's module."""
-
-    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable: ...
 
 
 def undecided(puzzle: Puzzle) -> UndecidedError:

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from typing_extensions import Buffer
 
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.stored_map import StoredMap
     from farthest.spaces.contract import Codes, Space
 
 FORMS = (".parquet", ".csv", ".npz")
 
 
 def export_map(
-    distance_map: DistanceMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
+    distance_map: StoredMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
 ) -> int:
     """Write all states of the map to a file, in the form that its ending names; how many there are.
 
@@ -54,7 +54,7 @@ def export_map(
     return distance_map.states
 
 
-def _writer(form: str) -> Callable[[DistanceMap, BinaryIO], None]:
+def _writer(form: str) -> Callable[[StoredMap, BinaryIO], None]:
     if form not in FORMS:
         raise OutputError(f"format {form[1:]}: expected parquet, csv or npz")
     return {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz}[form]
@@ -80,7 +80,7 @@ class _Unseekable(io.RawIOBase):
         self._stream.flush()
 
 
-def _write_csv(distance_map: DistanceMap, file: BinaryIO) -> None:
+def _write_csv(distance_map: StoredMap, file: BinaryIO) -> None:
     sparse = distance_map.space.keys is None
     with io.TextIOWrapper(file, encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
@@ -104,7 +104,7 @@ def _code_bytes(space: Space, codes: Codes) -> NDArray[numpy.uint8]:
     return numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, space.code_bytes)
 
 
-def _write_parquet(distance_map: DistanceMap, file: BinaryIO) -> None:
+def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
     try:
         import pyarrow
         from pyarrow import parquet
@@ -133,7 +133,7 @@ def _write_parquet(distance_map: DistanceMap, file: BinaryIO) -> None:
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
 
 
-def _write_npz(distance_map: DistanceMap, file: BinaryIO) -> None:
+def _write_npz(distance_map: StoredMap, file: BinaryIO) -> None:
     states, space = distance_map.states, distance_map.space
     tokens = getattr(distance_map.puzzle.definition, "tokens", None)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farthest.queries.states import key_blocks
 
 if TYPE_CHECKING:
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.stored_map import StoredMap
 
 BOARDS_KEPT = 24
 
@@ -22,7 +22,7 @@ class FirstGoals:
     boards: list[str]
 
 
-def first_goals(distance_map: DistanceMap) -> FirstGoals | None:
+def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
     definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()

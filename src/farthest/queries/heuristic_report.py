@@ -13,7 +13,8 @@ from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of
-from farthest.puzzles.patterns import MARK, pattern_of
+from farthest.puzzles.pattern_maker import MARK
+from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.states import state_blocks
 from farthest.search.expansion import forward_space
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.distance_map import DistanceMap
     from farthest.queries.states import StateBlock
+    from farthest.queries.stored_map import StoredMap
     from farthest.search.expansion import Moving
     from farthest.spaces.contract import MoveName
 
@@ -132,7 +133,7 @@ class Findings:
         self._apart += int(apart.sum())
 
 
-def goals_of(distance_map: DistanceMap) -> tuple[Board, ...]:
+def goals_of(distance_map: StoredMap) -> tuple[Board, ...]:
     """The boards that the distances of a map lead to, perhaps with ``WILDCARD``.
 
     Raises JobError where they lead away from them, and moves cannot be taken back.
@@ -148,7 +149,7 @@ def goals_of(distance_map: DistanceMap) -> tuple[Board, ...]:
     return targets(puzzle, origin.where)
 
 
-def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> list[Heuristic]:
+def open_heuristics(distance_map: StoredMap, texts: Sequence[str] = ()) -> list[Heuristic]:
     """The heuristics of the distance to ``goals_of`` the map that ``texts`` mean; without any, all those by a plain
     name that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same
     database. Raises as ``goals_of`` and ``open_heuristic`` do."""
@@ -165,7 +166,7 @@ def open_heuristics(distance_map: DistanceMap, texts: Sequence[str] = ()) -> lis
     return [open_heuristic(name, puzzle, goals, load_map) for name in names]
 
 
-def _stored_patterns(distance_map: DistanceMap) -> list[str]:
+def _stored_patterns(distance_map: StoredMap) -> list[str]:
     """The patterns of the puzzle, ``@TOKENS``, that have a complete map to the goal in the database."""
     puzzle = distance_map.puzzle
     found: dict[str, None] = {}
@@ -185,7 +186,7 @@ def _stored_patterns(distance_map: DistanceMap) -> list[str]:
 
 
 def compare_heuristics(
-    distance_map: DistanceMap, heuristics: Sequence[Heuristic], *, limit: int = 3
+    distance_map: StoredMap, heuristics: Sequence[Heuristic], *, limit: int = 3
 ) -> list[Findings]:
     """What the whole map says of each heuristic, which are of the distance to ``goals_of`` the map.
 
@@ -204,7 +205,7 @@ def compare_heuristics(
     return findings
 
 
-def _undirected(distance_map: DistanceMap) -> bool:
+def _undirected(distance_map: StoredMap) -> bool:
     definition = distance_map.puzzle.definition
     if isinstance(definition, Sliding):
         return not definition.arcs
@@ -214,7 +215,7 @@ def _undirected(distance_map: DistanceMap) -> bool:
 
 
 def _note_too_large(
-    distance_map: DistanceMap,
+    distance_map: StoredMap,
     found: Findings,
     block: StateBlock,
     values: Values,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.models.chunks import Chunk as StoredChunk
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.spaces.contract import Codes
 
 

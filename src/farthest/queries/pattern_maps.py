@@ -18,15 +18,15 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import known
-from farthest.puzzles.patterns import MARK
+from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Origin, Puzzle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.models.chunks import Unit
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
 
 KEPT_BYTES = 4 * 2**30

@@ -24,15 +24,15 @@ from farthest.verify.verifier import verify_map
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.models.transactions import Database
+    from farthest.queries.stored_map import StoredMap
     from farthest.verify.report import Check, Report
 
 UNSEALED = "an older version of farthest stored the job: nothing says whether all of it is what was stored"
 
 
-def prove(distance_map: DistanceMap) -> Report:
+def prove(distance_map: StoredMap) -> Report:
     """The report of ``farthest verify`` of a job with a map."""
     kept = _kept(distance_map.database, distance_map.record)
     report = _prove_map(distance_map)
@@ -106,7 +106,7 @@ def _player(record: JobRecord) -> Any:
     return play
 
 
-def _prove_map(distance_map: DistanceMap) -> Report:
+def _prove_map(distance_map: StoredMap) -> Report:
     record = distance_map.record
     facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
     stored = Maps(distance_map.database).states(record.id, checked=False)

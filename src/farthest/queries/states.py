@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.stored_map import StoredMap
     from farthest.spaces.contract import Boards, Codes
 
 # Bounds the memory of one block to some tens of megabytes, its boards' text included.
@@ -39,7 +39,7 @@ class StateBlock(CodeBlock):
     labels: Boards
 
 
-def key_blocks(distance_map: DistanceMap, depth: int | None = None) -> Iterator[CodeBlock]:
+def key_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[CodeBlock]:
     """The states at ``depth`` (None: all states), in order, some at a time.
 
     Reads each chunk once, and none after the last state of the layer.
@@ -58,7 +58,7 @@ def key_blocks(distance_map: DistanceMap, depth: int | None = None) -> Iterator[
             yield CodeBlock(keys, codes, chunk.distances[some])
 
 
-def state_blocks(distance_map: DistanceMap, depth: int | None = None) -> Iterator[StateBlock]:
+def state_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[StateBlock]:
     """The same as `key_blocks`, with the boards."""
     for block in key_blocks(distance_map, depth):
         yield StateBlock(block.keys, block.codes, block.distances, distance_map.space.decode(block.codes))

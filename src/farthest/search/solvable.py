@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.solvable import Solvable, SolvableFamily, UndecidedError, undecided
+from farthest.puzzles.family import family
+from farthest.puzzles.solvable import Solvable, UndecidedError
 from farthest.random_source import RandomSource
 from farthest.search.problem import targets as targets_of
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-
-FAMILIES = ("sliding", "permutation", "hanoi", "lights", "pegs")
-"""Those that have a module of their own; of the others boards are looked at one by one."""
 
 
 def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
@@ -58,13 +55,6 @@ def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSourc
         return lambda rng: tuple(boards[rng.below(len(boards))].tolist())
 
 
-def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-    if puzzle.family not in FAMILIES:
-        raise undecided(puzzle)
-    return _compiled(puzzle, targets)
-
-
 @lru_cache(maxsize=16)
-def _compiled(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-    family = cast(SolvableFamily, import_module(f"farthest.search.solvable_{puzzle.family}"))
-    return family.solvable(puzzle, targets)
+def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+    return family(puzzle.family).solvable(puzzle, targets)

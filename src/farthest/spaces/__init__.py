@@ -1,4 +1,4 @@
-"""Spaces: puzzles compiled for enumeration. ``compile_space`` is the entry; one module a family."""
+"""Spaces: puzzles compiled for enumeration. ``compile_space`` is the entry; the families have them."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def compile_space(
     ``layout``: the key layout of a stored map (``Space.layout_fields``), else one is chosen. Raises PuzzleError,
     BoardError (an origin that is not a board of the puzzle) or ResourceError (more keys than can be numbered).
     """
-    module = import_module(f"farthest.spaces.{puzzle.family}")
+    module = import_module(f"farthest.families.{puzzle.family}.space")
     return cast("Space", module.compile(puzzle, origin or puzzle.origin, layout))

@@ -18,7 +18,6 @@ from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
 
-from farthest import __version__
 from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import SettingError
 from farthest.families.python.allowed import allowed_modules
@@ -27,6 +26,7 @@ from farthest.models.leases import host_name
 from farthest.retry import retry_while_away
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.runs import PROTOCOL
+from farthest.version import __version__
 from farthest.worker import consumer
 from farthest.worker.consumer import DRAINS
 from farthest.worker.registry import Heartbeat, WorkerRecord

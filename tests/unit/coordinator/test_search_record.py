@@ -10,9 +10,10 @@ from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.errors import DamagedMapError, LostStateError
-from farthest.models.database import Database, open_database
+from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
+from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.search.problem import Problem
 

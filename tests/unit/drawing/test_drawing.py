@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.drawing.pictures import picture
 from farthest.drawing.svg import svg
 from farthest.drawing.terminal import coloured
 from farthest.puzzles import catalogue
+from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import COLOURS, Picture, Shape
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
@@ -28,7 +28,7 @@ def first_board(puzzle: Puzzle) -> tuple[int, ...]:
 def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
     puzzle = catalogue.load(name)
     board = first_board(puzzle)
-    drawn = picture(puzzle.definition, board)
+    drawn = board_picture(puzzle, board)
     assert drawn.width > 0
     assert drawn.height > 0
     assert drawn.shapes
@@ -45,7 +45,7 @@ def test_every_puzzle_of_the_catalogue_can_be_drawn(name: str) -> None:
 def test_svg_holds_every_shape_and_text_once() -> None:
     puzzle = catalogue.load("8-puzzle")
     board = puzzle.definition.parse_board("867254301")
-    drawn = picture(puzzle.definition, board)
+    drawn = board_picture(puzzle, board)
     root = ElementTree.fromstring(svg([("start <&>", drawn), ("1-2", drawn)], "a & b"))
     assert root.findtext(f"{SVG}title") == "a & b"
     texts = [text.text for text in root.iter(f"{SVG}text")]
@@ -57,7 +57,7 @@ def test_svg_holds_every_shape_and_text_once() -> None:
 
 
 def test_many_boards_stand_in_rows_as_wide_as_a_page() -> None:
-    drawn = picture(catalogue.load("8-puzzle").definition, (1, 2, 3, 4, 5, 6, 7, 8, 0))
+    drawn = board_picture(catalogue.load("8-puzzle"), (1, 2, 3, 4, 5, 6, 7, 8, 0))
     root = ElementTree.fromstring(svg([("", drawn)] * 30, "thirty"))
     assert float(root.get("width", "0")) <= 1200
     assert (
@@ -90,8 +90,7 @@ WILD = {
 @pytest.mark.parametrize("family", WILD)
 def test_wildcards_are_drawn(family: str) -> None:
     name, board = WILD[family]
-    definition = catalogue.load(name).definition
-    assert any("*" in shape.text for shape in picture(definition, board).shapes)
+    assert any("*" in shape.text for shape in board_picture(catalogue.load(name), board).shapes)
 
 
 def test_a_block_is_one_patch_of_colour() -> None:
@@ -102,10 +101,10 @@ family = "blocks"
 start = ["AAB", "A.B"]
 goal = ["B**", "B.*"]
 """
-    definition = parse_puzzle(text, "two.toml").definition
-    start = definition.origin_boards[1]
+    puzzle = parse_puzzle(text, "two.toml")
+    start = puzzle.definition.origin_boards[1]
     assert start is not None
-    shapes = picture(definition, start).shapes
+    shapes = board_picture(puzzle, start).shapes
     assert [shape.text for shape in shapes] == ["A", "", "B", "", "", ""]
     # The first two cells of A touch: nothing is left free between them.
     assert shapes[0].x + shapes[0].width == pytest.approx(shapes[1].x)
@@ -113,11 +112,17 @@ goal = ["B**", "B.*"]
 
 
 def test_numbered_holes_are_drawn_where_the_boards_show_them() -> None:
-    definition = catalogue.load("hoppers").definition
-    start = definition.origin_boards[1]
+    puzzle = catalogue.load("hoppers")
+    start = puzzle.definition.origin_boards[1]
     assert start is not None
-    assert definition.draw_board(start) == ["o   o   o", "  o   o", "o   .   o", "  o   o", "o   o   o"]
-    drawn = picture(definition, start)
+    assert puzzle.definition.draw_board(start) == [
+        "o   o   o",
+        "  o   o",
+        "o   .   o",
+        "  o   o",
+        "o   o   o",
+    ]
+    drawn = board_picture(puzzle, start)
     assert (drawn.width, drawn.height, len(drawn.shapes)) == (5, 5, 13)
 
 

@@ -11,12 +11,12 @@ from sqlalchemy import func, select
 from farthest.errors import JobError
 from farthest.models import job_queue, records
 from farthest.models import jobs as jobs_module
-from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord
 from farthest.models.tables import metadata
+from farthest.models.transactions import Database
 
 ELSEWHERE = "elsewhere/1/0"
 HERE = owner_token()

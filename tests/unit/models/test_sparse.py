@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import StorageError
-from farthest.models.chunks import ChunkRecord, Unit, open_chunk
-from farthest.models.database import Database
+from farthest.models.chunk_reader import open_chunk
+from farthest.models.chunks import ChunkRecord, Unit
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.pieces import PieceDigest, digest_of
@@ -26,6 +26,7 @@ from farthest.models.sparse import (
     piece_of,
     written,
 )
+from farthest.models.transactions import Database
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.enumeration.celery_executor import LayerProgress
     from farthest.coordinator.settings import Estimate
     from farthest.families.sliding.pattern_space import PatternSpace
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import JobStore

@@ -27,8 +27,8 @@ from farthest.spaces import compile_space
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
     from farthest.coordinator.enumeration.record import JobRecorder
-    from farthest.models.database import Database
     from farthest.models.jobs import JobRecord
+    from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
 

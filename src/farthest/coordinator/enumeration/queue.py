@@ -6,9 +6,9 @@ from farthest.coordinator.enumeration.backends import check_workers
 from farthest.coordinator.estimate import check_shards
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
-from farthest.models.database import Database
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.records import ENUMERATION
+from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather

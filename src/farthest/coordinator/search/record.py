@@ -20,8 +20,8 @@ from farthest.stores.redis.records import recorded, with_checksum
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
-    from farthest.models.database import Database
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
     from farthest.search.contract import Node, Piece
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way

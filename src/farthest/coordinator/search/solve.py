@@ -23,7 +23,7 @@ from farthest.search.solvable import why_unsolvable
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration, SearchSettings
     from farthest.heuristics.contract import Heuristic, LoadMap
-    from farthest.models.database import Database
+    from farthest.models.transactions import Database
     from farthest.search.contract import Engine
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way

@@ -1,1 +1,52 @@
-"""The family ``blocks``."""
+"""The family ``blocks``: rigid pieces of any shape that slide on a grid, such as Klotski and Rush Hour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.blocks.definition import Blocks
+    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.source import Source
+
+
+class BlocksFamily(Family):
+    """See Family."""
+
+    metrics = ("step", "slide", "move")
+    default_origin = "from start"
+    example = "start = [...]"
+    forms = ("rush-BOARD",)
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Blocks:
+        """See Family."""
+        from farthest.families.blocks.reader import read_blocks
+
+        del metric  # all definitions can be played in all metrics
+        return read_blocks(table, source)
+
+    def from_fields(self, fields: dict[str, Any]) -> Blocks:
+        """See Family."""
+        from farthest.families.blocks.definition import from_fields
+
+        return from_fields(fields)
+
+    def parametric(self, name: str) -> Puzzle | None:
+        """See Family."""
+        from farthest.families.blocks.rush_hour import rush_hour
+
+        return rush_hour(name)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.blocks.picture import picture
+
+        return picture(cast("Blocks", definition), board)
+
+
+FAMILY = BlocksFamily()

@@ -12,13 +12,13 @@ from farthest.puzzles.grid import WALL
 from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN
 
 if TYPE_CHECKING:
-    from farthest.families.blocks.definition import Blocks
+    from farthest.families.blocks.fields import BlockFields
 
 _PIECE = 1 << 14
 """Boards at a time: some megabytes of characters."""
 
 
-def first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
+def first_wrong(definition: BlockFields, boards: NDArray[np.integer]) -> int | None:
     """The first of the rows that is no board, or None."""
     left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
     counts = np.zeros((len(boards), len(definition.kinds)), dtype=np.int64)
@@ -30,7 +30,7 @@ def first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
     return int(wrong[0]) if wrong.size else None
 
 
-def parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uint8] | None:
+def parse_canonical(definition: BlockFields, lines: Sequence[str]) -> NDArray[np.uint8] | None:
     """The boards of lines as ``format_board`` writes them, tokens of one character each; None where any is another
     text."""
     template, positions = _template(definition)
@@ -51,7 +51,7 @@ def parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uint
     return boards if known.all() and first_wrong(definition, boards) is None else None
 
 
-def texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
+def texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
     """The canonical texts of boards whose tokens are one character each."""
     lines: list[str] = []
     for first in range(0, len(boards), _PIECE):
@@ -59,7 +59,7 @@ def texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
     return lines
 
 
-def _texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
+def _texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
     template, positions = _template(definition)
     line = np.array([ord(token) for token in template], dtype=np.uint32)
     signs = np.tile(line, (len(boards), 1))
@@ -73,7 +73,7 @@ def _texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
     return found
 
 
-def _template(definition: Blocks) -> tuple[str, list[int]]:
+def _template(definition: BlockFields) -> tuple[str, list[int]]:
     """The canonical text of the board without pieces, and the position of each cell in it."""
     template: list[str] = []
     positions = [0] * definition.cells
@@ -87,7 +87,7 @@ def _template(definition: Blocks) -> tuple[str, list[int]]:
 
 
 def _pieces(
-    definition: Blocks, left: NDArray[np.int64]
+    definition: BlockFields, left: NDArray[np.int64]
 ) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:
     """For each kind and place, in reading order: the cells, and the boards with a piece there, which is taken away from
     ``left``; what is left in the end belongs to no whole piece."""

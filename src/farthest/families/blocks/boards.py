@@ -18,13 +18,13 @@ from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    from farthest.families.blocks.definition import Blocks
+    from farthest.families.blocks.fields import BlockFields
 
 _EMPTY_TOKENS = ("0", ".", "_", "o")
 _WALL_TOKENS = (WALL_TOKEN, "x")
 
 
-def anchors(definition: Blocks, board: Sequence[int]) -> list[list[int]] | None:
+def anchors(definition: BlockFields, board: Sequence[int]) -> list[list[int]] | None:
     """For each kind the first cells of its pieces, in reading order; None where its cells are not whole pieces."""
     found: list[list[int]] = [[] for _ in definition.kinds]
     covers, left = definition.covers, list(board)
@@ -40,7 +40,7 @@ def anchors(definition: Blocks, board: Sequence[int]) -> list[list[int]] | None:
     return found
 
 
-def pieces_problem(definition: Blocks, board: Sequence[int], *, partial: bool) -> str | None:
+def pieces_problem(definition: BlockFields, board: Sequence[int], *, partial: bool) -> str | None:
     """Why the numbers are no board, or None. ``partial``: pieces may be missing."""
     found = anchors(definition, board)
     if found is None:
@@ -52,7 +52,7 @@ def pieces_problem(definition: Blocks, board: Sequence[int], *, partial: bool) -
     return None
 
 
-def _broken(definition: Blocks, board: Sequence[int]) -> str:
+def _broken(definition: BlockFields, board: Sequence[int]) -> str:
     """The tokens of the first kind whose cells are not whole pieces."""
     for i, kind in enumerate(definition.kinds, 1):
         if anchors(definition, [label if label == i else 0 for label in board]) is None:
@@ -60,9 +60,9 @@ def _broken(definition: Blocks, board: Sequence[int]) -> str:
     return "the pieces"
 
 
-def parse_board(definition: Blocks, text: str, *, name: str = "") -> Board:
-    """See PuzzleDefinition. Rows and tokens are divided as in boards of sliding puzzles; ``0``, ``.``, ``_`` and ``o`` are empty
-    cells, ``#`` and ``x`` walls, where no piece or exit is written so."""
+def parse_board(definition: BlockFields, text: str, *, name: str = "") -> Board:
+    """See PuzzleDefinition. Rows and tokens are divided as in boards of sliding puzzles; ``0``, ``.``, ``_`` and ``o``
+    are empty cells, ``#`` and ``x`` walls, where no piece or exit is written so."""
     place = board_place(text, definition, name)
     mend = f"a board is written like {definition.example()!r}"
     labels = {token: i for i, kind in enumerate(definition.kinds, 1) for token in kind.tokens}
@@ -102,7 +102,7 @@ def parse_board(definition: Blocks, text: str, *, name: str = "") -> Board:
     return board
 
 
-def check_board(definition: Blocks, board: Sequence[int], *, name: str = "") -> Board:
+def check_board(definition: BlockFields, board: Sequence[int], *, name: str = "") -> Board:
     """See PuzzleDefinition."""
     place = f"board{f' for {name}' if name else ''}"
     if not hasattr(board, "__len__"):
@@ -123,7 +123,7 @@ def check_board(definition: Blocks, board: Sequence[int], *, name: str = "") -> 
     return labels
 
 
-def format_board(definition: Blocks, board: Sequence[int]) -> str:
+def format_board(definition: BlockFields, board: Sequence[int]) -> str:
     """See PuzzleDefinition."""
     rows = _tokens(definition, board)
     if single(definition):
@@ -131,14 +131,14 @@ def format_board(definition: Blocks, board: Sequence[int]) -> str:
     return f" {ROW_TOKEN} ".join(" ".join(row) for row in rows)
 
 
-def draw_board(definition: Blocks, board: Sequence[int]) -> list[str]:
+def draw_board(definition: BlockFields, board: Sequence[int]) -> list[str]:
     """See PuzzleDefinition: columns aligned."""
     rows = _tokens(definition, board)
     width = max(len(token) for row in rows for token in row)
     return [" ".join(token.rjust(width) for token in row) for row in rows]
 
 
-def single(definition: Blocks) -> bool:
+def single(definition: BlockFields) -> bool:
     """Whether every token is one character, so that boards are written without spaces."""
     tokens = [
         definition.empty,
@@ -148,7 +148,7 @@ def single(definition: Blocks) -> bool:
     return all(len(token) <= 1 for token in tokens)
 
 
-def _tokens(definition: Blocks, board: Sequence[int]) -> list[list[str]]:
+def _tokens(definition: BlockFields, board: Sequence[int]) -> list[list[str]]:
     tokens = [
         WILDCARD_TOKEN if label == WILDCARD else sign or definition.empty
         for label, sign in zip(board, definition.signs, strict=True)
@@ -161,9 +161,9 @@ def _tokens(definition: Blocks, board: Sequence[int]) -> list[list[str]]:
     return [[WALL_TOKEN if cell == WALL else tokens[cell] for cell in row] for row in definition.rows]
 
 
-def _row(definition: Blocks, cell: int) -> int:
+def _row(definition: BlockFields, cell: int) -> int:
     return next(r for r, row in enumerate(definition.rows) if cell in row)
 
 
-def _column(definition: Blocks, cell: int) -> int:
+def _column(definition: BlockFields, cell: int) -> int:
     return definition.rows[_row(definition, cell)].index(cell)

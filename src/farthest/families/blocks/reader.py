@@ -17,11 +17,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from farthest.errors import PuzzleError
-from farthest.families.blocks.definition import ANY_WAY, COLUMNS, EMPTY_TOKENS, MAX_CELLS, ROWS, Blocks, Kind
+from farthest.families.blocks.definition import Blocks
+from farthest.families.blocks.fields import ANY_WAY, COLUMNS, EMPTY_TOKENS, ROWS, Kind
 from farthest.families.blocks.rush_hour import read_rush_hour
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.drawn import Drawn, check_shapes, read_drawn, read_goals
-from farthest.puzzles.grid import number_cells
+from farthest.puzzles.grid import MAX_CELLS, number_cells
 from farthest.puzzles.notation import WALL_TOKEN, WILDCARD_TOKEN
 from farthest.puzzles.source import Source
 from farthest.puzzles.tokens import token_problem

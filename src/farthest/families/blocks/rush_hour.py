@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable
 
 from farthest.errors import PuzzleError
-from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, Kind
+from farthest.families.blocks.definition import Blocks
+from farthest.families.blocks.fields import COLUMNS, ROWS, Kind
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.grid import number_cells
 from farthest.puzzles.puzzle import Origin, Puzzle

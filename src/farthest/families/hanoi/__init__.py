@@ -1,1 +1,59 @@
-"""The family ``hanoi``."""
+"""The family ``hanoi``: discs on pegs, moved one at a time, never onto a smaller one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.hanoi.definition import Hanoi
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.solvable import Solvable
+    from farthest.puzzles.source import Source
+
+
+class HanoiFamily(Family):
+    """See Family."""
+
+    metrics = ("move",)
+    default_origin = "to goal"
+    example = "pegs = 3 and discs = 5"
+    forms = ("hanoi-PEGS-DISCS", "hanoi-cyclic-PEGS-DISCS", "hanoi-adjacent-PEGS-DISCS")
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Hanoi:
+        """See Family."""
+        from farthest.families.hanoi.reader import read_hanoi
+
+        del metric  # all definitions can be played in all metrics
+        return read_hanoi(table, source)
+
+    def from_fields(self, fields: dict[str, Any]) -> Hanoi:
+        """See Family."""
+        from farthest.families.hanoi.definition import from_fields
+
+        return from_fields(fields)
+
+    def parametric(self, name: str) -> Puzzle | None:
+        """See Family."""
+        from farthest.families.hanoi.forms import hanoi_by_name
+
+        return hanoi_by_name(name)
+
+    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+        """See Family."""
+        from farthest.families.hanoi.solvable import solvable
+
+        return solvable(puzzle, targets)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.hanoi.picture import picture
+
+        return picture(cast("Hanoi", definition), board)
+
+
+FAMILY = HanoiFamily()

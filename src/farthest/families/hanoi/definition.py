@@ -1,47 +1,27 @@
 """The family ``hanoi``: discs on pegs, moved one at a time, never onto a smaller one.
 
-pegs    = 4             # numbered from 0
-discs   = 6
-variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
-                        # or "adjacent": only between neighbouring pegs, in a row
-edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
-arcs    = [[1, 2]]      # and one way
-start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
-goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
-
 A board is the peg of each disc, the smallest first.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
+from farthest.families.hanoi.variants import VARIANTS, variant_arcs
 from farthest.json_fields import integers, pair
 from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition, board_place
-from farthest.puzzles.goal_keys import check_digits, check_keys, read_goals, read_start, whole_number
+from farthest.puzzles.goal_keys import check_digits
 from farthest.puzzles.grid import Passages, disconnection
-from farthest.puzzles.passages import read_passages
-from farthest.wording import counted, near_match, shown
+from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
-    from farthest.puzzles.puzzle import KnownAnswer, Puzzle
-    from farthest.puzzles.source import Source
-
-METRICS = ("move",)
-DEFAULT_ORIGIN = "to goal"
-EXAMPLE = "pegs = 3 and discs = 5"
-FORMS = ("hanoi-PEGS-DISCS", "hanoi-cyclic-PEGS-DISCS", "hanoi-adjacent-PEGS-DISCS")
+    from farthest.puzzles.puzzle import Puzzle
 
 MAX_PEGS = 64
 MAX_DISCS = 64
-VARIANTS = ("standard", "cyclic", "adjacent")
-_KEYS = ("pegs", "discs", "variant", "edges", "arcs", "start", "goal", "goals")
-_NAME = re.compile(r"hanoi-(?:(cyclic|adjacent)-)?([0-9]+)-([0-9]+)")
-_FOUR_PEGS = (0, 1, 3, 5, 9, 13, 17, 25, 33, 41, 49, 65, 81, 97, 113)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +83,7 @@ class Hanoi(PuzzleDefinition):
         return [("variant", self.variant), ("discs move", " ".join(both + one))]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the pegs of the discs, the smallest disc first; or the discs of each peg, pegs ended by /."""
+        """See PuzzleDefinition: the pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
         return parse_pegs(text, self.pegs, self.discs, board_place(text, self, name), wildcards=False)
 
     def format_board(self, board: Sequence[int]) -> str:
@@ -142,33 +122,8 @@ def hanoi(puzzle: Puzzle) -> Hanoi:
     return puzzle.definition
 
 
-def read(table: dict[str, Any], source: Source, metric: str) -> Hanoi:
-    """See families."""
-    del metric
-
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("hanoi", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    pegs = whole_number(table, "pegs", 2, MAX_PEGS, 3, fail)
-    discs = whole_number(table, "discs", 1, MAX_DISCS, 5, fail)
-
-    def parse(text: str, place: str, wildcards: bool) -> Board:
-        return parse_pegs(text, pegs, discs, place, wildcards=wildcards)
-
-    arcs = _read_arcs(table, pegs, fail)
-    example = ("" if pegs <= 10 else " ").join([str(pegs - 1)] * discs)
-    return Hanoi(
-        pegs,
-        discs,
-        arcs,
-        read_goals(table, (pegs - 1,) * discs, example, parse, fail),
-        read_start(table, (0,) * discs, example, parse, fail),
-    )
-
-
 def from_fields(fields: dict[str, Any]) -> Hanoi:
-    """See families."""
+    """The definition that had these ``fields``."""
     pegs, discs = integers([fields["pegs"], fields["discs"]])
     return Hanoi(
         pegs,
@@ -177,46 +132,6 @@ def from_fields(fields: dict[str, Any]) -> Hanoi:
         tuple(integers(goal) for goal in fields["goals"]),
         None if fields["start"] is None else integers(fields["start"]),
     )
-
-
-def parametric(name: str) -> Puzzle | None:
-    """See families: from all discs on peg 0 to all on the last peg."""
-    from farthest.puzzles.puzzle import Origin, Puzzle
-
-    match = _NAME.fullmatch(name)
-    if not match:
-        return None
-    variant, numbers = match[1] or "standard", [text.lstrip("0") or "0" for text in match.groups()[1:]]
-    pegs, discs = (int(text) if len(text) <= 3 else 1000 for text in numbers)
-    if not 2 <= pegs <= MAX_PEGS or not 1 <= discs <= MAX_DISCS:
-        raise PuzzleError(
-            f"{shown(name)}: expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs; choose such numbers"
-        )
-    title = {
-        "standard": "",
-        "cyclic": ", each disc to the next peg only",
-        "adjacent": ", between neighbours only",
-    }
-    return Puzzle(
-        name="-".join(["hanoi", *([] if variant == "standard" else [variant]), str(pegs), str(discs)]),
-        title=f"Tower of Hanoi, {counted(pegs, 'peg')} and {counted(discs, 'disc')}{title[variant]}",
-        source="É. Lucas 1883; variants as in OEIS A007664, A005665, A160002",
-        family="hanoi",
-        metric="move",
-        origin=Origin(),
-        known=_known(variant, pegs, discs),
-        definition=Hanoi(pegs, discs, variant_arcs(variant, pegs), ((pegs - 1,) * discs,), (0,) * discs),
-    )
-
-
-def variant_arcs(variant: str, pegs: int) -> Passages:
-    """The ways of the discs in one of VARIANTS, sorted."""
-    ways = [(a, b) for a in range(pegs) for b in range(pegs) if a != b]
-    if variant == "cyclic":
-        ways = [(a, b) for a, b in ways if b == (a + 1) % pegs]
-    elif variant == "adjacent":
-        ways = [(a, b) for a, b in ways if abs(a - b) == 1]
-    return tuple(ways)
 
 
 def parse_pegs(text: str, pegs: int, discs: int, place: str, *, wildcards: bool) -> Board:
@@ -275,30 +190,6 @@ def _parse_stacks(text: str, pegs: int, discs: int, place: str) -> Board:
     return tuple(board[disc] for disc in range(1, discs + 1))
 
 
-def _read_arcs(table: dict[str, Any], pegs: int, fail: Any) -> Passages:
-    variant = table.get("variant")
-    if "edges" in table or "arcs" in table:
-        if variant is not None:
-            raise fail("variant", "edges or arcs are there too, expected one of them; leave the variant out")
-        edges = read_passages("edges", table.get("edges", []), pegs, (), fail)
-        arcs = read_passages("arcs", table.get("arcs", []), pegs, edges, fail)
-        apart = disconnection(pegs, edges + arcs)
-        if apart:
-            key = "edges" if "edges" in table else "arcs"
-            raise fail(key, f"{apart.replace('cells', 'pegs')}; expected one part, add edges between them")
-        return tuple(sorted({*edges, *((b, a) for a, b in edges), *arcs}))
-    if variant is None:
-        variant = "standard"
-    if variant not in VARIANTS:
-        mend = (
-            isinstance(variant, str) and near_match(variant, VARIANTS)
-        ) or "write one of them, or edges and arcs"
-        raise fail(
-            "variant", f"variant {shown(variant)} is not known, expected {', '.join(VARIANTS)}; {mend}"
-        )
-    return variant_arcs(variant, pegs)
-
-
 def _problem(definition: Hanoi) -> str | None:
     if not 2 <= definition.pegs <= MAX_PEGS or not 1 <= definition.discs <= MAX_DISCS:
         return f"expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs"
@@ -315,22 +206,3 @@ def _problem(definition: Hanoi) -> str | None:
         if problem:
             return problem
     return disconnection(definition.pegs, definition.arcs)
-
-
-def _known(variant: str, pegs: int, discs: int) -> tuple[KnownAnswer, ...]:
-    from farthest.puzzles.puzzle import KnownAnswer
-
-    if variant == "standard" and pegs == 3:
-        layers = tuple(2 ** distance.bit_count() for distance in range(2**discs)) if discs <= 16 else None
-        source = "A. M. Hinz, The Tower of Hanoi (1989): 2^b states at distance d, b the ones of d in binary"
-        return (KnownAnswer(3**discs, 2**discs - 1, layers, None, source),)
-    if variant == "standard" and pegs == 4 and discs < len(_FOUR_PEGS):
-        source = (
-            "OEIS A007664, proven by T. Bousch 2014; up to 14 discs no state is farther (R. E. Korf 2004)"
-        )
-        return (KnownAnswer(4**discs, _FOUR_PEGS[discs], None, None, source),)
-    if variant == "adjacent" and pegs == 3:
-        layers = (1,) * 3**discs if discs <= 9 else None
-        source = "R. S. Scorer, P. M. Grundy, C. A. B. Smith 1944: all states in one line, 3^n - 1 moves"
-        return (KnownAnswer(3**discs, 3**discs - 1, layers, None, source),)
-    return ()

@@ -50,7 +50,7 @@ class HanoiBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> HanoiBoards:
-    """See solvable_contract. UndecidedError where discs cannot get from each peg to each other."""
+    """See Family. UndecidedError where discs cannot get from each peg to each other."""
     definition = hanoi(puzzle)
     reached = [_reached(definition, peg) for peg in range(definition.pegs)]
     if any(len(pegs) < definition.pegs for pegs in reached):

@@ -1,1 +1,44 @@
-"""The family ``jugs``."""
+"""The family ``jugs``: jugs of water that are filled, emptied and poured one into another, to measure an amount."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.jugs.definition import Jugs
+    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.source import Source
+
+
+class JugsFamily(Family):
+    """See Family."""
+
+    metrics = ("move",)
+    default_origin = "from start"
+    example = "capacities = [3, 5] and measure = 4"
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Jugs:
+        """See Family."""
+        from farthest.families.jugs.reader import read_jugs
+
+        del metric  # all definitions can be played in all metrics
+        return read_jugs(table, source)
+
+    def from_fields(self, fields: dict[str, Any]) -> Jugs:
+        """See Family."""
+        from farthest.families.jugs.definition import from_fields
+
+        return from_fields(fields)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.jugs.picture import picture
+
+        return picture(cast("Jugs", definition), board)
+
+
+FAMILY = JugsFamily()

@@ -1,11 +1,5 @@
 """The family ``jugs``: jugs of water that are filled, emptied and poured one into another, to measure an amount.
 
-capacities = [3, 5]
-start      = "0 0"                       # amounts; all empty if not given
-measure    = 4                           # this amount in any one jug; or
-goal       = "* 4"                       # amounts, * = any; or goals = [...]
-moves      = ["fill", "empty", "pour"]   # all if not given
-
 A board is two bytes for each jug, the higher one first.
 """
 
@@ -19,22 +13,14 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition, board_place
-from farthest.puzzles.goal_keys import check_keys, read_goals, read_start
-from farthest.wording import counted, near_match, shown
+from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
-
-METRICS = ("move",)
-DEFAULT_ORIGIN = "from start"
-EXAMPLE = "capacities = [3, 5] and measure = 4"
-FORMS: tuple[str, ...] = ()
 
 MOVES = ("fill", "empty", "pour")
 MAX_JUGS = 16
 MAX_CAPACITY = 65_534
-_KEYS = ("capacities", "start", "measure", "goal", "goals", "moves")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,85 +139,13 @@ def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards
     return board_of(values)
 
 
-def read(table: dict[str, Any], source: Source, metric: str) -> Jugs:
-    """See families."""
-    del metric
-
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("jugs", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    capacities = _read_capacities(table, fail)
-
-    def parse(text: str, place: str, wildcards: bool) -> Board:
-        return parse_amounts(text, capacities, place, wildcards=wildcards)
-
-    example = " ".join(["0"] * len(capacities))
-    goals = read_goals(table, None, example, parse, fail)
-    if "measure" in table:
-        if goals:
-            raise fail("measure", "a goal is there too, expected one of them; write all as goals")
-        goals = _measured(table["measure"], capacities, fail)
-    start = read_start(table, (0,) * (2 * len(capacities)), example, parse, fail)
-    return Jugs(capacities, _read_moves(table, fail), goals, start)
-
-
 def from_fields(fields: dict[str, Any]) -> Jugs:
-    """See families."""
+    """The definition that had these ``fields``."""
     return Jugs(
         integers(fields["capacities"]),
         tuple(text(move) for move in fields["moves"]),
         tuple(integers(goal) for goal in fields["goals"]),
         None if fields["start"] is None else integers(fields["start"]),
-    )
-
-
-def parametric(name: str) -> Puzzle | None:
-    """See families: there is none."""
-    del name
-    return None
-
-
-def _read_capacities(table: dict[str, Any], fail: Any) -> tuple[int, ...]:
-    mend = "write capacities = [3, 5]"
-    if "capacities" not in table:
-        raise fail("", f"no capacities; {mend}")
-    value = table["capacities"]
-    if not isinstance(value, list) or not 1 <= len(value) <= MAX_JUGS:
-        raise fail("capacities", f"expected an array of 1 to {MAX_JUGS} numbers, got {shown(value)}; {mend}")
-    for jug, capacity in enumerate(value, 1):
-        if type(capacity) is not int or not 1 <= capacity <= MAX_CAPACITY:
-            raise fail(
-                "capacities",
-                f"jug {jug}: expected a whole number from 1 to {MAX_CAPACITY}, got {shown(capacity)}; {mend}",
-            )
-    return tuple(value)
-
-
-def _read_moves(table: dict[str, Any], fail: Any) -> tuple[str, ...]:
-    value = table.get("moves", list(MOVES))
-    mend = f'some of {", ".join(MOVES)}; write moves = ["pour"]'
-    if not isinstance(value, list) or not value:
-        raise fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
-    for move in value:
-        if move not in MOVES:
-            near = (isinstance(move, str) and near_match(move, MOVES)) or mend
-            raise fail(
-                "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
-            )
-    if len(set(value)) != len(value):
-        raise fail("moves", "a move is there twice, expected each once; leave one out")
-    return tuple(move for move in MOVES if move in value)
-
-
-def _measured(value: object, capacities: tuple[int, ...], fail: Any) -> tuple[Board, ...]:
-    most = max(capacities)
-    if type(value) is not int or not 0 <= value <= most:
-        raise fail("measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another")
-    return tuple(
-        board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
-        for jug, capacity in enumerate(capacities)
-        if capacity >= value
     )
 
 

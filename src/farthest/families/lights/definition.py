@@ -1,15 +1,5 @@
 """The family ``lights``: lamps of two or more colours; a press changes a lamp and its neighbours to the next colour.
 
-size       = [5, 5]         # rows and columns; or draw a goal, with # for walls; or lamps = 6 and edges
-colours    = 2              # 0 is off; the colour after the last is 0
-torus      = false          # whether the grid's edges are joined
-neighbours = "orthogonal"   # or "diagonal", or "all" eight
-self       = true           # whether a press changes the lamp itself
-edges      = [[0, 1]]       # a graph instead of a grid: lamps that change each other
-arcs       = [[1, 2]]       # a press of the first changes the second, not back
-goal       = ["00", "00"]   # or goals = [...]; * = any colour; all off if not given
-start      = ["11", "01"]   # optional
-
 Lamps are numbered from 0 in reading order, walls skipped. A board is the colour of each lamp.
 """
 
@@ -28,12 +18,6 @@ from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
-
-METRICS = ("press", "multi")
-DEFAULT_ORIGIN = "to goal"
-EXAMPLE = "size = [5, 5]"
-FORMS = ("lights-ROWSxCOLUMNS", "lights-torus-ROWSxCOLUMNS", "lights-ROWSxCOLUMNS-cCOLOURS")
 
 MAX_LAMPS = 64
 COLOURS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -140,16 +124,8 @@ def lights(puzzle: Puzzle) -> Lights:
     return puzzle.definition
 
 
-def read(table: dict[str, Any], source: Source, metric: str) -> Lights:
-    """See families."""
-    from farthest.families.lights.reader import read_lights
-
-    del metric
-    return read_lights(table, source)
-
-
 def from_fields(fields: dict[str, Any]) -> Lights:
-    """See families."""
+    """The definition that had these ``fields``."""
     return Lights(
         rows=tuple(integers(row) for row in fields["rows"]),
         presses=tuple(integers(press) for press in fields["presses"]),
@@ -157,13 +133,6 @@ def from_fields(fields: dict[str, Any]) -> Lights:
         goals=tuple(integers(goal) for goal in fields["goals"]),
         start=None if fields["start"] is None else integers(fields["start"]),
     )
-
-
-def parametric(name: str) -> Puzzle | None:
-    """See families."""
-    from farthest.families.lights.forms import plain_lights
-
-    return plain_lights(name)
 
 
 def parse_colours(text: str, rows: Rows, lamps: int, colours: int, place: str, *, wildcards: bool) -> Board:

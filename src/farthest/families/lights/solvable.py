@@ -42,7 +42,7 @@ class LightsBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> LightsBoards:
-    """See solvable_contract."""
+    """See Family."""
     return LightsBoards(lights(puzzle), targets)
 
 

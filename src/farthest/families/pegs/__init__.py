@@ -1,1 +1,52 @@
-"""The family ``pegs``."""
+"""The family ``pegs``: peg solitaire. A peg jumps over a neighbour into an empty hole; the other is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.pegs.definition import Pegs
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.solvable import Solvable
+    from farthest.puzzles.source import Source
+
+
+class PegsFamily(Family):
+    """See Family."""
+
+    metrics = ("jump", "chain")
+    default_origin = "from start"
+    example = "start, the rows of a board: o for a peg, . for an empty hole"
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Pegs:
+        """See Family."""
+        from farthest.families.pegs.reader import read_pegs
+
+        del metric  # all definitions can be played in all metrics
+        return read_pegs(table, source)
+
+    def from_fields(self, fields: dict[str, Any]) -> Pegs:
+        """See Family."""
+        from farthest.families.pegs.definition import from_fields
+
+        return from_fields(fields)
+
+    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+        """See Family."""
+        from farthest.families.pegs.solvable import solvable
+
+        return solvable(puzzle, targets)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.pegs.picture import picture
+
+        return picture(cast("Pegs", definition), board)
+
+
+FAMILY = PegsFamily()

@@ -22,12 +22,6 @@ from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
-
-METRICS = ("jump", "chain")
-DEFAULT_ORIGIN = "from start"
-EXAMPLE = "start, the rows of a board: o for a peg, . for an empty hole"
-FORMS: tuple[str, ...] = ()
 
 MAX_HOLES = 64
 """The kernel keeps a set of holes in one 64-bit mask."""
@@ -134,16 +128,8 @@ def pegs(puzzle: Puzzle) -> Pegs:
     return puzzle.definition
 
 
-def read(table: dict[str, Any], source: Source, metric: str) -> Pegs:
-    """See families."""
-    del metric
-    from farthest.families.pegs.reader import read_pegs
-
-    return read_pegs(table, source)
-
-
 def from_fields(fields: dict[str, Any]) -> Pegs:
-    """See families."""
+    """The definition that had these ``fields``."""
     return Pegs(
         integers([fields["holes"]])[0],
         tuple(_jump(jump) for jump in fields["jumps"]),
@@ -151,12 +137,6 @@ def from_fields(fields: dict[str, Any]) -> Pegs:
         tuple(integers(goal) for goal in fields["goals"]),
         None if fields["start"] is None else integers(fields["start"]),
     )
-
-
-def parametric(name: str) -> Puzzle | None:
-    """See families: no names."""
-    del name
-    return None
 
 
 def _jump(values: Any) -> Jump:

@@ -1,4 +1,4 @@
-"""Reads the table of the family ``pegs`` (families/pegs/definition.py): drawn boards, the jumps of a grid, or jumps by number."""
+"""The ``[pegs]`` table of a definition: drawn boards, the jumps of a grid, or jumps by number."""
 
 from __future__ import annotations
 

@@ -58,5 +58,5 @@ class PegsBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PegsBoards:
-    """See solvable_contract."""
+    """See Family."""
     return PegsBoards(puzzle, targets)

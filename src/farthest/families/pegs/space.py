@@ -1,7 +1,8 @@
 """The pegs family: a class of boards as bits of a key, jumped by the kernel line by line; else board by board.
 
 Bits are taken where a move is one jump, all origins have the same number of pegs and agree in the parities that jumps
-keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). All else is in families/pegs/scatter_space.py.
+keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). All else is in
+families/pegs/scatter_space.py.
 """
 
 from __future__ import annotations

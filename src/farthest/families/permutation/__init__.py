@@ -1,1 +1,72 @@
-"""The family ``permutation``."""
+"""The family ``permutation``: pieces on slots, and moves that permute the contents of the slots and turn them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.permutation.definition import Permutation
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.pattern_maker import PatternMaker
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.solvable import Solvable
+    from farthest.puzzles.source import Source
+
+
+class PermutationFamily(Family):
+    """See Family."""
+
+    metrics = ("generator", "power")
+    default_origin = "to goal"
+    example = 'goal = "1 2 3" and [permutation.generators]'
+    forms = ("pancake-N", "burnt-pancake-N", "topspin-N-K", "lrx-N")
+    files = (".tws", ".def", ".gap", ".g")
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Permutation:
+        """See Family."""
+        from farthest.families.permutation.reader import read_permutation
+
+        return read_permutation(table, source, metric)
+
+    def from_fields(self, fields: dict[str, Any]) -> Permutation:
+        """See Family."""
+        from farthest.families.permutation.definition import from_fields
+
+        return from_fields(fields)
+
+    def parametric(self, name: str) -> Puzzle | None:
+        """See Family."""
+        from farthest.families.permutation.forms import parametric_puzzle
+
+        return parametric_puzzle(name)
+
+    def read_file(self, data: bytes, place: str) -> Puzzle:
+        """See Family: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them."""
+        from farthest.families.permutation.foreign import parse_foreign
+
+        return parse_foreign(data, place)
+
+    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+        """See Family."""
+        from farthest.families.permutation.solvable import solvable
+
+        return solvable(puzzle, targets)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.permutation.picture import picture
+
+        return picture(cast("Permutation", definition), board)
+
+    def patterns(self) -> PatternMaker:
+        """See Family."""
+        from farthest.families.permutation.patterns import PermutationPatterns
+
+        return PermutationPatterns()
+
+
+FAMILY = PermutationFamily()

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.fields import PermutationFields
 
 
-def first_wrong(definition: Permutation, boards: NDArray[np.integer]) -> int | None:
+def first_wrong(definition: PermutationFields, boards: NDArray[np.integer]) -> int | None:
     """The first of the rows (boards, cells) that is not a board of the puzzle, or None."""
     labels = boards[:, : definition.slots]
     right = numpy.ones(len(boards), dtype=bool)
@@ -32,7 +32,7 @@ def first_wrong(definition: Permutation, boards: NDArray[np.integer]) -> int | N
     return int(wrong[0]) if wrong.size else None
 
 
-def texts(definition: Permutation, boards: NDArray[np.uint8]) -> list[str]:
+def texts(definition: PermutationFields, boards: NDArray[np.uint8]) -> list[str]:
     """The canonical texts of boards: uint8, shape (boards, cells)."""
     pieces = [
         [f"{token}+{turn}" if turn else token for turn in range(definition.moduli[orbit])]

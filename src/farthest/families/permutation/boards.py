@@ -18,7 +18,7 @@ from farthest.puzzles.definition import Board, board_place
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
-    from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.fields import PermutationFields
 
 _LISTED = 6
 _PIECE = re.compile(r"(.+?)(?:\+(\d{1,3}))?")
@@ -42,7 +42,7 @@ class Layout:
 
     __slots__ = ("labels", "modulus", "orbit", "row_marks", "rows", "single")
 
-    def __init__(self, definition: Permutation) -> None:
+    def __init__(self, definition: PermutationFields) -> None:
         self.orbit = [0] * definition.slots
         for number, orbit in enumerate(definition.orbits):
             for slot in orbit:
@@ -60,17 +60,17 @@ class Layout:
 
 
 @lru_cache(maxsize=16)
-def layout(definition: Permutation) -> Layout:
+def layout(definition: PermutationFields) -> Layout:
     """The tables of a puzzle; the last few are kept."""
     return Layout(definition)
 
 
-def format_board(definition: Permutation, board: Sequence[int]) -> str:
+def format_board(definition: PermutationFields, board: Sequence[int]) -> str:
     """The canonical one-line text."""
     return " / ".join(" ".join(row) for row in _written(definition, board))
 
 
-def draw_board(definition: Permutation, board: Sequence[int]) -> list[str]:
+def draw_board(definition: PermutationFields, board: Sequence[int]) -> list[str]:
     """A line for each set: its name, if any, and its pieces, columns aligned."""
     rows = _written(definition, board)
     names = [row.name for row in layout(definition).rows]
@@ -82,7 +82,7 @@ def draw_board(definition: Permutation, board: Sequence[int]) -> list[str]:
     ]
 
 
-def parse_board(definition: Permutation, text: str, name: str) -> Board:
+def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
     """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided at
     all; pieces are separated by spaces or commas, which pieces of one character do not need. Raises BoardError.
     """
@@ -126,7 +126,7 @@ def parse_board(definition: Permutation, text: str, name: str) -> Board:
     return (*labels, *turns) if definition.oriented else tuple(labels)
 
 
-def check_board(definition: Permutation, board: Sequence[int], name: str) -> Board:
+def check_board(definition: PermutationFields, board: Sequence[int], name: str) -> Board:
     """The board as a tuple of ints. Raises BoardError unless it is a board of the puzzle."""
     place = f"board{f' for {name}' if name else ''}"
     if not hasattr(board, "__len__"):
@@ -149,7 +149,7 @@ def check_board(definition: Permutation, board: Sequence[int], name: str) -> Boa
     return tuple(numbers)
 
 
-def board_problem(definition: Permutation, board: Sequence[int]) -> str | None:
+def board_problem(definition: PermutationFields, board: Sequence[int]) -> str | None:
     """Why the numbers, ``cells`` of them or not, are no board of the puzzle, or None when they are one."""
     if len(board) != definition.cells:
         return f"{counted(len(board), 'number')}, expected {definition.cells}"
@@ -174,7 +174,7 @@ def board_problem(definition: Permutation, board: Sequence[int]) -> str | None:
     return None
 
 
-def _written(definition: Permutation, board: Sequence[int]) -> list[list[str]]:
+def _written(definition: PermutationFields, board: Sequence[int]) -> list[list[str]]:
     turns = board[definition.slots :]
     pieces = [
         f"{definition.tokens[board[slot]]}+{turns[slot]}"
@@ -195,7 +195,7 @@ def _divided(row: list[str]) -> list[str]:
     return pieces
 
 
-def _check_pieces(definition: Permutation, labels: Sequence[int], place: str, mend: str) -> None:
+def _check_pieces(definition: PermutationFields, labels: Sequence[int], place: str, mend: str) -> None:
     held = Counter(labels)
     problems = [
         f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"

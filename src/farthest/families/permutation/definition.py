@@ -1,24 +1,23 @@
-"""The family ``permutation``: pieces on slots, and moves that permute the slots' contents and turn them.
-
-Slots are numbered from 0. A board is the label of each slot; where any piece can be turned, the orientations of all
-slots follow, 0 where there is none. Equal pieces have equal labels. docs/permutations.md has the conventions.
-"""
+"""The definition of a permutation puzzle: its fields, and its boards as text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import factorial, prod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation import boards
-from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
+from farthest.families.permutation.fields import (
+    PermutationFields,
+    labels_problem,
+    moves_problem,
+    slots_problem,
+)
+from farthest.families.permutation.moves import Move
 from farthest.json_fields import integers, text
-from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.puzzles.tokens import token_problem
+from farthest.puzzles.definition import Board
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -26,92 +25,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
-
-METRICS = ("generator", "power")
-DEFAULT_ORIGIN = "to goal"
-EXAMPLE = 'goal = "1 2 3" and [permutation.generators]'
-FORMS = ("pancake-N", "burnt-pancake-N", "topspin-N-K", "lrx-N")
-
-Value = TypeVar("Value")
-
-MAX_SLOTS = 64
-"""The kernel keeps a set of slots in one 64-bit mask."""
-
-MAX_MODULUS = 64
-"""Orientations of a piece."""
 
 
 @dataclass(frozen=True, slots=True)
-class Permutation(PuzzleDefinition):
-    """The slots, pieces, moves and goals of a permutation puzzle.
-
-    ``orbits``: the slots that exchange pieces, ascending; no two parts of an orbit are kept apart by the moves.
-    ``orbit_names``: of the set of pieces that an orbit is, or is part of: the slots of a set are consecutive.
-    ``moduli``: for each orbit the number of orientations of its pieces, 1: they are not turned.
-    ``tokens``, ``counts``, ``label_orbit``, ``ignore``: for each label, how it is written (once in an orbit), how many
-    slots hold it, the orbit of these, and whether its orientation does not matter: it is 0 in every board.
-    ``generators``: all moves of the puzzle's metric, inverses and powers among them.
-    ``goals``: boards; ``start``: a board or None.
-    Raises PuzzleError when these do not fit together.
-    """
-
-    slots: int
-    orbit_names: tuple[str, ...]
-    orbits: tuple[tuple[int, ...], ...]
-    moduli: tuple[int, ...]
-    tokens: tuple[str, ...]
-    counts: tuple[int, ...]
-    label_orbit: tuple[int, ...]
-    ignore: tuple[bool, ...]
-    generators: tuple[Move, ...]
-    goals: tuple[Board, ...]
-    start: Board | None = None
+class Permutation(PermutationFields):
+    """A permutation puzzle; see PermutationFields. Raises PuzzleError when the fields do not fit together."""
 
     def __post_init__(self) -> None:
-        problem = (
-            _slots_problem(self) or _labels_problem(self) or _moves_problem(self) or _boards_problem(self)
-        )
+        problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or _boards_problem(self)
         if problem:
             raise PuzzleError(f"permutation puzzle: {problem}")
-
-    @property
-    def oriented(self) -> bool:
-        """Whether boards tell orientations."""
-        return any(modulus > 1 for modulus in self.moduli)
-
-    @property
-    def cells(self) -> int:
-        """The number of slots, or twice that number with orientations."""
-        return 2 * self.slots if self.oriented else self.slots
-
-    @property
-    def slot_moduli(self) -> tuple[int, ...]:
-        """The number of orientations in each slot."""
-        return tuple(modulus for _, modulus in sorted(_by_slot(self.orbits, self.moduli)))
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether each move can be taken back by a move."""
-        return closed(self.generators, self.slot_moduli)
-
-    @property
-    def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
-        return self.goals, self.start
-
-    def arrangements(self) -> int:
-        """See PuzzleDefinition: for each orbit the arrangements of its pieces times those of their orientations."""
-        arranged = prod(factorial(len(orbit)) for orbit in self.orbits)
-        alike = prod(factorial(count) for count in self.counts)
-        turned = 1
-        for orbit, count, ignored in zip(self.label_orbit, self.counts, self.ignore, strict=True):
-            turned *= 1 if ignored else int(self.moduli[orbit] ** count)
-        return arranged // alike * turned
-
-    def size(self) -> str:
-        """See PuzzleDefinition."""
-        return counted(self.slots, "slot")
 
     def facts(self) -> list[tuple[str, str]]:
         """See PuzzleDefinition."""
@@ -164,15 +87,8 @@ def permutation(puzzle: Puzzle) -> Permutation:
     return puzzle.definition
 
 
-def read(table: dict[str, Any], source: Source, metric: str) -> Permutation:
-    """See families."""
-    from farthest.families.permutation.reader import read_permutation
-
-    return read_permutation(table, source, metric)
-
-
 def from_fields(fields: dict[str, Any]) -> Permutation:
-    """See families."""
+    """The definition that had these ``fields``."""
     return Permutation(
         slots=integers([fields["slots"]])[0],
         orbit_names=tuple(text(name) for name in fields["orbit_names"]),
@@ -191,27 +107,6 @@ def from_fields(fields: dict[str, Any]) -> Permutation:
     )
 
 
-def parametric(name: str) -> Puzzle | None:
-    """See families."""
-    from farthest.families.permutation.forms import parametric_puzzle
-
-    return parametric_puzzle(name)
-
-
-def name_problem(name: str) -> str | None:
-    """Why the text cannot be the name of a move, or None when it can."""
-    if not name or len(name) > 32:
-        return f"has {len(name)} characters; expected 1 to 32"
-    if not name.isprintable() or " " in name or "," in name:
-        return "holds a space, a comma or a character that cannot be seen"
-    return None
-
-
-def _by_slot(orbits: tuple[tuple[int, ...], ...], values: Iterable[Value]) -> list[tuple[int, Value]]:
-    """The value of each slot's orbit, in the order of the orbits."""
-    return [(slot, value) for orbit, value in zip(orbits, values, strict=True) for slot in orbit]
-
-
 def _told(definition: Permutation, row: boards.Row) -> str:
     held = Counter(definition.slot_moduli[slot] for slot in row.slots)
     kinds = [
@@ -224,74 +119,6 @@ def _truth(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(f"expected a truth value, got {value!r}")
     return value
-
-
-def _slots_problem(definition: Permutation) -> str | None:
-    if not 2 <= definition.slots <= MAX_SLOTS:
-        return f"{definition.slots} slots; expected 2 to {MAX_SLOTS}"
-    if sorted(slot for orbit in definition.orbits for slot in orbit) != list(range(definition.slots)):
-        return f"the orbits do not hold each slot from 0 to {definition.slots - 1} once"
-    if any(not orbit or list(orbit) != sorted(orbit) for orbit in definition.orbits):
-        return "an orbit is empty, or its slots are not ascending"
-    if len(definition.moduli) != len(definition.orbits) or len(definition.orbit_names) != len(
-        definition.orbits
-    ):
-        return "expected a name and a modulus for each orbit"
-    if any(not 1 <= modulus <= MAX_MODULUS for modulus in definition.moduli):
-        return f"an orbit's modulus is not 1 to {MAX_MODULUS}"
-    names = [name for _, name in sorted(_by_slot(definition.orbits, definition.orbit_names))]
-    if sum(a != b for a, b in pairwise(names)) + 1 != len(set(names)):
-        return "the slots of a set are not consecutive"
-    return None
-
-
-def _labels_problem(definition: Permutation) -> str | None:
-    labels = len(definition.tokens)
-    if not labels or {len(definition.counts), len(definition.label_orbit), len(definition.ignore)} != {
-        labels
-    }:
-        return "expected a count, an orbit and whether its orientation is ignored for each token"
-    if min(definition.counts) < 1 or any(
-        not 0 <= orbit < len(definition.orbits) for orbit in definition.label_orbit
-    ):
-        return "a label has no pieces, or an orbit that is not there"
-    held = Counter[int]()
-    for orbit, count in zip(definition.label_orbit, definition.counts, strict=True):
-        held[orbit] += count
-    if any(held[orbit] != len(slots) for orbit, slots in enumerate(definition.orbits)):
-        return "an orbit has more or fewer pieces than slots"
-    if len(set(zip(definition.label_orbit, definition.tokens, strict=True))) != labels:
-        return "two labels of an orbit have the same token"
-    for token in definition.tokens:
-        problem = token_problem(token) or ("holds +, which begins an orientation" if "+" in token else None)
-        if problem:
-            return f"token {token!r} {problem}"
-    return None
-
-
-def _moves_problem(definition: Permutation) -> str | None:
-    moves, moduli = definition.generators, definition.slot_moduli
-    if not 1 <= len(moves) <= MAX_MOVES:
-        return f"{counted(len(moves), 'move')}; expected 1 to {MAX_MOVES}"
-    if len({move.name for move in moves}) != len(moves) or len({move.effect for move in moves}) != len(moves):
-        return "two moves have the same name or the same effect"
-    orbit_of = [orbit for _, orbit in sorted(_by_slot(definition.orbits, range(len(definition.orbits))))]
-    for move in moves:
-        problem = name_problem(move.name)
-        if problem:
-            return f"the move {move.name!r} {problem}"
-        if (
-            sorted(move.to) != list(range(definition.slots))
-            or move.effect == identity(definition.slots).effect
-        ):
-            return f"the move {move.name} is not a permutation of the slots, or changes nothing"
-        if any(orbit_of[slot] != orbit_of[to] for slot, to in enumerate(move.to)):
-            return f"the move {move.name} joins two orbits"
-        if len(move.delta) != definition.slots or any(
-            not 0 <= turn < modulus for turn, modulus in zip(move.delta, moduli, strict=True)
-        ):
-            return f"the move {move.name} does not turn by 0 to the modulus less one in each slot"
-    return None
 
 
 def _boards_problem(definition: Permutation) -> str | None:

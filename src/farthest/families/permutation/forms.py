@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
-from farthest.families.permutation.definition import MAX_SLOTS
+from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.moves import Move, listed
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.wording import shown
 
-_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published_permutation.json")
+_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 _NAME = re.compile(r"(pancake|burnt-pancake|topspin|lrx)-([0-9]+)(?:-([0-9]+))?")
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import assemble, slot_moduli
-from farthest.families.permutation.definition import MAX_SLOTS, Permutation, name_problem
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_SLOTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, listed
 from farthest.families.permutation.stickers import pieces_of
 from farthest.wording import near_match, shown

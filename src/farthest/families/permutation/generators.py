@@ -8,7 +8,7 @@ from typing import Any
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, slot_moduli
 from farthest.families.permutation.cycles import NotationError, read_cycles, read_images
-from farthest.families.permutation.definition import name_problem
+from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed
 from farthest.puzzles.source import Source
 from farthest.wording import near_match, shown

@@ -3,9 +3,9 @@ moves takes to which.
 
 Every element permutes the slots of each orbit and turns the pieces there. An orbit is *free* where the group has all
 those that permute only this orbit, evenly, and whose turns there sum to 0. Where all orbits are, as in most puzzles,
-the parities of the permutations and the sums of the turns decide (families/permutation/turning_sums.py); two equal pieces are an odd
-permutation that does nothing, a piece whose orientation is ignored a turn that does nothing. Where some are not, the
-images of their slots are tried one after the other.
+the parities of the permutations and the sums of the turns decide (families/permutation/turning_sums.py);
+two equal pieces are an odd permutation that does nothing, a piece whose orientation is ignored a turn that does
+nothing. Where some are not, the images of their slots are tried one after the other.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ class PermutationBoards:
             ):
                 continue
             return (
-                f"orientations: no move changes the sum of those of the {names[orbit]} modulo {definition.moduli[orbit]}, "
-                f"which is {total} for all boards that can be reached"
+                f"orientations: no move changes the sum of those of the {names[orbit]} modulo "
+                f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached"
             )
         distinct = [
             orbit

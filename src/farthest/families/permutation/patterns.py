@@ -2,21 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import distinct
 from farthest.families.permutation.definition import Permutation
 from farthest.puzzles.definition import Board
+from farthest.puzzles.pattern_maker import others_token
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.definition import PuzzleDefinition
 
 
-def derived(
+class PermutationPatterns:
+    """See PatternMaker."""
+
+    def tokens(self, definition: PuzzleDefinition) -> tuple[str, ...]:
+        """See PatternMaker."""
+        return cast(Permutation, definition).tokens
+
+    def make(
+        self, definition: PuzzleDefinition, metric: str, labels: tuple[int, ...], place: str, *, plain: bool
+    ) -> tuple[Permutation, tuple[int, ...]]:
+        """See PatternMaker: all are plain."""
+        del metric, plain
+        own = cast(Permutation, definition)
+        return _derived(own, labels, others_token(own.tokens), place)
+
+    def boards(
+        self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """See PatternMaker."""
+        import numpy
+
+        own = cast(Permutation, pattern)
+        held = relabel[boards[:, : own.slots]]
+        if not own.oriented:
+            return held
+        counted = ~numpy.array(own.ignore)[held] & (numpy.array(own.slot_moduli) > 1)
+        turns = numpy.where(counted, boards[:, own.slots :], 0).astype(numpy.uint8)
+        return numpy.concatenate([held, turns], axis=1)
+
+
+def _derived(
     definition: Permutation, labels: tuple[int, ...], others: str, place: str
 ) -> tuple[Permutation, tuple[int, ...]]:
     """The body with the pieces ``others`` in place of those that are not in the pattern, and for each label of the
@@ -79,19 +110,3 @@ def derived(
         start=None if definition.start is None else changed(definition.start),
     )
     return made, tuple(relabel)
-
-
-def pattern_boards(
-    puzzle: Puzzle, relabel: NDArray[np.uint8], boards: NDArray[np.uint8], slots: int
-) -> NDArray[np.uint8]:
-    """Boards, uint8 (N, cells), of the puzzle as boards of its pattern."""
-    import numpy
-
-    definition = puzzle.definition
-    assert isinstance(definition, Permutation)
-    held = relabel[boards[:, :slots]]
-    if not definition.oriented:
-        return held
-    counted = ~numpy.array(definition.ignore)[held] & (numpy.array(definition.slot_moduli) > 1)
-    turns = numpy.where(counted, boards[:, slots:], 0).astype(numpy.uint8)
-    return numpy.concatenate([held, turns], axis=1)

@@ -29,7 +29,8 @@ from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
-from farthest.families.permutation.definition import MAX_MODULUS, MAX_SLOTS, Permutation, name_problem
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
 from farthest.families.permutation.foreign import SUFFIXES, read_foreign
 from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
 from farthest.puzzles.definition import Board

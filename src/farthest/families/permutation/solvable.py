@@ -64,5 +64,5 @@ class PermutationBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PermutationBoards:
-    """See solvable_contract."""
+    """See Family."""
     return PermutationBoards(puzzle, targets)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from farthest.families.permutation.assembly import PieceSet, parts
-from farthest.families.permutation.definition import MAX_MODULUS
+from farthest.families.permutation.fields import MAX_MODULUS
 from farthest.families.permutation.moves import Move
 
 

@@ -24,7 +24,8 @@ from dataclasses import dataclass
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
-from farthest.families.permutation.definition import MAX_MODULUS, MAX_SLOTS, Permutation, name_problem
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed, powers, product
 from farthest.wording import counted, near_match, shown
 

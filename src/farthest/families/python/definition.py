@@ -1,8 +1,5 @@
 """The family ``python``: a space written as a class in Python (docs/python-spaces.md).
 
-class   = "module:Name"     # installed, and allowed, wherever farthest and its workers run; never sent to them
-options = { n = 5 }         # optional: values of the class's fields
-
 A board is the bytes of the state's key, the highest first: 8 of a number of at most 64 bits.
 """
 
@@ -18,7 +15,6 @@ from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.json_fields import text as text_field
 from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.puzzles.goal_keys import check_keys
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -28,14 +24,7 @@ if TYPE_CHECKING:
     from farthest.families.python.puzzle_space import PuzzleSpace
     from farthest.families.python.user_class import UserClass
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
 
-METRICS = ("move",)
-DEFAULT_ORIGIN = "from start"
-EXAMPLE = 'class = "module:Name"'
-FORMS: tuple[str, ...] = ()
-
-_KEYS = ("class", "options")
 _HASH = re.compile("[0-9a-f]{32}")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
 _MAX_REFERENCE = 200
@@ -52,7 +41,7 @@ class Python(PuzzleDefinition):
     options: str
 
     def __post_init__(self) -> None:
-        if not _is_reference(self.reference):
+        if not is_reference(self.reference):
             raise PuzzleError(f"python puzzle: class {shown(self.reference)}, expected module:Name")
         try:
             from_text(self.options)
@@ -239,48 +228,13 @@ def puzzle_of(space: PuzzleSpace) -> Puzzle:
         definition = Python(reference, to_text(options_of(space)))
     except OptionError as error:
         raise PuzzleError(f"puzzle class {reference}: options: {error}") from None
-    return Puzzle(name, name, "", "python", METRICS[0], Origin("from", "start"), (), definition)
-
-
-def read(table: dict[str, Any], source: Source, metric: str) -> Python:
-    """See families: the class is made, where that is allowed, and asked for its initial states."""
-    del metric
-
-    def fail(key: str, problem: str) -> PuzzleError:
-        return source.error("python", key, problem)
-
-    check_keys(table, _KEYS, fail)
-    mend = 'write class = "module:Name"'
-    if "class" not in table:
-        raise fail("", f"no class; {mend}")
-    reference, options = table["class"], table.get("options", {})
-    if not isinstance(reference, str) or not _is_reference(reference):
-        raise fail(
-            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
-        )
-    if not isinstance(options, dict):
-        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
-    try:
-        given = Python(reference, to_text(options))
-        definition = Python(reference, to_text(options_of(given.user.instance)))
-        _ = definition.user.initial
-    except OptionError as error:
-        raise fail("options", str(error)) from None
-    except PuzzleError as error:
-        raise type(error)(str(fail("class", str(error)))) from None
-    return definition
+    return Puzzle(name, name, "", "python", "move", Origin("from", "start"), (), definition)
 
 
 def from_fields(fields: dict[str, Any]) -> Python:
-    """See families: the class is not looked for."""
+    """The definition that had these ``fields``; the class is not looked for."""
     return Python(text_field(fields["reference"]), text_field(fields["options"]))
 
 
-def parametric(name: str) -> Puzzle | None:
-    """See families: there is none."""
-    del name
-    return None
-
-
-def _is_reference(text: str) -> bool:
+def is_reference(text: str) -> bool:
     return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))

@@ -1,1 +1,69 @@
-"""The family ``sliding``."""
+"""The family ``sliding``: pieces on the cells of a grid or graph that move into blanks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.puzzles.family import Family
+
+if TYPE_CHECKING:
+    from farthest.families.sliding.definition import Sliding
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.pattern_maker import PatternMaker
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.solvable import Solvable
+    from farthest.puzzles.source import Source
+
+
+class SlidingFamily(Family):
+    """See Family."""
+
+    metrics = ("step", "slide")
+    default_origin = "to goal"
+    example = "goal = [...]"
+    forms = ("sliding-ROWSxCOLUMNS", "sliding-ROWSxCOLUMNS-slide")
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> Sliding:
+        """See Family."""
+        from farthest.families.sliding.reader import read_sliding
+
+        definition = read_sliding(table, source)
+        problem = definition.metric_problem(metric)
+        if problem:
+            raise source.error("", "metric", problem)
+        return definition
+
+    def from_fields(self, fields: dict[str, Any]) -> Sliding:
+        """See Family."""
+        from farthest.families.sliding.definition import from_fields
+
+        return from_fields(fields)
+
+    def parametric(self, name: str) -> Puzzle | None:
+        """See Family."""
+        from farthest.families.sliding.forms import plain_board
+
+        return plain_board(name)
+
+    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+        """See Family."""
+        from farthest.families.sliding.solvable import solvable
+
+        return solvable(puzzle, targets)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """See Family."""
+        from farthest.families.sliding.picture import picture
+
+        return picture(cast("Sliding", definition), board)
+
+    def patterns(self) -> PatternMaker:
+        """See Family."""
+        from farthest.families.sliding.patterns import SlidingPatterns
+
+        return SlidingPatterns()
+
+
+FAMILY = SlidingFamily()

@@ -10,11 +10,11 @@ import numpy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from farthest.families.sliding.definition import Sliding
+    from farthest.families.sliding.fields import SlidingFields
 
 
 @lru_cache(maxsize=16)
-def formatter(definition: Sliding) -> BoardFormatter:
+def formatter(definition: SlidingFields) -> BoardFormatter:
     """The formatter of a puzzle; the last few are kept."""
     return BoardFormatter(definition)
 
@@ -26,7 +26,7 @@ class BoardFormatter:
     Fields are filled up with zero bytes, which are taken out at the end: no token holds one.
     """
 
-    def __init__(self, definition: Sliding) -> None:
+    def __init__(self, definition: SlidingFields) -> None:
         single = all(len(token) == 1 for token in definition.tokens)
         gap, row_gap = ("", "/") if single else (" ", " / ")
         text = row_gap.join(

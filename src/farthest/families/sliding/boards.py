@@ -12,23 +12,15 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.families.sliding.notation import END_BYTE, ROW_BYTE, WALL_BYTE, WILDCARD_BYTE, notation
 from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.definition import WILDCARD, board_place
 from farthest.puzzles.grid import WALL
-from farthest.puzzles.notation import (
-    END_BYTE,
-    ROW_BYTE,
-    ROW_TOKEN,
-    WALL_BYTE,
-    WALL_TOKEN,
-    WILDCARD_BYTE,
-    WILDCARD_TOKEN,
-    notation,
-)
+from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
-    from farthest.families.sliding.definition import Sliding
+    from farthest.families.sliding.fields import SlidingFields
 
 _TO_SHAPE = bytes(byte if byte in (WALL_BYTE, ROW_BYTE) else 0 for byte in range(256))
 _MARKS = bytes([WALL_BYTE, ROW_BYTE])
@@ -36,7 +28,7 @@ _LISTED = 6
 
 
 def parse_board(
-    definition: Sliding, text: str, *, name: str = "", wildcards: bool = False
+    definition: SlidingFields, text: str, *, name: str = "", wildcards: bool = False
 ) -> tuple[int, ...]:
     """The label of each cell of a board written in any reasonable form.
 
@@ -49,7 +41,7 @@ def parse_board(
     return _parse(definition, text, board_place(text, definition, name), wildcards)
 
 
-def parse_boards(definition: Sliding, lines: Iterable[str], *, name: str = "") -> bytes:
+def parse_boards(definition: SlidingFields, lines: Iterable[str], *, name: str = "") -> bytes:
     """The labels of many boards, one board a line, one byte a cell, without separators; no line may be empty.
 
     Raises BoardError with the number of the first wrong line, from 1.
@@ -78,7 +70,7 @@ def parse_boards(definition: Sliding, lines: Iterable[str], *, name: str = "") -
     return bytes(boards)
 
 
-def check_board(definition: Sliding, labels: Sequence[int], *, name: str = "") -> tuple[int, ...]:
+def check_board(definition: SlidingFields, labels: Sequence[int], *, name: str = "") -> tuple[int, ...]:
     """The labels as a tuple of ints. Raises BoardError unless they are the puzzle's pieces, one a cell."""
     board = []
     place = f"board{f' for {name}' if name else ''}"
@@ -98,7 +90,7 @@ def check_board(definition: Sliding, labels: Sequence[int], *, name: str = "") -
     return tuple(board)
 
 
-def format_board(definition: Sliding, labels: Sequence[int]) -> str:
+def format_board(definition: SlidingFields, labels: Sequence[int]) -> str:
     """The canonical one-line text of a board: one label for each cell, ``WILDCARD`` allowed."""
     table = notation(definition)
     if table.single:
@@ -106,7 +98,7 @@ def format_board(definition: Sliding, labels: Sequence[int]) -> str:
     return f" {ROW_TOKEN} ".join(" ".join(row) for row in table.rows_of(labels))
 
 
-def draw_board(definition: Sliding, labels: Sequence[int]) -> list[str]:
+def draw_board(definition: SlidingFields, labels: Sequence[int]) -> list[str]:
     """The lines of a drawing for people, columns aligned; of a graph, the cells' numbers above the pieces."""
     rows = notation(definition).rows_of(labels)
     if not definition.rows:
@@ -123,7 +115,7 @@ def draw_board(definition: Sliding, labels: Sequence[int]) -> list[str]:
     return lines if definition.rows else [f"cell   {lines[0]}", f"piece  {lines[1]}"]
 
 
-def board_template(definition: Sliding) -> tuple[bytes, tuple[int, ...], str] | None:
+def board_template(definition: SlidingFields) -> tuple[bytes, tuple[int, ...], str] | None:
     """For fast writing of many boards: (template, position of each cell in it, 256-character decoding table).
 
     Write label bytes at the positions of a copy of the template; then ``codecs.charmap_decode(row,
@@ -150,7 +142,7 @@ def board_template(definition: Sliding) -> tuple[bytes, tuple[int, ...], str] | 
     return bytes(template), tuple(positions), "".join(decoding)
 
 
-def _parse(definition: Sliding, text: str, place: str, wildcards: bool) -> tuple[int, ...]:
+def _parse(definition: SlidingFields, text: str, place: str, wildcards: bool) -> tuple[int, ...]:
     table = notation(definition)
     rows, divided = split_rows(text, table.places, table.row_marks, single=table.single)
     mend = f"a board is written like {definition.example()!r}"
@@ -175,7 +167,7 @@ def _parse(definition: Sliding, text: str, place: str, wildcards: bool) -> tuple
     return tuple(labels)
 
 
-def _check_pieces(definition: Sliding, labels: Sequence[int], place: str) -> None:
+def _check_pieces(definition: SlidingFields, labels: Sequence[int], place: str) -> None:
     held = Counter(labels)
     wild = held.pop(WILDCARD, 0)
     wrong, missing = [], []
@@ -196,7 +188,7 @@ def _check_pieces(definition: Sliding, labels: Sequence[int], place: str) -> Non
         )
 
 
-def _holding(definition: Sliding) -> str:
+def _holding(definition: SlidingFields) -> str:
     tokens = " ".join(
         token for token, count in zip(definition.tokens, definition.counts, strict=True) for _ in range(count)
     )

@@ -1,8 +1,8 @@
 """Classes of the boards of a sliding puzzle that moves join, where each move can be taken back.
 
 On a ring or a line the order of the pieces never changes. On other graphs with one blank Wilson's theorem decides,
-block by block (families/sliding/wilson.py); with several blanks, where no single cell cuts the graph in two, all boards are one
-class.
+block by block (families/sliding/wilson.py); with several blanks, where no single cell cuts the graph in two, all boards
+are one class.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ import os
 import re
 
 from farthest.errors import PuzzleError
-from farthest.families.sliding.definition import MAX_CELLS, Sliding
-from farthest.puzzles.grid import grid_edges, number_cells
+from farthest.families.sliding.definition import Sliding
+from farthest.puzzles.grid import MAX_CELLS, grid_edges, number_cells
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.wording import shown
 
-_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published_sliding.json")
+_PUBLISHED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.json")
 _NAME = re.compile(r"sliding-([0-9]+)x([0-9]+)(?:-(step|slide))?")
 
 

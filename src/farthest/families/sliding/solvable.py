@@ -2,8 +2,8 @@
 
 Where every passage is both ways, or one-way passages can be gone round (each cell can be reached from each other), each
 move can be taken back, and boards fall into classes that moves join (families/sliding/classes.py); where several blanks
-and single cells that cut the graph make these hard to tell, walks of the blanks are tried (families/sliding/blank_walks.py). What
-is left is not decided here.
+and single cells that cut the graph make these hard to tell, walks of the blanks are tried
+(families/sliding/blank_walks.py). What is left is not decided here.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class WalkedBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SlidingBoards | WalkedBoards:
-    """See solvable_contract. UndecidedError for additive patterns, where moves cannot be taken back, or places of
+    """See Family. UndecidedError for additive patterns, where moves cannot be taken back, or places of
     blanks or targets are too many."""
     definition = sliding(puzzle)
     if definition.blanks or (

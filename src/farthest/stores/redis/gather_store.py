@@ -40,8 +40,8 @@ class BlockStepInput(BitmapStepInput):
 
 
 class RedisStore(RunSteps[BlockStepInput]):
-    """``StepStore`` of one run: opens and commits whole blocks. The coordinator's store (stores/redis/gather_run.py) begins
-    layers and reads results.
+    """``StepStore`` of one run: opens and commits whole blocks. The coordinator's store
+    (stores/redis/gather_run.py) begins layers and reads results.
     """
 
     def __init__(

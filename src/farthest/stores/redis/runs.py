@@ -9,10 +9,10 @@ on the main node but for the blobs:
                             shard, and the parts of its outbox
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
     b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a run
-    o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, shard by shard
+    o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
     v:{block}:{nonce}           all found states of a block, or some of them
                             these three are blobs, on the block's node; never changed once they are named
-    todo:{depth}            set: the blocks of the layer under way that were sent and not begun (worker/enumeration/choice.py)
+    todo:{depth}            set: the blocks of the layer under way, sent and not begun (worker/enumeration/choice.py)
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
 
@@ -29,12 +29,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from farthest import __version__
 from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageError, VersionError
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.untrusted_json import read_json_object
+from farthest.version import __version__
 from farthest.wording import shown
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The scatter store whose blobs are in Redis, for steps in any number of processes; stores/redis/runs.py lists its keys.
+"""The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/runs.py.
 
 A block is one shard. Its fresh states at a depth are a run, and what they lead to is its *outbox* of that depth: a blob
 with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are for its
@@ -99,8 +99,8 @@ class ScatterStepInput:
 
 
 class ScatterStore(RunSteps[ScatterStepInput]):
-    """``StepStore`` of one run: opens and commits shards. The coordinator's store (stores/redis/scatter_run.py) begins layers
-    and reads results."""
+    """``StepStore`` of one run: opens and commits shards. The coordinator's store
+    (stores/redis/scatter_run.py) begins layers and reads results."""
 
     def __init__(
         self,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.blocks.definition import COLUMNS, ROWS, Blocks, blocks
+from farthest.families.blocks.definition import Blocks, blocks
+from farthest.families.blocks.fields import COLUMNS, ROWS
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes

@@ -24,13 +24,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farthest import __version__
 from farthest.errors import LateStepError, LostStateError, VersionError
 from farthest.json_fields import items
 from farthest.search.serialized import node_fields, node_of, piece_fields, piece_of
 from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.stores.redis.reports import Report
 from farthest.stores.redis.runs import PROTOCOL, drop, other_version, prefix, touch
+from farthest.version import __version__
 
 if TYPE_CHECKING:
     from farthest.search.contract import Node, Piece

@@ -1,0 +1,80 @@
+"""What a family offers beside its definitions and its space; most of it is optional."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from farthest.puzzles.families import FAMILIES, rules
+from farthest.puzzles.picture import text_picture
+from farthest.puzzles.solvable import Solvable, undecided
+
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.pattern_maker import PatternMaker
+    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.source import Source
+
+
+class Family(ABC):
+    """A family: ``FAMILY`` of the package ``farthest.families.NAME``. See Rules for what is not said here."""
+
+    metrics: ClassVar[tuple[str, ...]]
+    default_origin: ClassVar[str]
+    example: ClassVar[str]
+    forms: ClassVar[tuple[str, ...]] = ()
+    """How its parametric names are written, for messages."""
+    files: ClassVar[tuple[str, ...]] = ()
+    """The endings of files of other programs that hold its puzzles."""
+
+    @abstractmethod
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
+        """See Rules."""
+
+    @abstractmethod
+    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
+        """See Rules."""
+
+    def parametric(self, name: str) -> Puzzle | None:
+        """The puzzle of a parametric name; None: it is not one. Raises PuzzleError for a size that cannot be."""
+        del name
+        return None
+
+    def read_file(self, data: bytes, place: str) -> Puzzle:
+        """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
+        raise NotImplementedError("the family has no files of other programs")
+
+    def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
+        """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
+        del targets
+        raise undecided(puzzle)
+
+    def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
+        """The picture of a board; ``WILDCARD`` is allowed."""
+        return text_picture(definition.draw_board(board), definition.palette())
+
+    def patterns(self) -> PatternMaker | None:
+        """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""
+        return None
+
+
+def family(name: str) -> Family:
+    """One of ``FAMILIES``."""
+    return cast(Family, rules(name))
+
+
+def families() -> Iterator[Family]:
+    """All of them."""
+    return map(family, FAMILIES)
+
+
+def file_endings() -> tuple[str, ...]:
+    """The endings of files of other programs that can be read."""
+    return tuple(ending for each in families() for ending in each.files)
+
+
+def board_picture(puzzle: Puzzle, board: Sequence[int]) -> Picture:
+    """The picture of a board of the puzzle; ``WILDCARD`` is allowed."""
+    return family(puzzle.family).picture(puzzle.definition, board)

@@ -1,0 +1,221 @@
+"""A stored distance map as all questions need it: what it is, the distances of codes and boards, its chunks."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy
+
+from farthest.errors import JobError, UnreachableError
+from farthest.families.python.allowed import named_in
+from farthest.families.python.definition import Python
+from farthest.models.jobs import Jobs
+from farthest.models.stored_job import origin_of, puzzle_of, space_of
+from farthest.queries.board_text import label_rows
+from farthest.queries.lookup import MapReader
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from numpy.typing import NDArray
+
+    from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
+    from farthest.puzzles.puzzle import Origin, Puzzle
+    from farthest.queries.chunk_cache import Chunk
+    from farthest.spaces.contract import Codes, Space
+
+CACHE_BYTES = 256 * 2**20
+
+
+class StoredMap:
+    """The distances of all states of one finished job, read from the database chunk by chunk as they are
+    asked for.
+
+    A board is given as text in any form that its family reads, or as labels by
+    cell. Distances are numbers of moves to the origin, or from it where the job's origin says so. ``close``,
+    or leaving a ``with`` block, closes the database.
+    """
+
+    def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
+        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept."""
+        self.database = database
+        self.record = record
+        self._cache_bytes = cache_bytes
+
+    # --- what the map is ---------------------------------------------------------------------------------
+
+    @property
+    def job(self) -> int:
+        """The job's number in its database."""
+        return self.record.id
+
+    @cached_property
+    def puzzle(self) -> Puzzle:
+        """The definition, as it was when it was enumerated."""
+        return puzzle_of(self.record)
+
+    @cached_property
+    def space(self) -> Space:
+        """The puzzle compiled: boards to keys and back, moves. Raises ForbiddenCodeError where a class may not run."""
+        with self._named:
+            return space_of(self.record, self.puzzle)
+
+    @cached_property
+    def origin(self) -> Origin:
+        """The states at distance 0, and whether distances are to them or from them."""
+        return origin_of(self.record)
+
+    @property
+    def states(self) -> int:
+        """How many states have a distance."""
+        return self.record.states or 0
+
+    @property
+    def eccentricity(self) -> int | None:
+        """The largest distance; None where a depth limit ended the enumeration."""
+        return self.record.eccentricity
+
+    @property
+    def depth(self) -> int:
+        """The depth of the last layer of the map."""
+        return len(self.layers) - 1
+
+    @cached_property
+    def layers(self) -> tuple[int, ...]:
+        """The number of states at each distance, from 0."""
+        return tuple(layer.states for layer in Jobs(self.database).layers(self.record.id))
+
+    @cached_property
+    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+        """The type of the stored distances; its largest value stands for none."""
+        return self._reader.chunk_of(0).distances.dtype
+
+    @property
+    def complete(self) -> bool:
+        """False where a depth limit left states without their distance."""
+        return self.record.complete
+
+    @property
+    def digest(self) -> str:
+        """The result's digest: equal for equal maps, however they were computed."""
+        return self.record.digest or ""
+
+    @property
+    def seconds(self) -> float:
+        """How long the enumeration took."""
+        return self.record.seconds or 0.0
+
+    def close(self) -> None:
+        """Close the database; what was not read yet cannot be asked any more."""
+        self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        name = self.record.name
+        return f"<{type(self).__name__} of job {self.job}: {name}, {self.states} states, depth {self.depth}>"
+
+    # --- distances ---------------------------------------------------------------------------------------
+
+    def distance(self, board: str | Sequence[int]) -> int:
+        """The distance of one board. Raises BoardError where it is malformed, UnreachableError where it has
+        none."""
+        return self._distance(self.labels(board))
+
+    def distances(self, boards: Iterable[str] | NDArray[numpy.integer]) -> NDArray[numpy.int32]:
+        """The distances of many boards, int32, -1 where a board has none.
+
+        ``boards``: texts, or an integer array of shape (boards, cells) holding labels. Raises BoardError
+        where one is malformed, with its number from 1.
+        """
+        with self._named:
+            labels = label_rows(self.puzzle, boards)
+        if not len(labels):
+            return numpy.empty(0, dtype=numpy.int32)
+        return self.lookup(self.space.encode(labels))
+
+    def lookup(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, int32, -1 where there is none; they may hold what the space has for none."""
+        return self._reader.distances(codes)
+
+    def array(self) -> NDArray[numpy.uint8] | NDArray[numpy.uint16]:
+        """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is
+        none. Of a sparse map those of all states, in the order of their codes.
+
+        A byte or two a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and back.
+        """
+        whole = numpy.empty(self._length, dtype=self.unit)
+        for chunk in self.chunks():
+            whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
+        return whole
+
+    def codes(self) -> Codes:
+        """The code of each distance of `array`: of a dense map its key."""
+        if self.space.keys is not None:
+            return numpy.arange(self._length, dtype=numpy.uint64)
+        return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
+
+    def check_depth(self, depth: int) -> None:
+        """Raises JobError unless the map has a layer of this depth."""
+        if not 0 <= depth <= self.depth:
+            raise JobError(
+                f"job {self.job} ({self.record.name}) has no layer {depth}; its layers are 0 to {self.depth}"
+            )
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All chunks in key order, decoded one by one."""
+        return self._reader.chunks()
+
+    # --- inside ------------------------------------------------------------------------------------------
+
+    def labels(self, board: str | Sequence[int]) -> tuple[int, ...]:
+        """The label of each cell of a board. Raises BoardError where it is malformed."""
+        with self._named:
+            if isinstance(board, str):
+                return self.puzzle.definition.parse_board(board, name=self.puzzle.name)
+            return self.puzzle.definition.check_board(board, name=self.puzzle.name)
+
+    def text(self, board: str | Sequence[int]) -> str:
+        """The canonical text of a board. Raises BoardError where it is malformed."""
+        return self.puzzle.definition.format_board(self.labels(board))
+
+    def why_no_distance(self, labels: Sequence[int]) -> tuple[str, str]:
+        """What a well-formed board without a distance has instead, "unreachable" or such as ">12", and why."""
+        reason = self.space.why_unreachable(labels)
+        if reason is None and not self.complete:
+            return (
+                f">{self.depth}",
+                f"it is more than {self.depth} moves away, where the map ends (--max-depth)",
+            )
+        way = "from it to" if self.origin.direction == "to" else "to it from"
+        return "unreachable", reason or f"no moves lead {way} the origin"
+
+    def _distance(self, labels: tuple[int, ...]) -> int:
+        distance = int(self.lookup(self.space.encode(numpy.array([labels], dtype=numpy.uint8)))[0])
+        if distance < 0:
+            word, reason = self.why_no_distance(labels)
+            raise UnreachableError(f"board {self.text(labels)}: distance {word}: {reason}")
+        return distance
+
+    @property
+    def _named(self) -> AbstractContextManager[None]:
+        return named_in(f"job {self.job} in {self.database.place}")
+
+    @cached_property
+    def _reader(self) -> MapReader:
+        definition, layout = self.puzzle.definition, self.record.layout
+        # Of a user's class the stored layout tells it, so that the bytes can be verified where the class may not run.
+        sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
+        return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+
+    @property
+    def _length(self) -> int:
+        """How many distances are stored: of all keys, or of a sparse map of all states."""
+        return self.record.keys or 0
