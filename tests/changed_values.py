@@ -27,7 +27,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "sparse": ("enumerate", "hoppers-first-jump"),
     "pattern": ("enumerate", "8-puzzle@1-2"),
     "histogram": ("enumerate", "3-puzzle", "--histogram-only"),
-    "search": ("solve", "3-puzzle", "21/30", "--all"),
+    "search": ("solve", "3-puzzle", "21/30", "--all", "--store"),
 }
 """Small jobs of each kind: what is changed does not depend on the number of states."""
 

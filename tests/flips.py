@@ -26,8 +26,8 @@ KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "sparse": (("enumerate", "hoppers"),),
     "pattern": (("enumerate", "8-puzzle@1-2"),),
     "search": (
-        ("solve", "8-puzzle", "867254301", "--all"),
-        ("solve", "3-puzzle", "21/30", "--algorithm", "bfs"),
+        ("solve", "8-puzzle", "867254301", "--all", "--store"),
+        ("solve", "3-puzzle", "21/30", "--algorithm", "bfs", "--store"),
     ),
     "histogram": (("enumerate", "8-puzzle", "--histogram-only"),),
 }

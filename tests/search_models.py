@@ -16,7 +16,8 @@ from farthest.search.expansion import forward_space
 from farthest.search.problem import Problem
 
 if TYPE_CHECKING:
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.puzzles.definition import MoveName
+    from farthest.spaces.contract import Boards
 
 
 @dataclass

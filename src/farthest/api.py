@@ -118,38 +118,31 @@ def solve(
     threads: int | None = None,
     workers: Literal["threads", "celery"] = "threads",
     database: str | None = None,
-    store: bool = False,
+    store: bool | None = None,
     reporter: SearchReporter | None = None,
 ) -> SearchOutcome:
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
     ``board``: text or the label of each cell; None: the puzzle's start. ``to``: ``goal``, ``start`` or a board.
     ``heuristic``: None: the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``:
-    None: one a processor; ``workers``: who searches. ``store``: keep the search as a job in ``database``, and go on
-    with one that was broken off; pattern databases are read from there in any case (named as for `open_map`). The
-    outcome's ``length`` is None where the search itself has proven that there is no solution. Raises PuzzleError,
-    BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError, JobError (a pattern
-    database that was not enumerated), ResourceError or StorageError.
+    None: one a processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
+    `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it is
+    not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there in any
+    case. The outcome's ``length`` is None where the search itself has proven that there is no solution. Raises
+    PuzzleError, BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError, JobError (a
+    pattern database that was not enumerated), ResourceError or StorageError.
     """
-    from contextlib import ExitStack
-
     from farthest.coordinator.search.settings import SearchSettings
-    from farthest.coordinator.search.solve import solve_problem
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics.registry import default_heuristic
-    from farthest.models.database import open_database
-    from farthest.queries.pattern_maps import PatternMaps
-    from farthest.search.problem import Problem, start_or
+    from farthest.search.problem import start_or
 
     loaded = _puzzle(puzzle)
     chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
-    problem = Problem(loaded, start_or(loaded, board), to, chosen)
     settings = SearchSettings(algorithm, all_solutions, limit, workers, threads)
-    with ExitStack() as stack:
-        opened = None
-        if store or "@" in problem.heuristic:
-            opened = stack.enter_context(open_database(database, create=store))
-        maps = None if opened is None else PatternMaps(opened)
-        return solve_problem(problem, settings, maps, opened if store else None, reporter)
+    with SearchStorage(database, store=store) as storage:
+        return Solver(loaded, to, chosen, settings, storage, reporter).solve(start_or(loaded, board))
 
 
 def random_boards(

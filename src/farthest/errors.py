@@ -34,6 +34,14 @@ class StorageError(FarthestError):
     """The database cannot be opened, read or written, or what it holds is damaged."""
 
 
+class MissingDatabaseError(StorageError):
+    """There is no database at the ``place``, and none is to be made; it could be."""
+
+    def __init__(self, message: str, place: str = "") -> None:
+        super().__init__(message)
+        self.place = place
+
+
 class UnavailableError(StorageError):
     """A server (Redis, the database) cannot be reached now; the same may succeed later."""
 

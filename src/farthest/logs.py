@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
 import sys
 import textwrap
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from copy import copy
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
 from farthest.errors import SettingError
 from farthest.passwords import passwords_in
-from farthest.safe_text import safe
+from farthest.safe_text import safe, tell_at_once
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -84,5 +82,4 @@ def start_log() -> None:
 def say(message: str) -> None:
     """Logs from a signal handler: what it has interrupted may hold the locks of logging."""
     moment = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    with suppress(OSError):
-        os.write(2, f"{moment} INFO {message}\n".encode())
+    tell_at_once(f"{moment} INFO {message}")

@@ -6,6 +6,7 @@ All that goes to a terminal passes ``SafeStream``, all that is logged ``safe``: 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -75,6 +76,16 @@ class MessageStream(SafeStream):
         """As streams do."""
         with suppress(OSError):
             self.stream.flush()
+
+
+def tell_at_once(line: str) -> None:
+    """Writes a line to standard error from a signal handler. That may have interrupted a write to the stream, or to a
+    log, whose buffers and locks cannot be taken twice: the line goes past them. Where it cannot be written it is lost.
+    """
+    if sys.__stderr__ is None:  # closed from the beginning: its number may be that of any file
+        return
+    with suppress(OSError):
+        os.write(2, f"{line}\n".encode())
 
 
 def raw(stream: TextIO) -> TextIO:

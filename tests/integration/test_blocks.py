@@ -10,7 +10,7 @@ import farthest
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
 from farthest.spaces import compile_space
-from integration.conftest import Run
+from integration.conftest import Run, RunJson
 
 WIDE = """
 name   = "wide"
@@ -78,3 +78,77 @@ def test_a_limit_of_depth_gives_the_same_layers(folder: Path) -> None:
     with farthest.enumerate(puzzle, max_depth=20) as part:
         assert part.layers[:4] == (1, 4, 10, 13)
         assert part.verify().ok
+
+
+def cells_of(text: str) -> dict[str, set[tuple[int, int]]]:
+    """Of each sign the places where it stands."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for row, line in enumerate(text.split("/")):
+        for column, sign in enumerate(line):
+            found.setdefault(sign, set()).add((row, column))
+    return found
+
+
+def shape_of(cells: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    top, left = min(row for row, _ in cells), min(column for _, column in cells)
+    return {(row - top, column - left) for row, column in cells}
+
+
+def moved_names(boards: list[str], moves: list[str], alike: str) -> None:
+    """Each move moves what it names and nothing else, and no piece changes its shape; ``alike``: written alike."""
+    for before, after, move in zip(boards, boards[1:], moves, strict=False):
+        old, new = cells_of(before), cells_of(after)
+        assert {sign for sign in old if sign not in EMPTY and old[sign] != new[sign]} == {move.split()[0]}
+        for sign in set(old) - set(EMPTY) - set(alike):
+            assert shape_of(old[sign]) == shape_of(new[sign])
+
+
+EMPTY = "0."
+
+
+def test_letters_move_as_pieces_in_all_that_shows_a_path(run: Run, run_json: RunJson, tmp_path: Path) -> None:
+    farthest.enumerate("pennant").close()
+    (goal,) = run_json("states", "1", "--farthest", "--limit", "1")["boards"]
+    one = run_json("path", "1", goal)["paths"][0]
+    moved_names(one["boards"], one["moves"], "")
+    for path in run_json("path", "1", goal, "--all", "--limit", "5")["paths"]:
+        moved_names(path["boards"], path["moves"], "")
+        assert sorted(cells_of(path["boards"][-1])) == sorted(cells_of(path["boards"][0]))
+    text = run("path", "1", goal).stdout
+    drawn = "\n".join(line for line in text.splitlines() if ":" not in line)
+    assert text.split("moves: ")[1].rstrip().split(", ") == one["moves"]
+    assert all(sign in drawn for sign in one["boards"][-1].replace("/", ""))
+    with farthest.open_map("pennant") as opened:
+        assert opened.path(goal) == one["boards"]
+    assert ", ".join(one["moves"]) in run("path", "1", goal, "--all", "--limit", "1").stdout
+    run("path", "1", goal, "--svg", str(tmp_path / "path.svg"))
+    assert f"{', '.join(one['moves'])}</title>" in (tmp_path / "path.svg").read_text()
+
+
+def test_letters_move_as_pieces_in_solutions_of_klotski(run: Run, run_json: RunJson) -> None:
+    """81 moves: 2 3 4 5 are alike, and so are the four of 7, which have one name."""
+    found = run_json("solve", "hakoiri-musume-move", "--store")
+    assert found["length"] == 81
+    drawn = run("solve", "hakoiri-musume-move").stdout
+    assert drawn.split("moves: ")[1].split("\n")[0].split(", ") == found["moves"]
+    boards = drawn_boards(drawn)
+    assert len(boards) == 82
+    moved_names(boards, found["moves"], "7")
+    assert run_json("show", "1")["paths"] == found["paths"]
+    assert "proved" in run("verify", "1").stdout
+
+
+def drawn_boards(text: str) -> list[str]:
+    """The boards that are drawn side by side, in blocks of a title and five rows."""
+    boards = []
+    for block in text.split("\n\n")[1:]:
+        lines = block.split("\n")
+        if len(lines) == 6:
+            for column in range(0, len(lines[1]) + 1, WIDTH):
+                rows = ["".join(line[column : column + WIDTH].split()) for line in lines[1:]]
+                boards += ["/".join(rows)] if rows[0] else []
+    return boards
+
+
+WIDTH = 22
+"""Of a drawing with its longest title, ``7 at 4,3 up right``, and the gap."""

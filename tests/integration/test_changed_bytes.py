@@ -50,7 +50,7 @@ def test_changed_bytes_are_told_or_not_read(tmp_path: Path) -> None:
 def test_values_that_mean_the_same_but_were_not_written_are_told(
     tmp_path: Path, job: int, statement: str
 ) -> None:
-    for words in (("enumerate", "3-puzzle"), ("solve", "3-puzzle", "21/30")):
+    for words in (("enumerate", "3-puzzle"), ("solve", "3-puzzle", "21/30", "--store")):
         assert ask(words, tmp_path / "maps.db")[0][0] == 0
     verify = ("verify", str(job), "--json")
     assert ask(verify, tmp_path / "maps.db")[0][0] == 0

@@ -1,5 +1,6 @@
 """`farthest distance`, `path` and `states`."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def test_many_boards_in_batches(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert run("distance", "1", "-", stdin=boards).stdout == "7\n" * boards.count("\n")
     result = run("distance", "1", "-", stdin=f"{boards}oops\n", status=2)
     assert f"line {boards.count(chr(10)) + 1}: board 'oops'" in result.stderr
-    assert result.stdout == "7\n" * (boards.count("\n") // 3 * 3)  # the batches before
+    assert result.stdout == "7\n" * boards.count("\n")
 
 
 def test_bytes_that_are_no_text(run: Run) -> None:
@@ -158,3 +159,15 @@ def test_a_name_that_leads_to_an_unusual_map_is_noted(run: Run) -> None:
     assert said.stderr.startswith("Note: the newest map of 3-puzzle is job ")
     assert said.stderr.endswith(": from start, to depth 3 only.\n")
     assert run("distance", said.stderr.split("job ")[1].split(":")[0], "0 3 / 1 2").stderr == ""
+
+
+def test_what_is_before_a_bad_line_is_answered(run: Run) -> None:
+    text = f"{HARDEST}\n\n123456780\n12345678\n123456780\n"
+    result = run("distance", "1", "-", stdin=text, status=2)
+    assert result.stdout == "31\n0\n"
+    assert result.stderr.startswith("Error: line 4: board '12345678' for 8-puzzle")
+    result = run("distance", "1", "-", "--json", stdin=text, status=2)
+    assert [answer["distance"] for answer in json.loads(result.stdout)["distances"]] == [31, 0]
+    result = run("distance", "1", "-", stdin=f"{HARDEST}\n{'1' * 70_000}\n", status=2)
+    assert result.stdout == "31\n"
+    assert "line 2: 65536 characters or more" in result.stderr

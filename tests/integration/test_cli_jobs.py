@@ -123,3 +123,42 @@ def test_a_line_break_in_a_name_does_not_break_the_message(run: Run) -> None:
     error = run("show", "1", "--database", "a\nb.db", status=2).stderr
     assert error.startswith("Error: a\\nb.db: there is no such database; ")
     assert error.count("\n") == 1
+
+
+def test_several_jobs_and_ranges_are_deleted(place: str, run: Run, run_json: RunJson) -> None:
+    for _ in range(7):
+        run("enumerate", "3-puzzle", "--max-depth", "1")
+    assert run("delete", "60-70").stdout == "0 jobs deleted: 0 bytes.\n"
+    said = run("delete", "1", "3-4", "4-3", status=2)
+    assert (said.stdout, "expected 3-4" in said.stderr) == ("", True)
+    said = run("delete", "1", "99", "3-4", status=2)
+    assert (said.stdout, "there is no job 99" in said.stderr) == ("", True)
+    assert "nothing was deleted" in said.stderr
+    said = run("delete", "1", "3-4", "4", f"5-{'9' * 30}x", status=2)
+    assert said.stdout == ""
+    lines = run("delete", "1", "3-4", "4", "30-40").stdout.splitlines()
+    assert [line.split(" (")[0] for line in lines[:3]] == [f"Deleted job {job}" for job in (1, 3, 4)]
+    assert lines[3].startswith("3 jobs deleted: ")
+    assert [job["job"] for job in run_json("jobs")["jobs"]] == [2, 5, 6, 7]
+    document = run_json("delete", f"6-{'9' * 30}", "3-puzzle")
+    assert [gone["job"] for gone in document["deleted"]] == [6, 7]
+    assert document["bytes"] == sum(gone["bytes"] for gone in document["deleted"]) > 0
+    assert "job" not in document
+
+
+def test_of_a_range_all_but_running_jobs_are_deleted(place: str, run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    puzzle = catalogue.load("3-puzzle")
+    with open_database(create=False) as database:
+        Jobs(database).add(puzzle.to_json(), puzzle.digest, puzzle.name, {"x": 1}, {}, owner_token())
+    run("enumerate", "3-puzzle", "--max-depth", "1")
+    said = run("delete", "1-3", status=2)
+    assert [line.split(" (")[0] for line in said.stdout.splitlines()[:2]] == [
+        "Deleted job 1",
+        "Deleted job 3",
+    ]
+    assert "2 jobs deleted" in said.stdout
+    assert "job 2 is being run" in said.stderr
+    assert [job["job"] for job in run_json("jobs")["jobs"]] == [2]
+    result = run("delete", "2", "--json", status=2)
+    assert '"deleted": []' in result.stdout

@@ -180,7 +180,7 @@ def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process:
     result = process("enumerate", "./small.toml")
     assert result.returncode == 0
     assert result.stderr == (
-        "Warning: small: states known from 'hearsay': 7, found: 3; check the puzzle's file, or its source\n"
+        "Warning: small: states known from 'hearsay': 7, found: 3; check the puzzle's file, or its source.\n"
     )
 
 

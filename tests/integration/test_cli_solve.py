@@ -14,7 +14,7 @@ EASY = "867254310"
 """A board of the 8-puzzle, 30 moves from the goal."""
 
 FIELDS = {
-    "job": int,
+    "job": type(None),
     "puzzle": str,
     "board": str,
     "target": str,
@@ -31,7 +31,7 @@ FIELDS = {
     "seconds": float,
     "digest": str,
     "resumed": type(None),
-    "database": str,
+    "database": type(None),
 }
 
 
@@ -73,7 +73,7 @@ def test_every_way_finds_a_shortest_solution(run_json: RunJson, options: list[st
 
 
 def test_the_start_is_solved_where_no_board_is_named(run: Run) -> None:
-    result = run("solve", "eight-kinds", "--progress")
+    result = run("solve", "eight-kinds", "--progress", "--store")
     assert "30 moves, an optimal solution" in result.stdout
     assert "moves: " in result.stdout
     assert "job 1 in farthest.db" in result.stdout
@@ -101,7 +101,7 @@ def test_all_are_listed(run: Run) -> None:
 def test_all_are_counted_and_none_is_listed(
     run: Run, run_json: RunJson, puzzle: str, board: tuple[str, ...], length: int, solutions: int
 ) -> None:
-    asked = ("solve", puzzle, *board, "--all", "--limit", "0")
+    asked = ("solve", puzzle, *board, "--all", "--limit", "0", "--store")
     found = run_json(*asked)
     assert (found["length"], found["solutions"], found["paths"], found["moves"]) == (
         length,
@@ -130,7 +130,7 @@ def test_what_is_not_proven_shortest_is_said(run: Run, run_json: RunJson) -> Non
 
 
 def test_a_job_of_a_search(run: Run, run_json: RunJson) -> None:
-    found = run_json("solve", "eight-kinds", "--all", "--limit", "3")
+    found = run_json("solve", "eight-kinds", "--all", "--limit", "3", "--store")
     (listed,) = run_json("jobs")["jobs"]
     assert (listed["kind"], listed["status"], listed["depth"]) == ("search", "finished", 30)
     assert listed["parameters"]["board"] == found["board"]
@@ -146,7 +146,7 @@ def test_a_job_of_a_search(run: Run, run_json: RunJson) -> None:
 
 @pytest.mark.parametrize("algorithm", ["bfs", "dfs", "astar"])
 def test_a_job_of_a_search_of_the_graph(run: Run, run_json: RunJson, algorithm: str) -> None:
-    found = run_json("solve", "3-puzzle", "10/23", "--algorithm", algorithm)
+    found = run_json("solve", "3-puzzle", "10/23", "--algorithm", algorithm, "--store")
     assert found["moves"]
     assert run_json("show", "1")["paths"] == found["paths"]
     text = run("show", "1").stdout
@@ -156,7 +156,7 @@ def test_a_job_of_a_search_of_the_graph(run: Run, run_json: RunJson, algorithm: 
 
 def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
     run_json("enumerate", "eight-kinds")
-    run_json("solve", "eight-kinds")
+    run_json("solve", "eight-kinds", "--store")
     assert run_json("show", "eight-kinds")["job"] == 1
     assert run_json("distance", "eight-kinds", "┘│└/─□─/┐│┌")["job"] == 1
     for command in (
@@ -232,7 +232,7 @@ def test_a_wrong_redis(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_damaged_database_is_told(run: Run, run_json: RunJson) -> None:
-    run_json("solve", "eight-kinds")
+    run_json("solve", "eight-kinds", "--store")
     alter("UPDATE solution SET moves = 'x'")
     assert run("show", "1", status=2).stderr.startswith("Error: ")
 
@@ -269,3 +269,28 @@ def test_the_python_function(folder: Path) -> None:
         farthest.solve("8-puzzle", EASY, all_solutions=True, limit=10**20)
     with pytest.raises(ValueError, match="algorithm is 'idastar'; expected one of ida, iddfs, bfs"):
         farthest.solve("8-puzzle", EASY, algorithm="idastar")  # type: ignore[arg-type]
+
+
+def test_only_long_searches_are_stored(run: Run, run_json: RunJson, folder: Path) -> None:
+    said = run("solve", "eight-kinds", "--all", "--limit", "1", "--progress")
+    assert "kept" not in said.stdout
+    assert said.stderr.startswith("begun bound=")
+    run("solve", "8-puzzle", EASY, "--algorithm", "bfs")
+    assert not list(folder.iterdir())
+    assert "kept as job 1 in farthest.db" in run("solve", "eight-kinds", "--store").stdout
+    assert run_json("solve", "eight-kinds")["job"] is None
+    assert len(run_json("jobs")["jobs"]) == 1
+    assert "proved" in run("verify", "1").stdout
+
+
+def test_a_long_search_is_stored_and_proved(
+    run: Run, run_json: RunJson, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = run_json("solve", "eight-kinds", "--all")
+    monkeypatch.setattr("farthest.coordinator.search.storage.STORE_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.search.loop.COMMIT_SECONDS", 0.0)
+    said = run("solve", "eight-kinds", "--all", "--progress", "--json")
+    found = json.loads(said.stdout)
+    assert (found["job"], found["database"], found["digest"]) == (1, "farthest.db", expected["digest"])
+    assert "stored job=1" in said.stderr.splitlines()
+    assert "proved" in run("verify", "1").stdout

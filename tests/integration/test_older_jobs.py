@@ -11,6 +11,7 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
+from farthest.coordinator.search.storage import SearchStorage
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
@@ -90,7 +91,7 @@ def test_an_interrupted_search(
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, settings, None, database, StoppedAfter())
+            solve_problem(problem, settings, SearchStorage.of(database), StoppedAfter())
         store_as_an_older_version()
-        solve_problem(problem, settings, None, database)
+        solve_problem(problem, settings, SearchStorage.of(database))
     assert whole(1, run, run_json)

@@ -25,7 +25,7 @@ from farthest.search.problem import Problem
 from servers import RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)
-WORDS = ["solve", small_pieces.PUZZLE, small_pieces.BOARD, "--heuristic", "manhattan", "--json"]
+WORDS = ["solve", small_pieces.PUZZLE, small_pieces.BOARD, "--heuristic", "manhattan", "--json", "--store"]
 
 
 @pytest.fixture(params=["first", "all"])

@@ -23,9 +23,11 @@ def test_the_lengths_sum_up_as_published() -> None:
 @pytest.mark.parametrize("number", [12, 42, 55, 79])
 def test_the_easiest(number: int) -> None:
     board, length = BOARDS[number]
-    found = farthest.solve(PUZZLE, board, heuristic="manhattan", threads=1)
+    found = farthest.solve(PUZZLE, board, heuristic="manhattan", threads=1, store=False)
     assert (found.length, len(found.paths[0])) == (length, length)
-    every = farthest.solve(PUZZLE, board, heuristic="linear-conflict", all_solutions=True, threads=1)
+    every = farthest.solve(
+        PUZZLE, board, heuristic="linear-conflict", all_solutions=True, threads=1, store=False
+    )
     assert every.length == length
 
 

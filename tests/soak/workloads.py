@@ -58,7 +58,7 @@ def _local(engine: str, *puzzles: str) -> list[Workload]:
 
 def _searched(engine: str, seed: int, *words: str) -> list[Workload]:
     kinds: tuple[Kind, ...] = ("search", "local")
-    return [Workload(kind, engine, ("solve", *words), seed) for kind in kinds]
+    return [Workload(kind, engine, ("solve", *words, "--store"), seed) for kind in kinds]
 
 
 WORKLOADS: tuple[Workload, ...] = (

@@ -16,6 +16,7 @@ import farthest
 from farthest.cli import (
     ask,
     compare,
+    deletion,
     draw,
     enumeration,
     heuristic,
@@ -153,7 +154,7 @@ for command in (
     queue.resume,
     jobs.jobs,
     jobs.show,
-    jobs.delete,
+    deletion.delete,
     ask.distance,
     ask.path,
     ask.states,

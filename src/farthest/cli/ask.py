@@ -31,7 +31,8 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
     JOB is a job's number, or a puzzle's name for its newest finished job. A BOARD is written in any
     reasonable form, in quotes where it has spaces. - reads boards from standard input, one a line, any
     number; empty lines are passed over. Where a board has no distance, "unreachable" is printed, or ">N"
-    where the map ends at depth N; for a board of the command line with the reason.
+    where the map ends at depth N; for a board of the command line with the reason. A line that is no board ends
+    the command with exit status 2, when those before it are answered.
 
     \b
     Examples:
@@ -132,15 +133,14 @@ def path(
                     "distance": graph.distance,
                     "solutions": count,
                     "paths": [
-                        {"moves": way.moves, "boards": opened.puzzle.definition.texts(way.boards)}
-                        for way in ways
+                        {"moves": named.moves, "boards": named.texts} for named in map(opened.named, ways)
                     ],
                 }
             )
         elif file is not None:
             save_one(opened, next(ways), file, force=force)
         elif all_:
-            show_all(graph.distance, count, ways)
+            show_all(opened, graph.distance, count, ways)
         else:
             show_one(opened, graph.distance, count, next(ways))
 

@@ -27,13 +27,22 @@ class Batch:
     distances: list[int]
 
 
-def standard_input() -> Iterable[str]:
-    """The lines of standard input; bytes that are not UTF-8 become characters that no board has."""
+def standard_input() -> Iterator[str]:
+    """The lines of standard input; bytes that are not UTF-8 become characters that no board has. Raises BoardError for
+    a line that is much too long."""
     if sys.stdin is None:
         raise BoardError("standard input is closed; expected boards, one a line")
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     return _bounded_lines(sys.stdin)
+
+
+def numbered_boards() -> Iterator[tuple[int, str]]:
+    """The lines of standard input that are not empty, with their numbers from 1. Raises as ``standard_input``."""
+    for number, line in enumerate(standard_input(), 1):
+        text = line.strip()
+        if text:
+            yield number, text
 
 
 def _bounded_lines(stream: TextIO) -> Iterator[str]:
@@ -50,29 +59,55 @@ def _bounded_lines(stream: TextIO) -> Iterator[str]:
 def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: bool) -> Iterator[Batch]:
     """The distances of boards, one a line; empty lines are left out.
 
-    A person at a terminal is answered line by line. Raises BoardError for the first line that is no board,
-    with its number if ``numbered``; the lines before it in earlier batches have been answered by then.
+    A person at a terminal is answered line by line. Raises BoardError for the first line that is no board, with its
+    number if ``numbered``; the lines before it have been answered by then.
     """
     size = 1 if numbered and sys.stdin.isatty() else BATCH
     stream = iter(lines)
     read = 0
-    while batch := list(islice(stream, size)):
-        boards = [line for line in map(str.strip, batch) if line] if numbered else batch
+    while True:
+        batch, problem = _read(stream, size)
         try:
-            found = opened.distances(boards)
+            found = _answered(opened, batch, numbered)
         except BoardError:
-            for number, line in enumerate(batch, read + 1):
-                _check(opened, line.strip(), f"line {number}: " if numbered else "")
-            raise
+            right, problem = _before_the_first_wrong(opened, batch, read if numbered else None)
+            found = _answered(opened, right, numbered)
+        if found.lines:
+            yield found
+        if problem is not None:
+            raise problem
+        if not batch:
+            return
         read += len(batch)
-        if boards:
-            yield Batch(boards, found.tolist())
 
 
-def _check(opened: DistanceMap, line: str, place: str) -> None:
-    """Raises BoardError, naming the place, if the line is no board."""
-    if line or not place:
+def _read(stream: Iterator[str], size: int) -> tuple[list[str], BoardError | None]:
+    """The next lines, at most ``size``, and what was wrong with the one after them."""
+    batch: list[str] = []
+    try:
+        for line in islice(stream, size):
+            batch.append(line)
+    except BoardError as error:
+        return batch, error
+    return batch, None
+
+
+def _answered(opened: DistanceMap, lines: list[str], numbered: bool) -> Batch:
+    boards = [line for line in map(str.strip, lines) if line] if numbered else lines
+    return Batch(boards, opened.distances(boards).tolist() if boards else [])
+
+
+def _before_the_first_wrong(
+    opened: DistanceMap, batch: list[str], read: int | None
+) -> tuple[list[str], BoardError | None]:
+    """The lines before the first that is no board, and what is wrong with that; ``read``: lines before the batch, if
+    they are numbered."""
+    for place, line in enumerate(batch):
+        if read is not None and not line.strip():
+            continue
         try:
-            opened.labels(line)
+            opened.labels(line.strip())
         except BoardError as error:
-            raise BoardError(f"{place}{error}") from None
+            where = "" if read is None else f"line {read + place + 1}: "
+            return batch[:place], BoardError(f"{where}{error}")
+    return batch, None

@@ -12,7 +12,7 @@ from farthest.cli.options import allow_module_option, force_option, json_option
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, PuzzleDefinition
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -68,15 +68,22 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
 
 
 def write_svg(
-    puzzle: Puzzle, boards: Sequence[tuple[str, Sequence[int]]], file: Path, *, force: bool, title: str
+    puzzle: Puzzle,
+    boards: Sequence[tuple[str, Sequence[int]]],
+    file: Path,
+    *,
+    force: bool,
+    title: str,
+    definition: PuzzleDefinition | None = None,
 ) -> None:
-    """Writes boards with their captions to an SVG file. Raises OutputError."""
+    """Writes boards with their captions to an SVG file; ``definition``: whose boards they are, if not the puzzle's.
+    Raises OutputError."""
     from farthest.drawing.svg import svg
     from farthest.puzzles.family import board_picture
     from farthest.queries.output_file import form_of, written_file
 
     form_of(file, (".svg",))
-    document = svg([(caption, board_picture(puzzle, board)) for caption, board in boards], title)
+    document = svg([(caption, board_picture(puzzle, board, definition)) for caption, board in boards], title)
     with written_file(file, force=force) as part:
         part.write_text(document, encoding="utf-8")
     click.echo(f"{file}: {len(boards)} {'board' if len(boards) == 1 else 'boards'}")

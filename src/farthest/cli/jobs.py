@@ -1,4 +1,4 @@
-"""`farthest jobs`, `show` and `delete`: what a database holds. What is shown of a search is in ``search_job``."""
+"""`farthest jobs` and `show`: what a database holds. What is shown of a search is in ``search_job``."""
 
 from __future__ import annotations
 
@@ -89,36 +89,6 @@ def show(job: str, database: str | None, as_json: bool) -> None:
             print_json(_document(record, layers, opened))
         else:
             _show(record, layers, opened)
-
-
-@click.command()
-@click.argument("job")
-@database_option
-@json_option
-def delete(job: str, database: str | None, as_json: bool) -> None:
-    """Delete one job and all that is stored of it.
-
-    JOB is a job's number, or a puzzle's name for its newest finished enumeration. What it took in the database is
-    free for later jobs; an SQLite file does not become smaller. A job that is running cannot be deleted.
-
-    \b
-    Example:
-      farthest delete 1
-    """
-    from farthest.cli.printing import print_json
-    from farthest.models.database import open_database
-    from farthest.models.jobs import Jobs
-    from farthest.sizes import bytes_text
-
-    with open_database(database, create=False) as opened:
-        repository = Jobs(opened)
-        number, name = repository.find_to_delete(job)
-        size = repository.delete(number)
-        if as_json:
-            print_json({"job": number, "puzzle": name, "bytes": size, "database": opened.place})
-        else:
-            what = "which was damaged" if name is None else name
-            click.echo(f"Deleted job {number} ({what}) from {opened.place}: {bytes_text(size)}.")
 
 
 def _row(record: JobRecord) -> tuple[str, ...]:

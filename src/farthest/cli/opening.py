@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
+from farthest.cli.messages import note
 
 if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
@@ -25,5 +25,5 @@ def open_job(job: str, database: str | None) -> DistanceMap:
         if not opened.complete:
             unlike.append(f"to depth {opened.depth} only")
         if unlike:
-            click.echo(f"Note: the newest map of {job} is job {opened.job}: {', '.join(unlike)}.", err=True)
+            note(f"the newest map of {job} is job {opened.job}: {', '.join(unlike)}")
     return opened

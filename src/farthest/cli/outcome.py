@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.messages import warn
+
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Outcome
     from farthest.models.records import JobRecord
@@ -148,10 +150,9 @@ def goals_met(
     found = first_goals(DistanceMap(database, Jobs(database).get(outcome.job)))
     for known in puzzle.known:
         if known.goal is not None and outcome.complete and known.goal != (found and found.depth):
-            click.echo(
-                f"Warning: {puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the "
-                "puzzle's file, or its source",
-                err=True,
+            warn(
+                f"{puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the puzzle's "
+                "file, or its source"
             )
     return GoalsMet(found)
 
@@ -182,8 +183,7 @@ def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) 
         ):
             if expected not in (None, found):
                 shown = "others" if what == "layers" else f"{expected:,}"
-                click.echo(
-                    f"Warning: {puzzle.name}: {what} known from {known.source!r}: {shown}, found: "
-                    f"{'see above' if what == 'layers' else f'{found:,}'}; check the puzzle's file, or its source",
-                    err=True,
+                warn(
+                    f"{puzzle.name}: {what} known from {known.source!r}: {shown}, found: "
+                    f"{'see above' if what == 'layers' else f'{found:,}'}; check the puzzle's file, or its source"
                 )

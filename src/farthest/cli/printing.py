@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.errors import BoardError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from datetime import datetime
@@ -29,17 +31,22 @@ def json_text(value: Any) -> str:
 
 
 def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
-    """One JSON object whose last field is a list, which is written as it comes."""
+    """One JSON object whose last field is a list, which is written as it comes. A board that is none ends the list: the
+    object is whole, and has what was before it."""
     opening = json_text({**facts, name: []})
     click.echo(opening.removesuffix("]}"), nl=False)
     separator = ""
     some: list[str] = []
-    for value in values:
-        some.append(separator + json_text(value))
-        separator = ", "
-        if len(some) == VALUES_AT_ONCE:
-            click.echo("".join(some), nl=False)
-            some.clear()
+    try:
+        for value in values:
+            some.append(separator + json_text(value))
+            separator = ", "
+            if len(some) == VALUES_AT_ONCE:
+                click.echo("".join(some), nl=False)
+                some.clear()
+    except BoardError:
+        click.echo("".join(some) + "]}")
+        raise
     click.echo("".join(some) + "]}")
 
 

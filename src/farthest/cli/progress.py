@@ -6,17 +6,21 @@ import sys
 import time
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.messages import note
 from farthest.cli.printing import counted, seconds_text
 from farthest.coordinator.reporter import Reporter
-from farthest.safe_text import raw
+from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.sizes import bytes_text
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from typing import TextIO
+
+    from rich.console import Console, RenderableType
     from rich.live import Live
 
     from farthest.coordinator.settings import Estimate, Outcome
@@ -34,10 +38,13 @@ class QuietReporter(Reporter):
     """Says nothing but that a signal was heard, and what hinders the run."""
 
     def notice(self, text: str) -> None:
-        click.echo(f"Note: {text}", err=True)
+        note(text)
 
     def stopping(self) -> None:
-        click.echo("Stopping after this layer; a checkpoint follows. Again to do without it.", err=True)
+        """Called by a signal handler."""
+        tell_at_once(
+            "Stopping after this layer; a checkpoint follows. The same signal again does without it."
+        )
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
         """A job that began ``seconds`` ago elsewhere has come further; ``progress`` as in ``JobRecord``."""
@@ -79,6 +86,7 @@ class LiveReporter(QuietReporter):
     def __init__(self, at_most: int = 0) -> None:
         self._started = time.monotonic()
         self._live: Live | None = None
+        self._stderr = sys.stderr
         self._stopping = False
         self._at_most = at_most
         self._depth = 0
@@ -140,11 +148,13 @@ class LiveReporter(QuietReporter):
         if self._live is not None:
             self._live.stop()
             self._live = None
+            sys.stderr = self._stderr
 
     def _show(self) -> None:
         from rich.console import Console
         from rich.live import Live
 
+        self._stderr = sys.stderr
         console = Console(file=raw(sys.stderr))
         self._live = Live(
             console=console,
@@ -152,8 +162,10 @@ class LiveReporter(QuietReporter):
             refresh_per_second=8,
             transient=True,
             redirect_stdout=False,
+            redirect_stderr=False,  # click writes past rich's stream
         )
         self._live.start()
+        sys.stderr = _LinesAbove(sys.stderr, console)
 
     def _line(self) -> RenderableType:
         from rich.text import Text
@@ -186,6 +198,25 @@ class LiveReporter(QuietReporter):
             return 0.0
         (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]
         return (last_total - first_total) / (last_time - first_time) if last_time > first_time else 0.0
+
+
+class _LinesAbove(SafeStream):
+    """Standard error while the live line is shown: whole lines appear above it, as they are."""
+
+    def __init__(self, stream: TextIO, console: Console) -> None:
+        super().__init__(raw(stream))
+        self._console = console
+        self._begun = ""  # of a line that is not whole
+
+    def write(self, text: str) -> int:
+        """As streams do."""
+        from rich.text import Text
+
+        *lines, self._begun = (self._begun + text).split("\n")
+        with suppress(OSError):
+            for line in lines:
+                self._console.print(Text(safe(line)), soft_wrap=True)
+        return len(text)
 
 
 def rate_text(rate: float) -> str:

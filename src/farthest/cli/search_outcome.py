@@ -11,21 +11,49 @@ from farthest.errors import UnreachableError
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.models.transactions import Database
-    from farthest.search.problem import Problem
+    from farthest.coordinator.search.solve import SearchInterrupted
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
 
 
-def refuse_unsolvable(problem: Problem, outcome: SearchOutcome) -> None:
+def why_unsolvable(outcome: SearchOutcome) -> str | None:
+    """Why there is no solution, where the search has proven that."""
+    if outcome.length is not None:
+        return None
+    return (
+        f"all that can be reached from it was searched ({outcome.nodes:,} nodes), and {_named(outcome.target)} is not "
+        "there"
+    )
+
+
+def refuse_unsolvable(outcome: SearchOutcome) -> None:
     """Raises UnreachableError where the search has proven that there is no solution."""
-    if outcome.length is None:
+    reason = why_unsolvable(outcome)
+    if reason is not None:
         raise UnreachableError(
-            f"puzzle {outcome.puzzle}: board {outcome.board}: it cannot be solved: all that can be reached from it was "
-            f"searched ({outcome.nodes:,} nodes), and {_named(problem.target)} is not there"
+            f"puzzle {outcome.puzzle}: board {outcome.board}: it cannot be solved: {reason}"
         )
 
 
-def search_document(outcome: SearchOutcome, database: Database) -> dict[str, Any]:
+def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: str = "") -> None:
+    """Says on standard error what is kept of a search that was stopped."""
+    kept = (
+        "nothing of this search was stored. The same command begins it again."
+        if stopped.bound is None
+        else f"{storage.place} keeps what was found up to then, at bound {stopped.bound}. The same command goes on "
+        "from there."
+    )
+    click.echo(f"Interrupted{where}; {kept}", err=True)
+
+
+def search_document(
+    puzzle: Puzzle, board: Board, outcome: SearchOutcome, storage: SearchStorage
+) -> dict[str, Any]:
     """What `--json` prints."""
+    from farthest.search.replay import named_moves
+
+    paths = list(named_moves(puzzle, board, outcome.paths))
     return {
         "job": outcome.job,
         "puzzle": outcome.puzzle,
@@ -35,8 +63,8 @@ def search_document(outcome: SearchOutcome, database: Database) -> dict[str, Any
         "heuristic": outcome.heuristic,
         "length": outcome.length,
         "solutions": outcome.solutions,
-        "moves": outcome.moves,
-        "paths": outcome.paths,
+        "moves": paths[0] if paths else None,
+        "paths": paths,
         "optimal": outcome.optimal,
         "nodes": outcome.nodes,
         "expanded": outcome.expanded,
@@ -44,21 +72,22 @@ def search_document(outcome: SearchOutcome, database: Database) -> dict[str, Any
         "seconds": outcome.seconds,
         "digest": outcome.digest,
         "resumed": outcome.resumed,
-        "database": database.place,
+        "database": None if outcome.job is None else storage.place,
     }
 
 
-def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *, listed: bool) -> None:
+def show_search(
+    puzzle: Puzzle, board: Board, outcome: SearchOutcome, storage: SearchStorage, *, listed: bool
+) -> None:
     """The solutions, drawn or ``listed``, and what finding them took."""
     from farthest.cli.printing import counted, seconds_text
-    from farthest.cli.solutions import draw_way, list_ways
-    from farthest.queries.paths import Way
-    from farthest.search.replay import boards_along
+    from farthest.cli.solutions import draw_path, list_ways
+    from farthest.search.replay import boards_along, named_moves
 
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")
     if outcome.length == 0:
-        there = _named(problem.target) if problem.target in ("goal", "start") else "the target"
+        there = _named(outcome.target) if outcome.target in ("goal", "start") else "the target"
         click.echo(f"{length}: the board is {there} already\n")
     elif listed:
         click.echo(f"{length}, {counted(outcome.solutions, 'optimal solution')}\n")
@@ -72,11 +101,11 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
         )
         click.echo(f"{length}, not proven shortest: {reason}\n")
     if listed and outcome.paths:
-        list_ways(outcome.paths, outcome.solutions)
+        list_ways(named_moves(puzzle, board, outcome.paths), outcome.solutions)
         click.echo()
     elif not listed:
         moves = list(outcome.paths[0])
-        draw_way(problem.puzzle, Way(boards_along(problem.puzzle, problem.board, moves), moves))
+        draw_path(puzzle.definition.named_path(boards_along(puzzle, board, moves), moves))
         click.echo()
     bounds = [one.bound for one in outcome.iterations]
     how = f" in {counted(len(bounds), 'iteration')}" if bounds else ""
@@ -84,10 +113,8 @@ def show_search(problem: Problem, outcome: SearchOutcome, database: Database, *,
         how += f", bound {bounds[0]}" if len(bounds) == 1 else f", bounds {bounds[0]} to {bounds[-1]}"
     expanded = "" if outcome.expanded is None else f", {counted(outcome.expanded, 'board')} expanded"
     took = seconds_text(outcome.seconds)
-    click.echo(
-        f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}; kept as job {outcome.job} in "
-        f"{database.place}"
-    )
+    kept = "" if outcome.job is None else f"; kept as job {outcome.job} in {storage.place}"
+    click.echo(f"{outcome.puzzle}: {counted(outcome.nodes, 'node')}{how}{expanded}, {took}{kept}")
 
 
 def _named(target: str) -> str:

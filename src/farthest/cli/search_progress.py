@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.messages import note
 from farthest.cli.printing import counted, seconds_text
 from farthest.coordinator.search.settings import SearchReporter
+from farthest.safe_text import tell_at_once
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration
@@ -17,12 +19,11 @@ class QuietSearchReporter(SearchReporter):
     """Says nothing but that a signal was heard, and what hinders the search."""
 
     def notice(self, text: str) -> None:
-        click.echo(f"Note: {text}", err=True)
+        note(text)
 
     def stopping(self) -> None:
-        click.echo(
-            "Stopping after the pieces under way; what was found is stored. Again to do without it.", err=True
-        )
+        """Called by a signal handler."""
+        tell_at_once("Stopping after the pieces under way. The same signal again does not wait for them.")
 
 
 class LineSearchReporter(QuietSearchReporter):
@@ -32,7 +33,10 @@ class LineSearchReporter(QuietSearchReporter):
         self._told: dict[str, Any] = {}
 
     def begun(self, job: int | None, bound: int) -> None:
-        click.echo(f"begun job={job} bound={bound}", err=True)
+        click.echo(f"begun {'' if job is None else f'job={job} '}bound={bound}", err=True)
+
+    def stored(self, job: int) -> None:
+        click.echo(f"stored job={job}", err=True)
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
         click.echo(f"resumed job={job} bound={bound} pieces={pieces}", err=True)
@@ -53,6 +57,9 @@ class TerminalSearchReporter(QuietSearchReporter):
 
     def begun(self, job: int | None, bound: int) -> None:
         click.echo(f"first bound {bound}", err=True)
+
+    def stored(self, job: int) -> None:
+        click.echo(f"from now on kept as job {job}", err=True)
 
     def resumed(self, job: int, bound: int, pieces: int) -> None:
         click.echo(f"job {job} goes on at bound {bound}, after {counted(pieces, 'piece')}", err=True)

@@ -13,41 +13,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.definition import MoveName, NamedPath
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.paths import Way
-    from farthest.spaces.contract import MoveName
 
 
 def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
     """Draw the boards of one solution, each below the move that leads to it."""
     _show_counts(distance, count)
-    draw_way(opened.puzzle, way)
+    draw_path(opened.named(way))
 
 
-def draw_way(puzzle: Puzzle, way: Way) -> None:
+def draw_path(path: NamedPath) -> None:
     """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
-    titles = ["start", *map(move_text, way.moves)]
+    titles = ["start", *map(move_text, path.moves)]
     drawings = [
-        [title, *coloured(puzzle.definition, labels)]
-        for title, labels in zip(titles, way.boards.tolist(), strict=True)
+        [title, *coloured(path.definition, labels)]
+        for title, labels in zip(titles, path.boards.tolist(), strict=True)
     ]
     click.echo("\n".join(side_by_side(drawings)))
-    if way.moves:
+    if path.moves:
         click.echo(f"\nmoves: {_row(titles[1:])}")
 
 
-def show_all(distance: int, count: int, ways: Iterable[Way]) -> None:
+def show_all(opened: DistanceMap, distance: int, count: int, ways: Iterable[Way]) -> None:
     """List solutions as moves, one a line."""
     _show_counts(distance, count)
-    list_ways((way.moves for way in ways), count)
+    list_ways((opened.named(way).moves for way in ways), count)
 
 
 def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
     """List solutions, of which there are ``count``, as moves, one a line."""
     listed = 0
     for moves in ways:
-        click.echo(_row(list(map(move_text, moves))) or "(no moves)")
+        click.echo(moves_text(moves) or "(no moves)")
         listed += 1
     if listed < count:
         click.echo(f"... and {count - listed:,} more; --limit lists more of them")
@@ -57,13 +56,20 @@ def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
     """Write the boards of one solution, in a row, to an SVG file. Raises OutputError."""
     from farthest.cli.draw import write_svg
 
-    titles = ["start", *map(move_text, way.moves)]
-    captioned = list(zip(titles, way.boards.tolist(), strict=True))
-    write_svg(opened.puzzle, captioned, file, force=force, title=f"{opened.puzzle.title}: {_row(titles[1:])}")
+    path = opened.named(way)
+    titles = ["start", *map(move_text, path.moves)]
+    captioned = list(zip(titles, path.boards.tolist(), strict=True))
+    title = f"{opened.puzzle.title}: {_row(titles[1:])}"
+    write_svg(opened.puzzle, captioned, file, force=force, title=title, definition=path.definition)
 
 
 def _row(moves: Sequence[str]) -> str:
     return (", " if any(" " in move for move in moves) else " ").join(moves)
+
+
+def moves_text(moves: Sequence[MoveName]) -> str:
+    """Moves as they are printed, in a row."""
+    return _row(list(map(move_text, moves)))
 
 
 def move_text(move: MoveName) -> str:

@@ -1,4 +1,4 @@
-"""`farthest solve`: optimal solutions of one board, without a map."""
+"""`farthest solve`: optimal solutions without a map, of one board or of many."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from farthest.cli.options import allow_module_option, byte_size, database_option
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
-    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchReporter
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics.contract import Algorithm
-    from farthest.models.transactions import Database
-    from farthest.search.problem import Problem
+    from farthest.puzzles.definition import Board
 
 GUIDED = ("ida", "astar")
 """The algorithms that ask a heuristic."""
@@ -62,6 +63,11 @@ GUIDED = ("ida", "astar")
     default=None,
     help="Report each iteration on standard error.  [default: if it is a terminal]",
 )
+@click.option(
+    "--store/--no-store",
+    default=None,
+    help="Keep each search as a job, or none.  [default: one that can be gone on with, once it has run for 10 s]",
+)
 @allow_module_option
 @database_option
 @json_option
@@ -77,14 +83,20 @@ def solve(
     threads: int | None,
     memory: int | None,
     progress: bool | None,
+    store: bool | None,
     database: str | None,
     as_json: bool,
 ) -> None:
     """Find a shortest solution of BOARD, or all, by searching.
 
     PUZZLE is a name of the catalogue, a parametric name or a file; BOARD is written in any reasonable form, in quotes
-    where it has spaces. Without it the puzzle's start is solved. The search is kept as a job; one that was stopped, by
-    Ctrl-C or otherwise, goes on where it was when the same command is given again.
+    where it has spaces. Without it the puzzle's start is solved. - reads boards from standard input, one a line, any
+    number; one line, or with --json one object, is printed for each. A line that is no board ends the command with exit
+    status 2, when those before it are solved.
+
+    A search of some length is kept as a job. One that was stopped, by Ctrl-C or otherwise, goes on where it was when
+    the same command is given again. --workers celery keeps every search, --algorithm bfs, dfs and astar only with
+    --store.
 
     \b
     Examples:
@@ -92,6 +104,7 @@ def solve(
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --heuristic @1-7+@8-15
       farthest solve 8-puzzle 867254301 --algorithm astar --json
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery
+      farthest random 15-puzzle -n 10 | farthest solve 15-puzzle -
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
@@ -100,14 +113,15 @@ def solve(
     if memory is not None and algorithm in ("ida", "iddfs"):
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
     from farthest.coordinator.search.settings import LISTED, SearchSettings
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics.registry import default_heuristic
-    from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
-    from farthest.search.problem import Problem, start_or
+    from farthest.search.problem import start_or
 
+    lines = board == "-"
     definition = load(puzzle)
     chosen = default_heuristic(definition, algorithm) if heuristic is None else heuristic
-    problem = Problem(definition, start_or(definition, board), target, chosen)
     settings = SearchSettings(
         algorithm=algorithm,
         all_solutions=all_,
@@ -116,36 +130,33 @@ def solve(
         threads=threads,
         memory=memory,
     )
-    with open_database(database, create=True) as opened:
-        outcome = _search(problem, settings, opened, progress)
-        from farthest.cli.search_outcome import refuse_unsolvable, search_document, show_search
+    reporter = _reporter(False if lines and progress is None else progress)
+    with SearchStorage(database, store=store) as storage:
+        solver = Solver(definition, target, chosen, settings, storage, reporter)
+        if lines:
+            from farthest.cli.solve_lines import solve_lines
 
-        refuse_unsolvable(problem, outcome)
-        if as_json:
-            from farthest.cli.printing import print_json
-
-            print_json(search_document(outcome, opened))
+            solve_lines(solver, storage, as_json=as_json)
         else:
-            show_search(problem, outcome, opened, listed=all_)
+            _solve_one(solver, start_or(definition, board), storage, listed=all_, as_json=as_json)
 
 
-def _search(
-    problem: Problem, settings: SearchSettings, database: Database, progress: bool | None
-) -> SearchOutcome:
-    from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
-    from farthest.queries.pattern_maps import PatternMaps
+def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:
+    from farthest.cli.search_outcome import refuse_unsolvable, search_document, show_search, tell_interrupted
+    from farthest.coordinator.search.solve import SearchInterrupted
 
     try:
-        return solve_problem(problem, settings, PatternMaps(database), database, _reporter(progress))
+        outcome = solver.solve(board)
     except SearchInterrupted as stopped:
-        kept = (
-            "nothing was stored. The same command begins again."
-            if stopped.bound is None
-            else f"{database.place} keeps what was found up to then, at bound {stopped.bound}. The same command goes "
-            "on from there."
-        )
-        click.echo(f"Interrupted; {kept}", err=True)
+        tell_interrupted(stopped, storage)
         raise
+    refuse_unsolvable(outcome)
+    if as_json:
+        from farthest.cli.printing import print_json
+
+        print_json(search_document(solver.puzzle, board, outcome, storage))
+    else:
+        show_search(solver.puzzle, board, outcome, storage, listed=listed)
 
 
 def _reporter(progress: bool | None) -> SearchReporter:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, literal
+from sqlalchemy import BigInteger, ColumnElement, literal, select
 
 from farthest.errors import StorageError, UnavailableError
 from farthest.models import naming
@@ -25,6 +25,7 @@ from farthest.models.structure import check_table
 from farthest.models.tables import job, layer, puzzle
 from farthest.models.transactions import Database
 
+Numbers = list[int]
 Records = list[JobRecord]
 Layers = list[LayerRecord]
 Damages = list[StorageError]
@@ -88,6 +89,13 @@ class JobReader:
                 return int(wanted), None
             raise
         return found.id, found.name
+
+    def between(self, first: int, last: int) -> Numbers:
+        """The ids of the jobs from one number to another, ascending, also of those that are not what was stored."""
+        lowest, highest = (literal(min(number, 10**_LONGEST_ID), BigInteger) for number in (first, last))
+        numbers = select(job.c.id).where(job.c.id.between(lowest, highest)).order_by(job.c.id)
+        with self._database.read() as connection:
+            return [*connection.execute(numbers).scalars()]
 
     def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
         """The newest unfinished job of the same puzzle and parameters that no live process runs.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, insert, inspect, select
 
 from farthest.environment import DATABASE_URL
-from farthest.errors import StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.models import sqlite
 from farthest.models.failures import storage_errors
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, lock_schema, metadata, version
@@ -30,9 +30,10 @@ def bring_up_to_date(database: Database, create: bool) -> None:
         return
     if found is None:
         if not create:
-            raise StorageError(
+            raise MissingDatabaseError(
                 f"{database.place}: this database holds nothing of farthest's; make a map in it with "
-                f"`farthest enumerate PUZZLE`, or name another with --database or {DATABASE_URL.name}"
+                f"`farthest enumerate PUZZLE`, or name another with --database or {DATABASE_URL.name}",
+                database.place,
             )
         _make_tables(database)
         return

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, event
 
 from farthest.environment import DATABASE_URL
-from farthest.errors import StorageError
+from farthest.errors import MissingDatabaseError, StorageError
 from farthest.models.failures import shown, storage_errors
 
 PAGE_BYTES = 16384
@@ -45,13 +45,14 @@ def check_file(path: Path, create: bool) -> None:
         raise StorageError(f"{path}: this is a pipe or a device, expected a database file; name another")
     if exists:
         return
-    if not create:
-        raise StorageError(
-            f"{path}: there is no such database; make one with `farthest enumerate PUZZLE`, or name another "
-            f"with --database or {DATABASE_URL.name}"
-        )
     if not has_folder:
         raise StorageError(f"{path}: the folder {path.parent} does not exist; make it, or name another place")
+    if not create:
+        raise MissingDatabaseError(
+            f"{path}: there is no such database; make one with `farthest enumerate PUZZLE`, or name another "
+            f"with --database or {DATABASE_URL.name}",
+            str(path),
+        )
 
 
 def check_schema(connection: Connection, place: str, tables: Collection[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError
@@ -19,8 +19,25 @@ if TYPE_CHECKING:
 
 Board = tuple[int, ...]
 
+MoveName = str | tuple[int, int]
+"""A move as `farthest path` writes it; of sliding puzzles (cell that becomes blank, cell that is filled)."""
+
 WILDCARD = -1
 """In a goal: any content that the family allows there (sliding: any piece, never the blank)."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPath:
+    """Boards, uint8 (moves + 1, cells), and the moves between them, as they are shown: ``body`` writes the boards."""
+
+    definition: PuzzleDefinition
+    boards: NDArray[np.uint8]
+    moves: list[MoveName]
+
+    @property
+    def texts(self) -> list[str]:
+        """The boards in canonical text."""
+        return self.definition.texts(self.boards)
 
 
 class PuzzleDefinition(ABC):
@@ -128,6 +145,15 @@ class PuzzleDefinition(ABC):
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
         """The canonical texts of boards: uint8, shape (boards, cells)."""
         return [self.format_board(board) for board in boards.tolist()]
+
+    @property
+    def names_swap(self) -> bool:
+        """Whether a board alone does not tell the names of its pieces: interchangeable ones are written differently."""
+        return False
+
+    def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
+        """A path as it is shown: each piece keeps its name. ``boards``: uint8, shape (moves + 1, cells)."""
+        return NamedPath(self, boards, list(moves))
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which of the boards (uint8, shape (boards, cells)) are goals, ``WILDCARD`` standing for anything."""

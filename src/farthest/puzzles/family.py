@@ -75,6 +75,8 @@ def file_endings() -> tuple[str, ...]:
     return tuple(ending for each in families() for ending in each.files)
 
 
-def board_picture(puzzle: Puzzle, board: Sequence[int]) -> Picture:
-    """The picture of a board of the puzzle; ``WILDCARD`` is allowed."""
-    return family(puzzle.family).picture(puzzle.definition, board)
+def board_picture(
+    puzzle: Puzzle, board: Sequence[int], definition: PuzzleDefinition | None = None
+) -> Picture:
+    """The picture of a board of the puzzle, or of another ``definition`` of its family; ``WILDCARD`` is allowed."""
+    return family(puzzle.family).picture(definition or puzzle.definition, board)

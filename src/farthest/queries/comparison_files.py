@@ -7,6 +7,8 @@ import re
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
+import numpy
+
 from farthest.queries.csv_cells import text_cell
 from farthest.queries.output_file import OutputError, written_file
 from farthest.search.walking import boards_along
@@ -127,6 +129,6 @@ def _route(puzzle: Puzzle, run: Run, is_target: Callable[[Board], bool]) -> str:
     if run.length is None:
         return f"board {run.number}: no way\n{puzzle.definition.format_board(run.board)}\n\n"
     boards = boards_along(puzzle, run.board, run.moves, is_target)
-    lines = [puzzle.definition.format_board(board) for board in boards]
+    lines = puzzle.definition.named_path(numpy.array(boards, dtype=numpy.uint8), run.moves).texts
     heading = f"board {run.number}: {run.length} moves, {len(boards)} boards"
     return "\n".join([heading, *lines, "", ""])

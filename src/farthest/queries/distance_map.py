@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from farthest.puzzles.definition import NamedPath
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import Way
     from farthest.queries.steps import Nearer
@@ -54,7 +55,7 @@ class DistanceMap(StoredMap):
         """
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return self.puzzle.definition.texts(self._in_order_of_moves(way).boards)
+        return self.named(self._in_order_of_moves(way)).texts
 
     def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time.
@@ -62,11 +63,15 @@ class DistanceMap(StoredMap):
         Solutions of other moves may pass through the same boards.
         """
         ways = self.solutions_of(self.solution_graph(board), limit)
-        return (self.puzzle.definition.texts(way.boards) for way in ways)
+        return (self.named(way).texts for way in ways)
 
     def solutions_of(self, graph: SolutionGraph, limit: int | None = None) -> Iterator[Way]:
         """The solutions of a graph, at most ``limit``, boards and moves in the order in which the moves are made."""
         return map(self._in_order_of_moves, map(graph.way, islice(graph.solutions(), limit)))
+
+    def named(self, way: Way) -> NamedPath:
+        """A solution as it is shown: each piece keeps its name."""
+        return self.puzzle.definition.named_path(way.boards, way.moves)
 
     def count_solutions(self, board: str | Sequence[int]) -> int:
         """How many optimal solutions there are, exactly, as rows of moves."""

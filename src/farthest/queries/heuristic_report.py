@@ -25,12 +25,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.states import StateBlock
     from farthest.queries.stored_map import StoredMap
     from farthest.search.expansion import Moving
-    from farthest.spaces.contract import MoveName
 
     Values = NDArray[numpy.int32]
 

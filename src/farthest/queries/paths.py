@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from farthest.puzzles.definition import MoveName
     from farthest.queries.steps import Nearer, Steps
-    from farthest.spaces.contract import Boards, MoveName, Space
+    from farthest.spaces.contract import Boards, Space
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
 EXACT_IN_INT64 = 2**62

@@ -79,9 +79,7 @@ class PatternMaps:
                 else "cut off by --max-depth"
             )
             what = f", but for job {newest.id}, which is {why}; expected a complete one, to the goal"
-        raise JobError(
-            f"{self._database.place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}"
-        )
+        raise missing_map(self._database.place, puzzle, what)
 
     def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
         space = space_of(record, puzzle)
@@ -103,6 +101,11 @@ class PatternMaps:
         distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
+
+
+def missing_map(place: str, puzzle: Puzzle, what: str = "") -> JobError:
+    """Of a puzzle that is to be enumerated first."""
+    return JobError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
 
 
 def _enumeration(puzzle: Puzzle) -> str:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, MoveName, Space
+    from farthest.puzzles.definition import MoveName
+    from farthest.spaces.contract import Boards, Codes, Space
 
     Lookup = Callable[[Codes], NDArray[numpy.int32]]
     """Codes to distances, -1 for none."""

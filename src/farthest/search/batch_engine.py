@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Split
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.spaces.contract import Boards
 
 BATCH = 512
 """Boards expanded at once: enough for numpy, few enough that the search goes down before it goes along."""

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from farthest.heuristics.contract import Heuristic, LoadMap
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import MoveName
 
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 GUIDED = ("ida", "astar")

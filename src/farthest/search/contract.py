@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import MoveName
+    from farthest.puzzles.definition import Board, MoveName
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from farthest.search.contract import Node, Piece
 from farthest.search.expansion import least
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Engine
-    from farthest.spaces.contract import MoveName
 
 
 @dataclass(frozen=True, slots=True)

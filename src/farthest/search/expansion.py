@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.spaces.contract import Boards
 
 
 class Moving(Protocol):

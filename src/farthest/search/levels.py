@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.definition import MoveName
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.spaces.contract import Boards
 
     Counts = NDArray[numpy.int64] | NDArray[numpy.object_]
 

@@ -12,8 +12,8 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import MoveName, Space
+    from farthest.puzzles.definition import Board, MoveName
+    from farthest.spaces.contract import Space
 
 
 class MoveTable(Protocol):

@@ -11,9 +11,8 @@ from farthest.sizes import bytes_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import MoveName
 
     Came = dict[Board, tuple[MoveName, Board] | None]
     """For each board that was met the move that led there and the board before; None: the board to be solved."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from farthest.spaces.contract import MoveName
+    from farthest.puzzles.definition import MoveName
 
 
 @dataclass(frozen=True, slots=True)

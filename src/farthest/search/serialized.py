@@ -9,8 +9,8 @@ from farthest.search.contract import Node, Piece
 from farthest.wording import shown
 
 if TYPE_CHECKING:
+    from farthest.puzzles.definition import MoveName
     from farthest.search.contract import Engine
-    from farthest.spaces.contract import MoveName
 
 Way = tuple["MoveName", ...]
 

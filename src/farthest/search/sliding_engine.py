@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from farthest.families.sliding.definition import Sliding
     from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Split
     from farthest.search.expansion import Moving
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.spaces.contract import Boards
 
     Part = _kernel.CellTable | _kernel.PatternTable | _kernel.LinearConflict | _kernel.Matching
 

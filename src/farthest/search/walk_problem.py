@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from farthest.heuristics.contract import Component, Heuristic
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.search.expansion import Moving
     from farthest.search.problem import Problem
-    from farthest.spaces.contract import MoveName
 
 ANYTHING = 255
 """In the kernel's goals what ``WILDCARD`` is in the puzzle's."""

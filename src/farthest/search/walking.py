@@ -15,8 +15,8 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.search.move_tables import MoveTable, move_table
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import MoveName, Space
+    from farthest.puzzles.definition import Board, MoveName
+    from farthest.spaces.contract import Space
 
 Successors = Callable[["Board"], "list[tuple[MoveName, Board]]"]
 """Of a board all moves that the player can make, each with the board that it leads to."""

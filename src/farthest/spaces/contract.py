@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest import _kernel
-    from farthest.puzzles.definition import Board
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Origin, Puzzle
 
     Boards = NDArray[np.uint8]
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     """Codes: uint64, or ``S<width>`` for byte strings; shape (states,)."""
     EngineKind = Literal["gather", "scatter", "pattern"]
     """The ways of enumerating."""
-    MoveName = str | tuple[int, int]
-    """A move as `farthest path` writes it; of sliding puzzles (cell that becomes blank, cell that is filled)."""
 
 NO_KEY = 2**64 - 1
 """The code of a board that has none, where codes are numbers; else as many bytes of 255 as codes have."""

@@ -9,6 +9,7 @@ import small_pieces
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
+from farthest.coordinator.search.storage import SearchStorage
 from farthest.errors import DamagedMapError, LostStateError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
@@ -43,7 +44,7 @@ def solve_with_breaks(
     """What comes out, and how often the search was broken off."""
     for breaks in range(10_000):
         try:
-            return solve_problem(problem, settings, None, database, Stopper(commits)), breaks
+            return solve_problem(problem, settings, SearchStorage.of(database), Stopper(commits)), breaks
         except SearchInterrupted:
             continue
     raise AssertionError("it never ends")
@@ -76,7 +77,7 @@ def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
 ) -> None:
     losing = Losing(8)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
-        found = solve_problem(problem, SearchSettings(threads=1), None, database, losing)
+        found = solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), losing)
     assert found.length == small_pieces.LENGTH
     assert losing.notices > search_loop.LOSSES_ALLOWED
 
@@ -84,7 +85,7 @@ def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
 @pytest.mark.usefixtures("often")
 def test_a_search_that_gets_nowhere_for_losses_ends(problem: Problem) -> None:
     with pytest.raises(LostStateError, match="this is the 9th loss since anything was stored"):
-        solve_problem(problem, SearchSettings(threads=1), None, None, Losing(1))
+        solve_problem(problem, SearchSettings(threads=1), None, Losing(1))
 
 
 @pytest.mark.usefixtures("often")
@@ -116,15 +117,17 @@ def same(outcome: SearchOutcome) -> list[object]:
 def test_other_searches_are_not_gone_on_with(problem: Problem, tmp_path: Path) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(20))
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(20))
         others: list[Callable[[], SearchOutcome]] = [
-            lambda: solve_problem(problem, SearchSettings(all_solutions=True), None, database),
-            lambda: solve_problem(problem, SearchSettings(all_solutions=True, limit=3), None, database),
+            lambda: solve_problem(problem, SearchSettings(all_solutions=True), SearchStorage.of(database)),
+            lambda: solve_problem(
+                problem, SearchSettings(all_solutions=True, limit=3), SearchStorage.of(database)
+            ),
         ]
         for number, other in enumerate(others, 2):
             outcome = other()
             assert (outcome.job, outcome.resumed) == (number, None)
-        again = solve_problem(problem, SearchSettings(threads=2), None, database)
+        again = solve_problem(problem, SearchSettings(threads=2), SearchStorage.of(database))
         assert again.job == 1
         assert again.resumed is not None
 
@@ -136,9 +139,9 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
 ) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(20))
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(20))
         small_pieces.cut("5000 24 2999", monkeypatch.setattr)
-        outcome = solve_problem(problem, SearchSettings(threads=1), None, database)
+        outcome = solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
         assert (outcome.job, outcome.resumed) == (2, None)
 
 
@@ -149,11 +152,11 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
 def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(30))
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(30))
         with database.write() as connection:
             connection.exec_driver_sql(f"UPDATE subtree SET node = {change} WHERE node IS NOT NULL")
         with pytest.raises(DamagedMapError, match="farthest delete 1"):
-            solve_problem(problem, SearchSettings(threads=1), None, database)
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
 
 
 @pytest.mark.parametrize("rows", ["node IS NOT NULL", "place = (SELECT MIN(place) FROM subtree)", "true"])
@@ -161,8 +164,8 @@ def test_damaged_pieces_are_told(problem: Problem, tmp_path: Path, change: str) 
 def test_missing_pieces_are_told(problem: Problem, tmp_path: Path, rows: str) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
-            solve_problem(problem, SearchSettings(threads=1), None, database, Stopper(30))
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(30))
         with database.write() as connection:
             connection.exec_driver_sql(f"DELETE FROM subtree WHERE {rows}")
         with pytest.raises(DamagedMapError, match="were stored; remove the job with `farthest delete 1`"):
-            solve_problem(problem, SearchSettings(threads=1), None, database)
+            solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))

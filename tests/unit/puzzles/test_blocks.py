@@ -356,3 +356,24 @@ def test_bodies_fit_together(change: dict[str, Any], problem: str) -> None:
     with pytest.raises(PuzzleError, match="block puzzle: ") as raised:
         Blocks(**{**GOOD, **change})
     assert problem in str(raised.value)
+
+
+def test_a_piece_keeps_its_name_along_a_path() -> None:
+    """A and B go round and change places; every board alone would call the first of them A."""
+    made = definition('start = ["AB", ".."]')
+    boards = np.array([(1, 1, 0, 0), (0, 1, 1, 0), (1, 0, 1, 0), (1, 0, 0, 1), (1, 1, 0, 0)], dtype=np.uint8)
+    assert made.names_swap
+    path = made.named_path(boards, ["A down", "A left", "B right", "B up"])
+    assert path.moves == ["A down", "B left", "A right", "A up"]
+    assert path.texts == ["AB/..", ".B/A.", "B./A.", "B./.A", "BA/.."]
+    assert [path.definition.draw_board(board) for board in path.boards.tolist()][-1] == ["B A", ". ."]
+    assert path.definition.palette() == made.palette()
+    assert [made.parse_board(text) for text in path.texts] == list(map(tuple, boards.tolist()))
+
+
+def test_pieces_of_one_name_are_not_told_apart() -> None:
+    made = blocks(load("hakoiri-musume-move"))
+    boards = np.array([made.start], dtype=np.uint8)
+    path = made.named_path(boards, [])
+    assert path.texts == made.texts(boards)
+    assert not definition('start = ["AAB", "..B"]').names_swap

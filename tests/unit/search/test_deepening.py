@@ -12,8 +12,7 @@ from farthest.search.deepening import Iteration, deepen
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.puzzles.definition import Board
-    from farthest.spaces.contract import MoveName
+    from farthest.puzzles.definition import Board, MoveName
 
 BOARD = (0, 1)
 

@@ -31,7 +31,8 @@ from search_models import Reached, answer, play, reached
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.puzzles.definition import MoveName
+    from farthest.spaces.contract import Boards
 
 ONE_WAY = """
 name = "one-way"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.search.executors import SearchExecutor
     from farthest.coordinator.search.record import SearchRecorder, UnderWay
     from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.storage import StoredSearch
     from farthest.search.contract import Engine
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way
@@ -31,7 +32,7 @@ LOSSES_ALLOWED = 8
 
 
 class IterativeSearch:
-    """One run of a search. ``recorder`` None: nothing is stored. ``stop``: whether the user asked it to end.
+    """One run of a search. ``stored``: its job, if it has one. ``stop``: whether the user asked it to end.
 
     ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier run had come to.
     ``solutions``: of the last iteration; ``paths``: those listed.
@@ -44,7 +45,7 @@ class IterativeSearch:
         settings: SearchSettings,
         executor: SearchExecutor,
         reporter: SearchReporter,
-        recorder: SearchRecorder | None,
+        stored: StoredSearch,
         stop: StopRequest,
     ) -> None:
         self._board = problem.board
@@ -52,7 +53,7 @@ class IterativeSearch:
         self._settings = settings
         self._executor = executor
         self._reporter = reporter
-        self._recorder = recorder
+        self._job = stored
         self._stop = stop
         self._losses = 0  # of the working state, since more pieces were stored
         self._restarts = 0  # of servers, among the losses
@@ -61,6 +62,10 @@ class IterativeSearch:
         self._committed = monotonic()
         self.iterations: list[IterationRecord] = []
         self.resumed: int | None = None
+
+    @property
+    def _recorder(self) -> SearchRecorder | None:
+        return self._job.recorder
 
     @property
     def solutions(self) -> int:
@@ -181,6 +186,7 @@ class IterativeSearch:
                 raise SearchStopped
             if monotonic() - self._committed < COMMIT_SECONDS:
                 return
+            self._job.look(self.iterations)
             if self._recorder is not None:
                 self._recorder.check()
                 self._recorder.commit(frontier, seconds())

@@ -60,7 +60,23 @@ class SearchRecorder(OwnedJob):
         self._numbered = self._searches.listed(self.job)
 
     @classmethod
-    def begin(
+    def resumed(
+        cls,
+        database: Database,
+        problem: Problem,
+        settings: SearchSettings,
+        layout: dict[str, Any],
+        notice: Callable[[str], None],
+    ) -> Self | None:
+        """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut."""
+        jobs, owner = Jobs(database), owner_token()
+        begun = jobs.find_interrupted(problem.puzzle.digest, settings.parameters(problem))
+        if begun is None or begun.layout != layout or not jobs.claim(begun.id, owner, settings.lease_seconds):
+            return None
+        return cls(database, settings, begun, owner, notice)
+
+    @classmethod
+    def new(
         cls,
         database: Database,
         problem: Problem,
@@ -68,23 +84,23 @@ class SearchRecorder(OwnedJob):
         layout: dict[str, Any],
         notice: Callable[[str], None],
     ) -> Self:
-        """The unfinished job of the same search which nobody runs, or a new one. ``layout``: how it is cut."""
-        jobs, owner = Jobs(database), owner_token()
-        puzzle, parameters = problem.puzzle, settings.parameters(problem)
-        begun = jobs.find_interrupted(puzzle.digest, parameters)
-        if begun is None or begun.layout != layout or not jobs.claim(begun.id, owner, settings.lease_seconds):
-            number = jobs.add(
-                puzzle.to_json(),
-                puzzle.digest,
-                puzzle.name,
-                parameters,
-                layout,
-                owner,
-                kind=SEARCH,
-                lease_seconds=settings.lease_seconds,
-            )
-            begun = jobs.get(number)
-        return cls(database, settings, begun, owner, notice)
+        """A new job."""
+        jobs, owner, puzzle = Jobs(database), owner_token(), problem.puzzle
+        number = jobs.add(
+            puzzle.to_json(),
+            puzzle.digest,
+            puzzle.name,
+            settings.parameters(problem),
+            layout,
+            owner,
+            kind=SEARCH,
+            lease_seconds=settings.lease_seconds,
+        )
+        return cls(database, settings, jobs.get(number), owner, notice)
+
+    def take_in(self, iterations: Sequence[IterationRecord]) -> None:
+        """Iterations that were over before the search had a job: they are stored with the next commit."""
+        self._ended = list(iterations)
 
     # Going on
 

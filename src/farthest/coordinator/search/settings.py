@@ -116,6 +116,9 @@ class SearchReporter:
     def resumed(self, job: int, bound: int, pieces: int) -> None:
         """The search goes on in the iteration of this bound, of which ``pieces`` are done."""
 
+    def stored(self, job: int) -> None:
+        """The search has run for some time: from now on it is stored as this job."""
+
     def iteration(self, iteration: Iteration) -> None:
         """An iteration is over."""
 

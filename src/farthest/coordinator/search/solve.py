@@ -1,31 +1,34 @@
-"""Solving a board: what is refused, the run with its job, and the result."""
+"""Solving boards: what is refused, the search with its job, and the result."""
 
 from __future__ import annotations
 
-from contextlib import closing, nullcontext
+from contextlib import closing
+from functools import cached_property
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.coordinator.estimate import available_memory, cores
 from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.search.executors import SearchExecutor, ThreadsSearch
 from farthest.coordinator.search.loop import IterativeSearch, iteration_of
-from farthest.coordinator.search.record import SearchRecorder, search_digest
+from farthest.coordinator.search.record import search_digest
 from farthest.coordinator.search.settings import DEEPENING, SearchOutcome, SearchReporter
+from farthest.coordinator.search.storage import SearchStorage, StoredSearch
 from farthest.errors import ResourceError, SearchError, StorageError, UnreachableError
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
 from farthest.search.engines import engine_with
 from farthest.search.plain import search_plain
+from farthest.search.problem import Problem, targets
 from farthest.search.serialized import engine_fields
 from farthest.search.solvable import why_unsolvable
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration, SearchSettings
-    from farthest.heuristics.contract import Heuristic, LoadMap
-    from farthest.models.transactions import Database
+    from farthest.heuristics.contract import Heuristic
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.contract import Engine
-    from farthest.search.problem import Problem
     from farthest.search.serialized import Way
 
 
@@ -37,58 +40,39 @@ class SearchInterrupted(KeyboardInterrupt):
         self.bound = bound
 
 
+class UnsolvableError(UnreachableError):
+    """A board that is known to be unsolvable before it is searched; ``reason``: why."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: it cannot be solved: {reason}")
+        self.reason = reason
+
+
 def solve_problem(
     problem: Problem,
     settings: SearchSettings,
-    load_map: LoadMap | None = None,
-    database: Database | None = None,
+    storage: SearchStorage | None = None,
     reporter: SearchReporter | None = None,
 ) -> SearchOutcome:
-    """Solves a problem, and stores the search as a job where there is a database.
-
-    An unfinished job of the same search, which nobody runs, is gone on with. At Ctrl-C, SIGTERM or SIGHUP what was
-    found is stored and SearchInterrupted raised. Raises SearchError for what the algorithm, the heuristic or the
-    workers cannot do, BoardError for a board that cannot be solved, and as ``compile_space`` and ``open_heuristic`` do.
-    """
-    try:
-        return _Solve(problem, settings, load_map, database, reporter or SearchReporter()).run()
-    except MemoryError as error:
-        raise ResourceError(
-            f"puzzle {problem.puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
-        ) from error
+    """Solves one problem. Raises as ``Solver.solve``."""
+    solver = Solver(problem.puzzle, problem.target, problem.heuristic, settings, storage, reporter)
+    return solver.solve(problem.board)
 
 
-class _Solve:
+class Solver:
+    """Solves boards of a puzzle, one after the other; the tables of the heuristic are loaded once."""
+
     def __init__(
         self,
-        problem: Problem,
+        puzzle: Puzzle,
+        target: str,
+        heuristic: str,
         settings: SearchSettings,
-        load_map: LoadMap | None,
-        database: Database | None,
-        reporter: SearchReporter,
+        storage: SearchStorage | None = None,
+        reporter: SearchReporter | None = None,
     ) -> None:
-        guided = settings.algorithm in ("ida", "astar")
-        self._problem = problem if guided else problem.without_heuristic()
-        self._settings = settings
-        self._load_map = load_map
-        self._database = database
-        self._reporter = reporter
-        self._recorder: SearchRecorder | None = None
-        self._optimal = True
-
-    def run(self) -> SearchOutcome:
-        heuristic = self._heuristic()
-        if is_solved(self._problem):
-            self._record({})
-            none_listed = self._settings.all_solutions and self._settings.limit == 0
-            return self._finish(0, 1, () if none_listed else ((),), ())
-        if self._settings.algorithm not in DEEPENING:
-            return self._search_graph(heuristic)
-        return self._deepen(heuristic)
-
-    def _heuristic(self) -> Heuristic:
-        """The heuristic; refuses what cannot be done or would never end."""
-        problem, settings = self._problem, self._settings
+        """``target``, ``heuristic``: see Problem. ``storage``: where maps are looked up, and searches stored; None:
+        nowhere. Raises SearchError for what the algorithm or the workers cannot do."""
         if settings.algorithm not in DEEPENING:
             if settings.workers == "celery":
                 raise SearchError(
@@ -99,35 +83,93 @@ class _Solve:
                 raise SearchError(
                     f"--algorithm {settings.algorithm} with --all: it finds one solution; take --algorithm ida"
                 )
-        targets = problem.targets()
-        reason = why_unsolvable(problem.puzzle, problem.board, targets)
-        if reason is not None:
-            raise UnreachableError(f"{self._place()}: it cannot be solved: {reason}")
-        heuristic = open_heuristic(problem.heuristic, problem.puzzle, targets, self._load_map)
-        self._optimal = heuristic.admissible
-        if settings.all_solutions and not heuristic.admissible:
+        self.puzzle = puzzle
+        self.target = target
+        self.settings = settings
+        self._heuristic = heuristic if settings.algorithm in ("ida", "astar") else "zero"
+        self._storage = storage
+        self._reporter = reporter or SearchReporter()
+
+    def check(self) -> None:
+        """Loads the tables now. Raises as ``targets`` and ``heuristic``."""
+        assert self.heuristic is not None
+
+    @cached_property
+    def targets(self) -> tuple[Board, ...]:
+        """The boards that end a search. Raises PuzzleError, BoardError."""
+        return targets(self.puzzle, self.target)
+
+    @cached_property
+    def heuristic(self) -> Heuristic:
+        """The heuristic with its tables. Raises SearchError for one that cannot do it, and as ``open_heuristic``
+        does."""
+        load_map = None if self._storage is None else self._storage.load_map
+        found = open_heuristic(self._heuristic, self.puzzle, self.targets, load_map)
+        if self.settings.all_solutions and not found.admissible:
             raise SearchError(
-                f"--heuristic {problem.heuristic} with --all: it may be more than the distance, so that not all "
+                f"--heuristic {self._heuristic} with --all: it may be more than the distance, so that not all "
                 "shortest solutions, or longer ones, would be found; take another heuristic, or leave --all out"
             )
-        return heuristic
+        return found
 
-    def _deepen(self, heuristic: Heuristic) -> SearchOutcome:
-        engine = engine_with(self._problem, heuristic)
+    def solve(self, board: Board) -> SearchOutcome:
+        """Solves a board, and stores the search where it is to be stored.
+
+        An unfinished job of the same search, which nobody runs, is gone on with. At Ctrl-C, SIGTERM or SIGHUP what was
+        found is stored, if the search is, and SearchInterrupted raised. Raises UnsolvableError for a board that cannot
+        be solved, and as ``heuristic`` and ``compile_space`` do.
+        """
+        try:
+            reason = why_unsolvable(self.puzzle, board, self.targets)
+            problem = Problem(self.puzzle, board, self.target, self._heuristic)
+            if reason is not None:
+                raise UnsolvableError(_place(problem), reason)
+            return _Search(problem, self.heuristic, self.settings, self._storage, self._reporter).run()
+        except MemoryError as error:
+            raise ResourceError(
+                f"puzzle {self.puzzle.name}: the system gives this process no more memory; free some, or see ulimit -v"
+            ) from error
+
+
+class _Search:
+    def __init__(
+        self,
+        problem: Problem,
+        heuristic: Heuristic,
+        settings: SearchSettings,
+        storage: SearchStorage | None,
+        reporter: SearchReporter,
+    ) -> None:
+        self._problem = problem
+        self._heuristic = heuristic
+        self._settings = settings
+        self._reporter = reporter
+        self._job = StoredSearch(storage, problem, settings, reporter)
+        self._optimal = heuristic.admissible
+
+    def run(self) -> SearchOutcome:
+        if is_solved(self._problem):
+            self._job.begin({}, resumable=False)
+            none_listed = self._settings.all_solutions and self._settings.limit == 0
+            return self._finish(0, 1, () if none_listed else ((),), ())
+        if self._settings.algorithm not in DEEPENING:
+            return self._search_graph()
+        return self._deepen()
+
+    def _deepen(self) -> SearchOutcome:
+        engine = engine_with(self._problem, self._heuristic)
         if engine.lower_bound(self._problem.board) >= UNREACHABLE:
-            raise UnreachableError(
-                f"{self._place()}: it cannot be solved: the heuristic {self._problem.heuristic} proves that no moves "
-                "lead to a target"
-            )
-        recorder = self._record(engine_fields(engine))
+            reason = f"the heuristic {self._problem.heuristic} proves that no moves lead to a target"
+            raise UnsolvableError(_place(self._problem), reason)
+        self._job.begin(engine_fields(engine), resumable=True)
         try:
             with (
                 stop_requests(self._reporter.stopping) as stop,
-                nullcontext() if recorder is None else recorder.running(),
+                self._job.running(),
                 closing(self._executor(engine, stop)) as executor,
             ):
                 search = IterativeSearch(
-                    self._problem, engine, self._settings, executor, self._reporter, recorder, stop
+                    self._problem, engine, self._settings, executor, self._reporter, self._job, stop
                 )
                 search.run()
                 paths = search.paths
@@ -139,7 +181,7 @@ class _Solve:
             raise SearchInterrupted(self._kept()) from None
 
     def _executor(self, engine: Engine, stop: StopRequest) -> SearchExecutor:
-        settings, recorder = self._settings, self._recorder
+        settings, recorder = self._settings, self._job.recorder
         if settings.workers == "threads":
             return ThreadsSearch(engine, settings.threads or cores())
         from farthest.coordinator.search.celery_executor import CelerySearch
@@ -157,14 +199,14 @@ class _Solve:
             recorder.while_waiting = waiting
         return executor
 
-    def _search_graph(self, heuristic: Heuristic) -> SearchOutcome:
-        recorder = self._record({})
+    def _search_graph(self) -> SearchOutcome:
+        self._job.begin({}, resumable=False)
         memory = available_memory() * 4 // 5 if self._settings.memory is None else self._settings.memory
         algorithm = self._settings.algorithm
         assert algorithm in ("bfs", "dfs", "astar"), "the others search by iterations"
-        with nullcontext() if recorder is None else recorder.running():
+        with self._job.running():
             try:
-                found = search_plain(algorithm, self._problem, heuristic, memory)
+                found = search_plain(algorithm, self._problem, self._heuristic, memory)
             except KeyboardInterrupt:
                 raise SearchInterrupted(None) from None
             paths = () if found.length is None else (found.moves,)
@@ -179,13 +221,6 @@ class _Solve:
                 seconds=found.seconds,
             )
 
-    def _record(self, layout: dict[str, Any]) -> SearchRecorder | None:
-        if self._database is not None:
-            self._recorder = SearchRecorder.begin(
-                self._database, self._problem, self._settings, layout, self._reporter.notice
-            )
-        return self._recorder
-
     def _finish(
         self,
         length: int | None,
@@ -198,7 +233,7 @@ class _Solve:
         seconds: float | None = None,
         resumed: int | None = None,
     ) -> SearchOutcome:
-        problem, recorder = self._problem, self._recorder
+        problem, recorder = self._problem, self._job.recorder
         bounds = [(one.bound, one.nodes) for one in iterations]
         outcome = SearchOutcome(
             job=None if recorder is None else recorder.job,
@@ -224,16 +259,16 @@ class _Solve:
 
     def _kept(self) -> int | None:
         """The bound that the search can be continued in, as far as that can be known at once."""
-        if self._recorder is None:
+        if self._job.recorder is None:
             return None
         try:
-            return self._recorder.bound()
+            return self._job.recorder.bound()
         except StorageError:
             return None
 
-    def _place(self) -> str:
-        puzzle = self._problem.puzzle
-        return f"puzzle {puzzle.name}: board {puzzle.definition.format_board(self._problem.board)}"
+
+def _place(problem: Problem) -> str:
+    return f"puzzle {problem.puzzle.name}: board {problem.puzzle.definition.format_board(problem.board)}"
 
 
 def is_solved(problem: Problem) -> bool:

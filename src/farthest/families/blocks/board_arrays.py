@@ -22,7 +22,7 @@ def first_wrong(definition: BlockFields, boards: NDArray[np.integer]) -> int | N
     """The first of the rows that is no board, or None."""
     left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
     counts = np.zeros((len(boards), len(definition.kinds)), dtype=np.int64)
-    for kind, _, rows in _pieces(definition, left):
+    for kind, _, rows in pieces(definition, left):
         counts[rows, kind] += 1
     for i, kind_of in enumerate(definition.kinds):
         right &= counts[:, i] == len(kind_of.tokens)
@@ -65,7 +65,7 @@ def _texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
     signs = np.tile(line, (len(boards), 1))
     numbers = np.zeros((len(boards), len(definition.kinds)), dtype=np.intp)
     tokens = [np.array([ord(token) for token in kind.tokens], dtype=np.uint32) for kind in definition.kinds]
-    for kind, covered, rows in _pieces(definition, boards.astype(np.int64)):
+    for kind, covered, rows in pieces(definition, boards.astype(np.int64)):
         own = tokens[kind][numbers[rows, kind]]
         signs[rows[:, None], [positions[cell] for cell in covered]] = own[:, None]
         numbers[rows, kind] += 1
@@ -86,7 +86,7 @@ def _template(definition: BlockFields) -> tuple[str, list[int]]:
     return "".join(template[:-1]), positions
 
 
-def _pieces(
+def pieces(
     definition: BlockFields, left: NDArray[np.int64]
 ) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:
     """For each kind and place, in reading order: the cells, and the boards with a piece there, which is taken away from

@@ -11,7 +11,7 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks import boards as blocks_boards
 from farthest.families.blocks.fields import BlockFields, Kind, grid_problem, kinds_problem
 from farthest.json_fields import integers, pair, text
-from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.definition import WILDCARD, Board, MoveName, NamedPath
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,6 +84,17 @@ class Blocks(BlockFields):
         if blocks_boards.single(self):
             return board_arrays.texts(self, boards)
         return [self.format_board(board) for board in boards.tolist()]
+
+    @property
+    def names_swap(self) -> bool:
+        """See PuzzleDefinition."""
+        return any(len(set(kind.tokens)) > 1 for kind in self.kinds)
+
+    def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
+        """See PuzzleDefinition."""
+        from farthest.families.blocks.paths import named_path
+
+        return named_path(self, boards) if self.names_swap else NamedPath(self, boards, list(moves))
 
     def palette(self) -> Mapping[str, int]:
         """See PuzzleDefinition: a colour for each way to write a piece."""

@@ -14,7 +14,8 @@ import numpy as np
 from farthest import _kernel
 from farthest.errors import PuzzleError, ResourceError, StorageError
 from farthest.families.blocks.boards import anchors
-from farthest.families.blocks.definition import Blocks, blocks
+from farthest.families.blocks.definition import blocks
+from farthest.families.blocks.paths import move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -87,7 +88,7 @@ class BlockSpace:
         return self._kernel.successors(codes, threads)
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
-        """See Space. A move's name is the piece and its way: ``6 down``, ``1 right 2``, ``7 at 5,1 up``."""
+        """See Space. A move's name is the piece and its way (families/blocks/paths.py)."""
         codes = self.encode(boards)
         if (codes == _no_code(self.code_dtype)).any():
             raise ValueError("a row is no board of the puzzle")
@@ -106,28 +107,11 @@ class BlockSpace:
         reached = self.decode(found)
         for chosen in np.split(order, starts[1:]):
             kind, before, after, number = names[chosen[0], :4].tolist()
-            yield self._name(kind, before, after, number), rows[chosen], reached[chosen]
-
-    def _name(self, kind: int, before: int, after: int, number: int) -> str:
-        tokens = self.definition.kinds[kind].tokens
-        token = tokens[number]
-        row, column = _place(self.definition, before)
-        to_row, to_column = _place(self.definition, after)
-        parts = [token if tokens.count(token) == 1 else f"{token} at {row + 1},{column + 1}"]
-        for distance, back, forth in ((to_row - row, "up", "down"), (to_column - column, "left", "right")):
-            if distance:
-                parts.append(back if distance < 0 else forth)
-            if abs(distance) > 1:
-                parts.append(str(abs(distance)))
-        return " ".join(parts)
+            yield move_name(self.definition, kind, before, after, number), rows[chosen], reached[chosen]
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """See Space: only a search can tell."""
         return None
-
-
-def _place(definition: Blocks, cell: int) -> tuple[int, int]:
-    return next((r, row.index(cell)) for r, row in enumerate(definition.rows) if cell in row)
 
 
 def _no_code(dtype: np.dtype[Any]) -> Any:

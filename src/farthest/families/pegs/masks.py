@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.puzzles.definition import MoveName
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.spaces.contract import Boards, MoveName
+    from farthest.spaces.contract import Boards
 
     Masks = NDArray[np.uint64]
     """Bit masks of holes: shape (boards,)."""

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Buffer
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MoveName
+    from farthest.puzzles.definition import MoveName
+    from farthest.spaces.contract import Boards, Codes, EngineKind
 
 VERSION = 1
 

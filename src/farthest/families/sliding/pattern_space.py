@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.spaces.contract import Boards, Codes, EngineKind, MoveName
+    from farthest.puzzles.definition import MoveName
+    from farthest.spaces.contract import Boards, Codes, EngineKind
 
 LAYOUT = {"version": 1, "kind": "placements"}
 

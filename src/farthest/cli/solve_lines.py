@@ -1,0 +1,90 @@
+"""`farthest solve PUZZLE -`: boards of standard input, solved one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.bulk import numbered_boards
+from farthest.cli.printing import counted, print_json
+from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
+from farthest.cli.solutions import moves_text
+from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
+from farthest.errors import BoardError, ResourceError
+from farthest.search.replay import named_moves
+
+if TYPE_CHECKING:
+    from farthest.coordinator.search.settings import SearchOutcome
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.puzzles.definition import Board
+
+
+def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> None:
+    """Prints what is found of each board before the next is read. That a board cannot be solved is an answer too.
+
+    Raises BoardError or ResourceError with the number of the line that is no board, or whose search needs too much
+    memory, and SearchInterrupted.
+    """
+    solver.check()
+    for number, line in numbered_boards():
+        try:
+            found = _solve(solver, line)
+        except SearchInterrupted as stopped:
+            tell_interrupted(stopped, storage, f" in line {number}")
+            raise
+        except BoardError as error:
+            raise BoardError(f"line {number}: {error}") from None
+        except ResourceError as error:
+            raise ResourceError(f"line {number}: {error}") from None
+        if as_json:
+            print_json(_document(solver, found, storage))
+        else:
+            click.echo(_text(solver, found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """``outcome``: None where no search was needed to know that the board cannot be solved; ``reason``: why it cannot,
+    None where it can."""
+
+    board: Board
+    outcome: SearchOutcome | None
+    reason: str | None
+
+
+def _solve(solver: Solver, line: str) -> _Found:
+    board = solver.puzzle.definition.parse_board(line, name=solver.puzzle.name)
+    try:
+        outcome = solver.solve(board)
+    except UnsolvableError as error:
+        return _Found(board, None, error.reason)
+    return _Found(board, outcome, why_unsolvable(outcome))
+
+
+def _document(solver: Solver, found: _Found, storage: SearchStorage) -> dict[str, Any]:
+    if found.outcome is not None:
+        return {**search_document(solver.puzzle, found.board, found.outcome, storage), "reason": found.reason}
+    return {
+        "puzzle": solver.puzzle.name,
+        "board": solver.puzzle.definition.format_board(found.board),
+        "target": solver.target,
+        "length": None,
+        "reason": found.reason,
+    }
+
+
+def _text(solver: Solver, found: _Found) -> str:
+    outcome = found.outcome
+    if outcome is None or outcome.length is None:
+        return f"unsolvable: {found.reason}"
+    said = counted(outcome.length, "move")
+    if solver.settings.all_solutions:
+        said += f", {counted(outcome.solutions, 'optimal solution')}"
+    elif not outcome.optimal:
+        said += ", not proven shortest"
+    ways = named_moves(solver.puzzle, found.board, outcome.paths[:1])
+    moves = next(map(moves_text, ways), "")
+    return f"{said}: {moves}" if moves else said
