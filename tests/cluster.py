@@ -277,7 +277,8 @@ class Cluster:
                     f"{service.name} ended with status {service.process.poll()}:\n{self.logs()}"
                 )
             wanted = {worker.pid for worker in self.workers}
-            return True if wanted <= {record["pid"] for record in self.registered()} else None
+            there = {record["pid"] for record in self.registered() if record["pids"]}
+            return True if wanted <= there else None
 
         until(all_there, READY_SECONDS, "all workers are registered", 0.02)
 

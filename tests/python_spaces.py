@@ -1,8 +1,12 @@
 """Spaces written as users write them, in each of the forms that docs/python-spaces.md names."""
 
+import os
+import signal
+import time
 from collections.abc import Iterator
 from itertools import permutations
 from math import factorial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -259,3 +263,35 @@ class Parallel(PuzzleSpace):
     def successors(self, keys: Keys) -> Keys:
         after = np.where(keys + np.uint64(1) < np.uint64(self.size), keys + np.uint64(1), np.uint64(NO_STATE))
         return np.stack([after] * 4, axis=1)
+
+
+class SlowTree(PuzzleSpace):
+    """Each number leads to its double and to one more; from ``slow`` on, a hundredth of a second a state."""
+
+    moves = ("double", "more")
+
+    n: int = 4096
+    slow: int = 1024
+
+    def __post_init__(self) -> None:
+        self.size = self.n
+
+    def initial(self) -> list[int]:
+        return [1]
+
+    def successors(self, keys: Keys) -> list[tuple[NDArray[Any], Keys]]:
+        time.sleep(0.01 * np.count_nonzero(keys >= self.slow))
+        some = np.flatnonzero(keys * 2 < self.size)
+        return [(some, keys[some] * np.uint64(2)), (some, keys[some] * np.uint64(2) + np.uint64(1))]
+
+
+class Deadly(SlowTree):
+    """Kills the process that asks for successors of the states from ``slow`` on, while the file ``armed`` is there."""
+
+    armed: str = ""
+
+    def successors(self, keys: Keys) -> list[tuple[NDArray[Any], Keys]]:
+        if Path(self.armed).exists() and (keys >= self.slow).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+        some = np.flatnonzero(keys * 2 < self.size)
+        return [(some, keys[some] * np.uint64(2)), (some, keys[some] * np.uint64(2) + np.uint64(1))]

@@ -103,6 +103,46 @@ void expand_some(const Space& space, Expander<Distance> expander, Key first, std
   }
 }
 
+// Bit b of the word is bit `bit` of bytes[b].
+Word bits_of(const std::array<std::uint8_t, 64>& bytes, unsigned bit) {
+  Word gathered = 0;
+  for (unsigned i = 0; i < 8; ++i) {
+    std::uint64_t eight = 0;
+    for (unsigned b = 0; b < 8; ++b) eight |= static_cast<std::uint64_t>(bytes[8 * i + b]) << (8 * b);
+    // Byte b has one bit left, which the product moves to bit 56 + b. No two products of bits meet: no
+    // carries.
+    const std::uint64_t ones = eight >> bit & 0x0101010101010101U;
+    gathered |= (ones * 0x0102040810204080U >> 56) << (8 * i);
+  }
+  return gathered;
+}
+
+// What pick(distance) gives for each state of one word: a number whose bits are those of the layers.
+template <class Distance>
+class Picked {
+ public:
+  // Takes the states from bit `begin` on; all others get 0. Returns whether any has a number.
+  template <class Pick>
+  bool take(std::span<const Distance> distances, std::size_t begin, Pick pick) {
+    Distance any = 0;
+    for (const Distance d : distances) any |= pick(d);
+    if (any == 0) return false;
+    numbers_.fill(0);
+    for (std::size_t k = 0; k < distances.size(); ++k) numbers_[begin + k] = pick(distances[k]);
+    return true;
+  }
+
+  // The word of layer p.
+  Word word(std::size_t p) const {
+    std::array<std::uint8_t, 64> bytes;
+    for (std::size_t b = 0; b < 64; ++b) bytes[b] = static_cast<std::uint8_t>(numbers_[b] >> (p / 8 * 8));
+    return bits_of(bytes, static_cast<unsigned>(p % 8));
+  }
+
+ private:
+  std::array<Distance, 64> numbers_{};
+};
+
 // Adds to each of `layers` the states that pick(distance) has the layer's bit set for. Runs over lines side
 // by side: a word belongs to one line.
 template <class Distance, class Pick>
@@ -112,26 +152,29 @@ void insert_picked(const Space& space, Key first, std::span<const Distance> dist
   if (distances.empty()) return;
   const Key per_line = space.keys_per_line(), end = first + distances.size();
   const std::uint64_t first_line = first / per_line;
-  in_parallel((end - 1) / per_line - first_line + 1, threads, [&](std::uint64_t i) {
+  const std::uint64_t lines = (end - 1) / per_line - first_line + 1;
+  in_parallel(lines, useful_threads(lines, threads), [&](std::uint64_t i) {
     const std::uint64_t line = first_line + i;
-    unsigned any = 0;
-    for (Key key = std::max(first, line * per_line); key < std::min(end, (line + 1) * per_line);) {
+    const Key until = std::min(end, (line + 1) * per_line);
+    Picked<Distance> picked;
+    for (Key key = std::max(first, line * per_line); key < until;) {
       // One word at a time, or one state where neighbouring keys lie in different words.
+      if (!space.in_order() && pick(distances[key - first]) == 0) {
+        ++key;
+        continue;
+      }
       const auto [word, begin] = space.place(key);
       const auto run = space.in_order() ? static_cast<Key>(space.bits() - begin) : 1;
-      const auto count = std::min({run, end - key, (line + 1) * per_line - key});
-      std::array<Word, kMaxPlanes> gathered{};
-      for (Key k = 0; k < count; ++k) {
-        const unsigned picked = pick(distances[key - first + k]);
-        any |= picked;
-        for (std::size_t p = 0; p < layers.size(); ++p)
-          gathered[p] |= static_cast<Word>(picked >> p & 1) << (static_cast<Key>(begin) + k);
+      const auto count = std::min(run, until - key);
+      if (picked.take(distances.subspan(key - first, count), static_cast<std::size_t>(begin), pick)) {
+        for (std::size_t p = 0; p < layers.size(); ++p) {
+          const Word states = picked.word(p);
+          layers[p].words[word] |= states;
+          if (states != 0) layers[p].flags[line] = 1;
+        }
       }
-      for (std::size_t p = 0; p < layers.size(); ++p) layers[p].words[word] |= gathered[p];
       key += count;
     }
-    for (std::size_t p = 0; p < layers.size(); ++p)
-      if ((any >> p & 1) != 0) layers[p].flags[line] = 1;
   });
 }
 
@@ -166,20 +209,21 @@ template <class Distance>
 void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
              const std::vector<LayerView>& planes, int threads) {
   if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
-  constexpr auto kUnreached = std::numeric_limits<Distance>::max();
-  unsigned greatest = 0;
-  for (const Distance d : distances) greatest = std::max(greatest, d == kUnreached ? 0u : (d >> shift) + 1u);
+  const auto number = [shift](Distance d) {
+    constexpr auto kUnreached = std::numeric_limits<Distance>::max();
+    return d == kUnreached ? Distance{0} : static_cast<Distance>((d >> shift) + 1);
+  };
+  Distance greatest = 0;
+  for (const Distance d : distances) greatest = std::max(greatest, number(d));
   if (greatest >> planes.size() != 0) throw InvalidArgument("too few planes");
-  insert_picked(space, first, distances, planes, threads, [shift](Distance d) {
-    return d == kUnreached ? 0u : (static_cast<unsigned>(d) >> shift) + 1u;
-  });
+  insert_picked(space, first, distances, planes, threads, number);
 }
 
 template <class Distance>
 void mark(const Space& space, Key first, std::span<const Distance> distances, Distance depth,
           const LayerView& layer, int threads) {
   insert_picked(space, first, distances, {layer}, threads,
-                [depth](Distance d) { return d == depth ? 1u : 0u; });
+                [depth](Distance d) { return static_cast<Distance>(d == depth); });
 }
 
 template <class Distance>
@@ -187,7 +231,7 @@ void mark_found(const Space& space, Key first, std::span<const Distance> distanc
                 int threads) {
   constexpr auto kUnreached = std::numeric_limits<Distance>::max();
   insert_picked(space, first, distances, {layer}, threads,
-                [](Distance d) { return d == kUnreached ? 0u : 1u; });
+                [](Distance d) { return static_cast<Distance>(d != kUnreached); });
 }
 
 template void collect(const Space&, Key, std::span<const std::uint8_t>, int, const std::vector<LayerView>&,

@@ -22,7 +22,7 @@ class Printer(Reporter):
     def estimate(self, estimate: Estimate) -> None:
         print("begun", flush=True)
 
-    def resumed(self, job: int, depth: int) -> None:
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         print("resumed", depth, flush=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:

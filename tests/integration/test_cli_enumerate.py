@@ -100,6 +100,7 @@ def test_a_file(run_json: RunJson, folder: Path) -> None:
         (["sliding-2x3", "--from", "start"], "start"),
         (["eight-kinds", "--from", "goal", "--to", "goal"], "exclude each other"),
         (["eight-kinds", "--memory", "1kB"], "--memory"),
+        (["eight-kinds", "--memory", "1GiB", "--workers", "celery"], "FARTHEST_WORKER_MEMORY"),
         (["eight-kinds", "--memory", "much"], "not a size"),
         (["eight-kinds", "--memory", "0"], "at least one byte"),
         (["eight-kinds", "--threads", "0"], "--threads"),
@@ -132,7 +133,7 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = Outcome(4, "p", 10, 1, (1, 9), [], "", 1.0, True, 7)
     for reporter in (LineReporter(), LiveReporter()):
         reporter.estimate(estimate)
-        reporter.resumed(4, 7)
+        reporter.resumed(4, 7, 10, 20)
         reporter.layer(8, 1000, 4 * 10**7, 0.1)
         reporter.layer(9, 1000, 5 * 10**7, 0.1)
         reporter.checkpoint(9, 0.1)
@@ -144,9 +145,20 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
         reporter.finished(outcome)
         reporter.stop()
     said = capsys.readouterr().err
-    assert "resumed job=4 depth=7\n" in said
+    assert "resumed job=4 depth=7 states=10 total=20\n" in said
     assert "at most 100,000,000 states; needs 1.0 MiB of memory (of 1.0 GiB), 5 bytes of disk" in said
     assert "job 4 goes on after depth 7" in said
+
+
+def test_the_live_line_tells_what_is_read_and_resumed() -> None:
+    reporter = LiveReporter()
+    try:
+        reporter.resuming(4, 7, 0.5)
+        assert reporter.parts()[0] == "reading the checkpoint at depth 7: 50%"
+        reporter.resumed(4, 7, 10, 2000)
+        assert reporter.parts()[:3] == ["depth 7", "10 new", "2,000 states"]
+    finally:
+        reporter.stop()
 
 
 @pytest.mark.parametrize(

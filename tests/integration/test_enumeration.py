@@ -237,6 +237,40 @@ def test_a_run_stopped_again_and_again_still_ends(either: Database) -> None:
     assert len({job.id for job in Jobs(either).list() if job.name == "sliding-3x3"}) == 1
 
 
+class Reading(Reporter):
+    """What a run tells of the checkpoint that it reads; sends Ctrl-C meanwhile if told so."""
+
+    def __init__(self, *, stop: bool = False) -> None:
+        self.told: list[tuple[float, ...]] = []
+        self._stop = stop
+
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        self.told.append((depth, share))
+        if self._stop:
+            signal.raise_signal(signal.SIGINT)
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        self.told.append((depth, states, total))
+
+
+def test_it_is_told_what_a_run_goes_on_from(either: Database) -> None:
+    puzzle = load("sliding-2x5")  # of four chunks
+    with pytest.raises(Stop):
+        enumerate_puzzle(puzzle, either, Settings(checkpoint_seconds=0), StopAt(4))
+    depth = Jobs(either).list()[-1].depth
+    assert depth is not None
+    stopped, reading = Reading(stop=True), Reading()
+    with pytest.raises(Interrupted) as interrupted:
+        enumerate_puzzle(puzzle, either, Settings(), stopped)
+    assert interrupted.value.depth == depth
+    assert stopped.told == [(depth, 0.0)], "a signal ends the reading"
+    layers = enumerate_puzzle(puzzle, either, Settings(max_depth=None), reading).layers
+    *shares, last = reading.told
+    assert [one for one, _ in shares] == [depth] * 4
+    assert [share for _, share in shares] == sorted({share for _, share in shares})
+    assert last == (depth, layers[depth], sum(layers[: depth + 1]))
+
+
 def test_a_run_with_other_parameters_is_another_job(either: Database) -> None:
     puzzle = load("sliding-2x3")
     with pytest.raises(Stop):

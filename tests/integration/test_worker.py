@@ -277,6 +277,20 @@ def test_a_wrong_password_is_named(tmp_path: Path) -> None:
         server.close()
 
 
+def test_a_second_worker_of_a_name_is_refused(nodes: RedisNodes, start: Start, tmp_path: Path) -> None:
+    first = start(nodes, "--name", "twin")
+    words = ["worker", "--concurrency", "1", "--name", "twin"]
+    second = Service(tmp_path, "second", words, {**os.environ, "FARTHEST_REDIS_URL": nodes.urls[0]}, 0.0)
+    assert second.process.wait(30) == 2
+    assert f"a worker called farthest@twin runs already, on host {os.uname().nodename}" in second.said()
+    assert f"as process {first.pid}; give each worker a --name of its own" in second.said()
+    (record,) = list_workers(nodes)
+    assert (record.pid, record.pids) == (first.pid, tuple(first.children()))
+    first.kill()  # its record stays behind
+    again = start(nodes, "--name", "twin")
+    assert [one.pid for one in list_workers(nodes)] == [again.pid]
+
+
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "x@y"])
 def test_wrong_names_are_refused(name: str) -> None:
     result = CliRunner().invoke(cli, ["worker", "--name", name])

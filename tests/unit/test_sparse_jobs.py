@@ -44,9 +44,9 @@ def pieces(store: Any) -> list[SparsePiece]:
 @pytest.mark.parametrize("codes", CODES)
 def test_a_checkpoint_is_resumed(database: Database, codes: str) -> None:
     recorder, store, layers = begin(database, codes, 4)
-    assert recorder.resume(store, 1) is None
+    assert recorder.resume(store, 1, lambda depth, share: None) is None
     recorder.checkpoint(store, layers, [0.5] * 5, 1)
-    resumed = recorder.resume(store, 1)
+    resumed = recorder.resume(store, 1, lambda depth, share: None)
     assert resumed is not None
     assert [layer.states for layer in resumed] == layers
     assert store.restored == pieces(store)

@@ -40,7 +40,7 @@ Workers = Literal["threads", "celery"]
     "--memory",
     metavar="SIZE",
     callback=byte_size,
-    help="Memory to use at most, such as 4GiB.  [default: 4/5 of what is free]",
+    help="Memory to use at most, such as 4GiB; not with celery.  [default: 4/5 of what is free]",
 )
 @click.option(
     "--progress/--no-progress",
@@ -77,6 +77,11 @@ def enumerate_(
       farthest enumerate sliding-3x4 --workers celery
     """
     origin = chosen_origin(from_, to)
+    if memory is not None and workers == "celery":
+        raise click.UsageError(
+            "--memory is for the threads of this process, and --workers celery keeps the states in Redis: limit that "
+            "with its own setting maxmemory, and what each process of a worker keeps with FARTHEST_WORKER_MEMORY."
+        )
     from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
     from farthest.environment import CHECKPOINT_SECONDS
     from farthest.models.database import open_database

@@ -60,8 +60,12 @@ class LineReporter(QuietReporter):
         needs = f"memory={estimate.memory} disk={estimate.disk} memory_limit={estimate.memory_limit}"
         click.echo(f"estimate states_at_most={estimate.states_at_most} {needs}", err=True)
 
-    def resumed(self, job: int, depth: int) -> None:
-        click.echo(f"resumed job={job} depth={depth}", err=True)
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        if share == 0:
+            click.echo(f"resuming job={job} depth={depth}", err=True)
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        click.echo(f"resumed job={job} depth={depth} states={states} total={total}", err=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         click.echo(f"layer depth={depth} states={states} total={total} seconds={seconds:.6f}", err=True)
@@ -94,6 +98,7 @@ class LiveReporter(QuietReporter):
         self._total = 0
         self._known: deque[tuple[float, int]] = deque()  # when, and how many states were known then
         self._shared: list[str] = []  # how the layer is shared out
+        self._reading = ""  # how much of the checkpoint has been read, while it is
 
     def estimate(self, estimate: Estimate) -> None:
         self._at_most = estimate.states_at_most
@@ -105,7 +110,14 @@ class LiveReporter(QuietReporter):
         if estimate.states_at_most > LARGE:
             self._show()
 
-    def resumed(self, job: int, depth: int) -> None:
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        self._depth, self._reading = depth, f"reading the checkpoint at depth {depth}: {share:.0%}"
+        self._show_if_due()
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        self._reading = ""
+        self._depth, self._states, self._total = depth, states, total
+        self._known.append((time.monotonic(), total))
         click.echo(f"job {job} goes on after depth {depth}", err=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
@@ -114,7 +126,10 @@ class LiveReporter(QuietReporter):
         self._known.append((now, total))
         while len(self._known) > 2 and now - self._known[1][0] > RATE_SECONDS:
             self._known.popleft()
-        if self._live is None and now - self._started > PATIENCE_SECONDS:
+        self._show_if_due()
+
+    def _show_if_due(self) -> None:
+        if self._live is None and time.monotonic() - self._started > PATIENCE_SECONDS:
             self._show()
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
@@ -174,6 +189,8 @@ class LiveReporter(QuietReporter):
 
     def parts(self) -> list[str]:
         """What the line says, the most important first: a narrow terminal cuts the rest."""
+        if self._reading:
+            return [self._reading, seconds_text(time.monotonic() - self._started)]
         parts = [f"depth {self._depth}", f"{self._states:,} new", f"{self._total:,} states"]
         share = self._total / self._at_most if self._at_most else 0.0
         rate = self.rate()

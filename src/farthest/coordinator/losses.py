@@ -1,9 +1,14 @@
-"""What is told where the working state of a run was lost so often that it gives up."""
+"""What is told where a run gives up: its working state was lost so often, or those who ran it."""
 
 from __future__ import annotations
 
-from farthest.errors import LostStateError, RedisFullError, StorageError
+from typing import TYPE_CHECKING
+
+from farthest.errors import JobError, LostStateError, RedisFullError, StorageError
 from farthest.stores.redis.connections import MEMORY_VARIABLES
+
+if TYPE_CHECKING:
+    from farthest.models.jobs import JobRecord
 
 
 def lost_again(error: LostStateError, since: str, losses: int, restarts: int) -> StorageError:
@@ -17,4 +22,14 @@ def lost_again(error: LostStateError, since: str, losses: int, restarts: int) ->
         f"{told}, and Redis was started anew {restarts} times: see its log. A Redis that uses more memory than its "
         "container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
         f"{MEMORY_VARIABLES}"
+    )
+
+
+def taken_over_again(record: JobRecord, takeovers: int) -> JobError:
+    """The error of a job that seems to kill whoever runs it."""
+    kept = "nothing" if record.depth is None else f"nothing beyond depth {record.depth}"
+    return JobError(
+        f"the coordinators that ran it ended {takeovers} times in a row without a word, and stored {kept} meanwhile: "
+        "it may need more memory than they have, or be killed by its puzzle; see their logs and those of the "
+        f"system, then `farthest resume {record.id}` lets it go on"
     )

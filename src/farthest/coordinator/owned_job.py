@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import FarthestError, JobError, NoRoomError, StorageError, UnavailableError
 from farthest.models.jobs import Jobs
-from farthest.models.records import Setbacks
+from farthest.models.records import Setbacks, Takeovers
 from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-PROGRESS_SECONDS = 2.0
+PROGRESS_SECONDS = 1.0
 """How often the lease is renewed at least, and the progress told with it."""
 
 
@@ -53,7 +53,10 @@ class OwnedJob:
         self._notice = notice
         self._lease_seconds = lease_seconds
         self._hand_back = hand_back
-        self._progress: dict[str, Any] = {**Setbacks.of(record.progress).progress()}
+        self._progress: dict[str, Any] = {
+            **Setbacks.of(record.progress).progress(),
+            **Takeovers.of(record.progress).progress(),
+        }
         self._lost = False
         self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
         self.job = record.id

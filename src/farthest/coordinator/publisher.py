@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from farthest.stores.redis.connections import RedisNodes, translate_any
-from farthest.worker.app import NORMAL, QUEUE, URGENT, celery_app
+from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app
 
 
 class Publisher:
-    """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed."""
+    """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed.
+
+    Celery is imported by a thread meanwhile, which takes half a second: small layers do not wait for it, and the first
+    layer that is sent waits less. Raises SettingError for a URL that cannot be used.
+    """
 
     def __init__(self, nodes: RedisNodes, task: str) -> None:
         self._task = task
         self._place = nodes.places[0]
-        self._app = celery_app(nodes.urls[0])
+        self._url = nodes.urls[0]
         self._producer: Any = None
+        broker_settings(self._url)
+        self._loading = threading.Thread(target=_load, args=(self._url,), name="farthest-celery", daemon=True)
+        self._loading.start()
 
     def publish(self, run: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
         """Sends a message (run, depth, item) for each item; after an error some may have been sent, and all may be sent
@@ -24,13 +33,15 @@ class Publisher:
 
         Raises UnavailableError where waiting may help, else StorageError.
         """
+        self._loading.join()  # two threads that import the same modules may see them half made
+        app = celery_app(self._url)
         options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
         try:
             if self._producer is None:
-                self._producer = self._app.amqp.Producer(self._app.connection_for_write().channel())
+                self._producer = app.amqp.Producer(app.connection_for_write().channel())
             with self._producer.batch():
                 for item in items:
-                    self._app.send_task(self._task, (run, depth, item), producer=self._producer, **options)
+                    app.send_task(self._task, (run, depth, item), producer=self._producer, **options)
         except Exception as error:
             self.close()
             known = translate_any(error, self._place)
@@ -43,3 +54,9 @@ class Publisher:
         if self._producer is not None:
             connection, self._producer = self._producer.connection, None
             connection.collect()
+
+
+def _load(url: str) -> None:
+    """Imports what sending needs. What goes wrong, the first message tells."""
+    with suppress(Exception):
+        celery_app(url).connection_for_write().get_transport_cls()

@@ -14,8 +14,11 @@ class Reporter:
     def estimate(self, estimate: Estimate) -> None:
         """Before anything large is allocated."""
 
-    def resumed(self, job: int, depth: int) -> None:
-        """The run continues job ``job`` after its layer ``depth``."""
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        """The checkpoint of job ``job`` at ``depth`` is being read; ``share``: how much of it has been, 0 to 1."""
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        """The run continues job ``job`` after its layer ``depth``, which has ``states`` of ``total`` states."""
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         """A layer is complete; ``total`` states have been found; the layer took ``seconds``."""

@@ -11,6 +11,8 @@ import time
 
 from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.interrupts import StopRequest, stop_requests
+from farthest.coordinator.leftovers import Leftovers
+from farthest.coordinator.losses import taken_over_again
 from farthest.coordinator.owned_job import run_name
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome, Settings
@@ -36,7 +38,7 @@ from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.leases import Silence, owner_token
-from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks
+from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks, Takeovers
 from farthest.models.transactions import Database
 from farthest.retry import retry_while_away
 from farthest.stores.redis import runs
@@ -51,6 +53,9 @@ LONGEST_PAUSE = 30.0
 
 SETBACKS_ALONE = 5
 """So often in a row a job that is alone in Redis may be handed back because that is full."""
+
+TAKEOVERS_ALLOWED = 5
+"""So often in a row a job may be taken over, without a deeper checkpoint between."""
 
 SLICE_SECONDS = 0.1
 """How soon a signal ends a pause."""
@@ -69,6 +74,7 @@ class Service:
         self._nodes = nodes
         self._owner = owner_token()
         self._failures = 0
+        self._leftovers = Leftovers(self._jobs, nodes)
         self._silence = Silence()
         self._owed: tuple[JobRecord, NoRoomError] | None = None
         self._pause = POLL_SECONDS
@@ -103,6 +109,7 @@ class Service:
                         self._failures += self._waiting()
                         break
                     else:
+                        self._leftovers.look()
                         _pause(POLL_SECONDS, stop)
                 except StorageError as error:
                     if once:
@@ -124,6 +131,10 @@ class Service:
         """Runs a claimed job to its end, or hands it back for want of room. Raises UnavailableError or
         KeyboardInterrupt after handing it back."""
         log.info("job %d (%s): claimed", record.id, record.name)
+        takeovers = Takeovers.of(record.progress).times
+        if takeovers > TAKEOVERS_ALLOWED:
+            self._settle(record, taken_over_again(record, takeovers))
+            return
         reporter = LogReporter(record.id, stop)
         try:
             continue_job(record, self._database, self._settings, reporter, self._owner)
@@ -238,7 +249,13 @@ class LogReporter(Reporter):
     def estimate(self, estimate: Estimate) -> None:
         log.info("job %d: at most %s states", self._job, f"{estimate.states_at_most:,}")
 
-    def resumed(self, job: int, depth: int) -> None:
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        if self._stop.wanted:
+            raise KeyboardInterrupt
+        if share == 0:
+            log.info("job %d: reading the checkpoint at depth %d", job, depth)
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         log.info("job %d: goes on after depth %d", job, depth)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:

@@ -23,6 +23,7 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
     Setbacks,
+    Takeovers,
     may_be_taken,
     now,
 )
@@ -94,15 +95,15 @@ class JobQueue(JobReader):
         """Takes an unfinished job over, if nobody runs it: of several claims at once exactly one is True.
 
         A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this
-        host; and when its status is one of ``among``. ``at_once``: not where another process is changing or deleting
-        the job, which would have to be waited for, and may stand still. ``silent``: a lease that has run out,
+        host; and when its status is one of ``among``. How often in a row it was taken from an owner that had not
+        given it back is counted in its progress (``Takeovers``). ``at_once``: not where another process is changing or
+        deleting the job, which would have to be waited for, and may stand still. ``silent``: a lease that has run out,
         whatever it says.
         """
         moment = now()
         with self._database.write() as connection:
-            wanted = select(
-                job.c.status, job.c.owner, job.c.lease_until, job.c.started, job.c.progress
-            ).where(job.c.id == job_id)
+            columns = ("status", "owner", "lease_until", "started", "progress", "depth")
+            wanted = select(*(job.c[name] for name in columns)).where(job.c.id == job_id)
             if at_once:  # SQLite, which has one writer at a time, ignores it
                 wanted = wanted.with_for_update(skip_locked=True)
             seen = connection.execute(wanted).one_or_none()
@@ -126,7 +127,7 @@ class JobQueue(JobReader):
                 "owner": owner,
                 "lease_until": moment + timedelta(seconds=lease_seconds),
                 "started": seen.started or moment,
-                "progress": _kept_progress(seen.progress),
+                "progress": _kept_progress(seen.progress, seen.status, seen.depth),
             }
             taken = update(job).where(job.c.id == job_id, *unchanged).values(values)
             return connection.execute(taken).rowcount == 1
@@ -270,9 +271,13 @@ def _may_be_tried(not_before: datetime | None) -> bool:
     return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
 
 
-def _kept_progress(text: str | None) -> str | None:
-    """What a job's progress tells beyond a run of it: its setbacks."""
-    kept = Setbacks.of(_parsed(text)).progress()
+def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
+    """What a job's progress tells beyond a run of it, for the next owner: its setbacks; and where it was running, so
+    that its owner has ended without a word, that it is taken over once more."""
+    known = _parsed(text)
+    kept = Setbacks.of(known).progress()
+    if status == RUNNING:
+        kept |= Takeovers.of(known).one_more(-1 if depth is None else depth).progress()
     return json.dumps(kept) if kept else None
 
 

@@ -77,6 +77,17 @@ def owner_is_dead(token: str) -> bool:
     return False
 
 
+def owner_is_alive(token: str) -> bool:
+    """True only where the token's process certainly runs now."""
+    host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
+    ticks, _, scope = start.partition(".")
+    if host != host_name() or not scope or scope != _scope():
+        return False
+    return (
+        pid_text.isdecimal() and len(pid_text) <= _LONGEST_PID and str(_start_ticks(int(pid_text))) == ticks
+    )
+
+
 def host_name() -> str:
     """This host, as tokens and workers name it."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")

@@ -130,6 +130,29 @@ class Setbacks:
         return {"set_back": self.times, "set_back_depth": self.depth} if self.times else {}
 
 
+@dataclass(frozen=True, slots=True)
+class Takeovers:
+    """How often in a row a job was taken from an owner that had ended without a word, and the depth of its checkpoint
+    then (-1: none). They are a part of the job's progress."""
+
+    times: int = 0
+    depth: int = -1
+
+    @classmethod
+    def of(cls, progress: Mapping[str, Any] | None) -> Takeovers:
+        """Those that a job's progress tells of."""
+        known = progress or {}
+        return cls(known.get("taken_over", 0), known.get("taken_over_depth", -1))
+
+    def one_more(self, depth: int) -> Takeovers:
+        """With another one at a checkpoint of that depth: one that is deeper than before begins a new row."""
+        return Takeovers(1 if depth > self.depth else self.times + 1, depth)
+
+    def progress(self) -> dict[str, int]:
+        """As a part of the job's progress."""
+        return {"taken_over": self.times, "taken_over_depth": self.depth} if self.times else {}
+
+
 def select_jobs() -> Select[Any]:
     """Jobs joined with their puzzles, as ``job_record`` has them."""
     of_puzzle = (puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)

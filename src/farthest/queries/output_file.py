@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
@@ -47,9 +47,10 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
     if not file.parent.is_dir():
         raise OutputError(f"{file}: there is no folder {file.parent}; make it first")
     # Beside the file, for a rename works only within one file system; with its ending, for some writers look
-    # at it.
-    part = file.with_name(f".{file.stem}.{os.getpid()}{file.suffix}")
+    # at it. Nobody can have put a link there: the name cannot be guessed, and the file is made anew.
+    part = file.with_name(f".{file.stem}.{token_hex(8)}{file.suffix}")
     try:
+        part.touch(exist_ok=False)
         try:
             yield part
             part.replace(file)

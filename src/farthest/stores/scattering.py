@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
@@ -20,7 +21,11 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace
 
 BATCH = 2**16
-"""States whose successors a space is asked for at once."""
+"""States whose successors a space is asked for at once, at most."""
+FIRST_BATCH = 64
+SOON_SECONDS = 0.25
+"""Batches begin with FIRST_BATCH states, and double as long as they take no longer than this: a class that needs long
+for a state hears soon that its job was cancelled."""
 
 
 def put_successors(
@@ -37,9 +42,14 @@ def put_successors(
         return
     width = space.code_bytes
     codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-    for first in range(0, len(codes), BATCH * width):
-        boxes.add(space.successors(codes[first : first + BATCH * width], threads), threads)
+    first, batch = 0, FIRST_BATCH
+    while first < len(codes):
+        begun = monotonic()
+        end = first + batch * width
+        boxes.add(space.successors(codes[first:end], threads), threads)
         look_around()
+        first, soon = end, monotonic() - begun < SOON_SECONDS
+        batch = min(2 * batch, BATCH) if soon else max(1, batch // 2)
 
 
 def least_codes(space: ScatterSpace, runs: Mapping[int, Buffer], limit: int) -> list[int] | list[bytes]:

@@ -41,13 +41,17 @@ _CONNECTION_LOGS = ("celery.worker.consumer.connection", "celery.worker.consumer
 
 
 def load() -> None:
-    """Imports what a process needs, so that forked ones share it."""
+    """Imports what a process needs, its first step too, so that forked ones share it and have it at once."""
+    import numpy
     from celery.apps import worker
     from celery.concurrency import solo
     from celery.exceptions import CPendingDeprecationWarning
     from celery.platforms import SecurityWarning
 
-    assert worker, solo
+    from farthest.worker.enumeration import tasks
+    from farthest.worker.search import tasks as search_tasks
+
+    assert all((numpy, worker, solo, search_tasks, tasks))
     warnings.simplefilter("ignore", SecurityWarning)  # of root: the messages are JSON, which runs nothing
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
 from farthest.json_fields import count, counts, text
+from farthest.models.leases import owner_token
 from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import working_key
 
@@ -28,6 +29,26 @@ MOST_WORKERS = 10_000
 """So many are listed at most."""
 MOST_BYTES = 2**16
 """Of a record."""
+
+_SIGN = """
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'string' then
+  local read, fields = pcall(cjson.decode, held)
+  local owned = read and type(fields) == 'table' and type(fields.owner) == 'string'
+  if owned and fields.owner ~= ARGV[1] then return held end
+end
+if ARGV[2] == '' then
+  redis.call('DEL', KEYS[1])
+  redis.call('ZREM', KEYS[2], ARGV[4])
+else
+  redis.call('SET', KEYS[1], ARGV[2], 'EX', ARGV[3])
+  if ARGV[5] ~= '' then redis.call('ZADD', KEYS[2], ARGV[5], ARGV[4]) end
+end
+return false
+"""
+"""Writes or removes a worker's record, unless it is another process's: then gives that one. KEYS: the record, the
+names. ARGV: the owner's token, the record or '' to remove it, seconds that it lives, the name, the time or '' not to
+list it."""
 
 _KEY = b"farthest:worker:"
 _NAMES = "farthest:workers"
@@ -64,6 +85,15 @@ class WorkerRecord:
     pids: tuple[int, ...] = ()
     busy: tuple[Work, ...] = ()
     silent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that a name belongs to. ``owner``: its token (``models.leases``)."""
+
+    owner: str
+    host: str
+    pid: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +189,9 @@ def _key(name: str) -> bytes:
 
 
 class Heartbeat:
-    """Writes a worker's record. ``processes`` gives the numbers of its processes that step. ``due``: when it is to be
-    written next, by the monotonic clock.
+    """Writes a worker's record. ``processes`` gives the numbers of its processes that step. ``owner``: the token of its
+    main process, by default this one's. ``other`` is told once of another process that has the name. ``due``: when it
+    is to be written next, by the monotonic clock.
 
     While Redis cannot be reached, or has no room, it is tried more often: the record is there again soon after.
     """
@@ -171,11 +202,19 @@ class Heartbeat:
         record: WorkerRecord,
         processes: Callable[[], Iterable[int]],
         seconds: float = BEAT_SECONDS,
+        *,
+        owner: str | None = None,
+        other: Callable[[Holder, str], None] = lambda holder, name: None,
     ) -> None:
+        self.name = record.name
         self._nodes = nodes
         self._record = record
         self._processes = processes
         self._seconds = seconds
+        self._owner = owner or owner_token()
+        self._other = other
+        self._told = False
+        self._sign = nodes.main.register_script(_SIGN)
         self.due = 0.0
 
     def beat_if_due(self) -> None:
@@ -183,25 +222,47 @@ class Heartbeat:
         if monotonic() < self.due:
             return
         try:
-            self.beat()
+            other = self.beat()
         except StorageError as error:
             log.debug("%s", error)
             self.due = monotonic() + min(1.0, self._seconds)
+            return
+        self.due = monotonic() + self._seconds
+        if other is not None and not self._told:
+            self._told = True
+            self._other(other, self.name)
 
     def end(self) -> None:
         """Removes the record if Redis can be reached."""
-        with suppress(StorageError), self._nodes.errors():  # where Redis is away, it will vanish by itself
-            self._nodes.main.delete(_key(self._record.name))
-            self._nodes.main.zrem(_NAMES, self._record.name)
+        with suppress(StorageError):  # where Redis is away, it will vanish by itself
+            self._written(self._owner, "")
 
-    def beat(self) -> None:
-        """Writes the record once. Raises as ``RedisNodes.errors``."""
-        fields = {**asdict(self._record), "pids": sorted(self._processes())}
+    def beat(self, *, listed: bool = True) -> Holder | None:
+        """Writes the record once; where another process has the name, gives that one. ``listed``: for all to see, not
+        only to keep the name. Raises as ``RedisNodes.errors``."""
+        fields = {**asdict(self._record), "pids": sorted(self._processes()), "owner": self._owner}
         del fields["busy"], fields["silent"]
+        return self._written(self._owner, json.dumps(fields), listed=listed)
+
+    def bury(self, other: Holder) -> None:
+        """Removes the record of another process, which is dead. Raises as ``RedisNodes.errors``."""
+        self._written(other.owner, "")
+
+    def left_ms(self) -> int:
+        """How long the record of the name is there if nobody writes it anew. Raises as ``RedisNodes.errors``."""
         with self._nodes.errors():
-            now = self._nodes.now()
-            with self._nodes.main.pipeline() as pipeline:
-                pipeline.set(_key(self._record.name), json.dumps(fields), ex=LIFE_SECONDS)
-                pipeline.zadd(_NAMES, {self._record.name: now})
-                pipeline.execute()
-        self.due = monotonic() + self._seconds
+            left: Any = self._nodes.main.pttl(_key(self.name))
+        return int(left)
+
+    def _written(self, owner: str, record: str, *, listed: bool = True) -> Holder | None:
+        with self._nodes.errors():
+            moment = self._nodes.now() if listed else ""
+            arguments: list[str | int | float] = [owner, record, LIFE_SECONDS, self.name, moment]
+            held: Any = self._sign(keys=[_key(self.name), _NAMES], args=arguments)
+        if held is None:
+            return None
+        try:
+            fields = read_json_object(held, MOST_BYTES)
+            return Holder(text(fields["owner"]), text(fields["host"]), count(fields["pid"]))
+        except (ValueError, TypeError, KeyError):  # no worker wrote it
+            return Holder("", "unknown", 0)

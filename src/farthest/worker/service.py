@@ -29,6 +29,7 @@ from farthest.stores.redis.runs import PROTOCOL
 from farthest.version import __version__
 from farthest.worker import consumer
 from farthest.worker.consumer import DRAINS
+from farthest.worker.own_name import claim_name, tell_of
 from farthest.worker.registry import Heartbeat, WorkerRecord
 
 log = logging.getLogger(__name__)
@@ -63,9 +64,11 @@ def run_worker(concurrency: int, name: str) -> int:
         log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     retry_while_away(nodes.check, told=log.warning)
+    main = _Main(concurrency, name, nodes)
+    main.claim_name()
     nodes.close()
     consumer.load()
-    _Main(concurrency, name, nodes).run()
+    main.run()
     return 0
 
 
@@ -103,9 +106,13 @@ class _Main:
         self._slots = [_Slot(number + 1) for number in range(concurrency)]
         started = datetime.now(UTC).isoformat(timespec="seconds")
         record = WorkerRecord(name, host_name(), os.getpid(), __version__, PROTOCOL, concurrency, started)
-        self._heartbeat = Heartbeat(nodes, record, self._pids)
+        self._heartbeat = Heartbeat(nodes, record, self._pids, other=tell_of)
         self._stopping = False
         self._beating = False
+
+    def claim_name(self) -> None:
+        """Raises SettingError where another worker has the name."""
+        claim_name(self._heartbeat)
 
     def run(self) -> None:
         for number in DRAINS:

@@ -42,3 +42,15 @@ def test_a_signal_that_came_before_a_process_listened_is_heard() -> None:
 
 def test_no_message_is_decompressed() -> None:
     assert printed(COMPRESSED) == "gzip 1 True\nbzip2 1 True\nxz 1 True\nTrue\n"
+
+
+def test_what_the_first_step_needs_is_imported_before_processes_are_forked() -> None:
+    program = (
+        "import sys; from farthest.worker import consumer; consumer.load(); before = set(sys.modules)\n"
+        "import numpy\n"
+        "from farthest.worker.enumeration.tasks import run_step\n"
+        "from farthest.worker.search.tasks import run_subtrees\n"
+        "print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

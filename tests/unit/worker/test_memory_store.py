@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from itertools import pairwise
+from time import process_time
 
 import pytest
 
@@ -196,3 +197,16 @@ def test_layers_beyond_the_greatest_distance_are_refused(monkeypatch: pytest.Mon
     advance(new_store(of, distances=False), of, 1, last + 1)
     with pytest.raises(ResourceError, match="deeper"):
         advance(new_store(of), of, 1, last)
+
+
+def test_chunks_without_states_are_restored_at_the_speed_of_memory() -> None:
+    """As a checkpoint that was taken early has them: reading it must not take longer than what it skips."""
+    space = make_space([1] * 9)
+    store = MemoryStore(space, [0], distances=True)
+    unreached = memoryview(b"\xff" * 2**18)
+    begun = process_time()
+    for _ in range(500):
+        bytes(unreached)
+    copied = process_time()
+    store.restore(1, [(0, "uint8", unreached)] * 500, 0)
+    assert process_time() - copied < 30 * (copied - begun)

@@ -1,15 +1,20 @@
 """The registry of workers on a real Redis server."""
 
+import subprocess
+import sys
+import threading
 import time
 
 import pytest
 
-from farthest.errors import UnavailableError
+from farthest.errors import SettingError, UnavailableError
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
+from farthest.worker.own_name import claim_name
 from farthest.worker.registry import (
     LIFE_SECONDS,
     Heartbeat,
+    Holder,
     WorkerRecord,
     holder_name,
     list_workers,
@@ -92,3 +97,65 @@ def test_memory_is_told_for_each_server(redis_url: str) -> None:
     assert one.place == other.place == redis_url
     assert 0 < one.used <= one.peak
     assert one.most == 0
+
+
+def of_another(nodes: RedisNodes, host: str = "elsewhere", pid: int = 7) -> Heartbeat:
+    """The heartbeat of a process on another host, of the same name."""
+    return Heartbeat(nodes, ALPHA, list, 0.05, owner=f"{host}/{pid}/5.boot.1")
+
+
+def test_a_name_that_is_written_anew_is_refused(nodes: RedisNodes) -> None:
+    other, done = of_another(nodes), threading.Event()
+    other.beat()
+
+    def live() -> None:
+        while not done.wait(0.05):
+            other.beat_if_due()
+
+    living = threading.Thread(target=live)
+    living.start()
+    try:
+        with pytest.raises(
+            SettingError, match="farthest@alpha runs already, on host here as process 10; give each"
+        ):
+            claim_name(Heartbeat(nodes, ALPHA, list))
+    finally:
+        done.set()
+        living.join()
+
+
+def test_a_name_whose_worker_was_killed_is_free_soon(nodes: RedisNodes) -> None:
+    of_another(nodes).beat()
+    nodes.main.pexpire(f"farthest:worker:{ALPHA.name}", 300)  # as 15 s later
+    mine = Heartbeat(nodes, ALPHA, lambda: [11])
+    claim_name(mine)
+    mine.beat()
+    assert [worker.pids for worker in list_workers(nodes)] == [(11,)]
+
+
+def test_a_name_whose_worker_is_known_to_be_dead_is_free_at_once(nodes: RedisNodes) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", "from farthest.models.leases import owner_token; print(owner_token())"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    Heartbeat(nodes, ALPHA, list, owner=ended.stdout.strip()).beat()
+    begun = time.monotonic()
+    mine = Heartbeat(nodes, ALPHA, lambda: [11])
+    claim_name(mine)
+    assert time.monotonic() - begun < 1
+    assert of_another(nodes).beat() is not None, "the name is taken before the worker is listed"
+    mine.beat()
+    assert [worker.pids for worker in list_workers(nodes)] == [(11,)]
+
+
+def test_a_worker_whose_name_was_taken_leaves_it_and_says_so_once(nodes: RedisNodes) -> None:
+    told: list[tuple[Holder, str]] = []
+    mine = Heartbeat(nodes, ALPHA, lambda: [11], 0.0, other=lambda *other: told.append(other))
+    of_another(nodes).beat()
+    mine.beat_if_due()
+    mine.beat_if_due()
+    mine.end()
+    assert told == [(Holder("elsewhere/7/5.boot.1", ALPHA.host, ALPHA.pid), ALPHA.name)]
+    assert [worker.pids for worker in list_workers(nodes)] == [()]

@@ -52,8 +52,11 @@ class Backend(Protocol):
     def restarted(self) -> bool:
         """Whether a server has been started anew since this was asked last, so that its data may be lost."""
 
-    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
-        """Takes the steps. ``should_stop`` is called now and then while a layer lasts, and may raise."""
+    def executor(
+        self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
+    ) -> Executor:
+        """Takes the steps. ``should_stop`` is called now and then while a layer lasts that can be given up, and
+        ``still_ours`` while one lasts that takes all before with it; they may raise."""
 
 
 class ThreadsBackend:
@@ -117,11 +120,13 @@ class ThreadsBackend:
         """See Backend: there is no server."""
         return False
 
-    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
-        """See Backend: a layer of bitmaps is one call of the kernel, which ends soon."""
+    def executor(
+        self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
+    ) -> Executor:
+        """See Backend: a layer of bitmaps overwrites the ones before, so it is ended where nothing is to be kept."""
         if self._scatter is not None:
             self._scatter.look_around = should_stop
-        return ThreadsExecutor(self._settings.threads or cores())
+        return ThreadsExecutor(self._settings.threads or cores(), still_ours)
 
     def _kernel(self, space: GatherSpace) -> _kernel.Space:
         if self._settings.shard_classes == 1 and not self._settings.isa:
@@ -203,7 +208,9 @@ class Workers:
         """See Backend."""
         return self._nodes.restarted()
 
-    def executor(self, progress: Progress, should_stop: Callable[[], None]) -> Executor:
+    def executor(
+        self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
+    ) -> Executor:
         """See Backend."""
         from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
 

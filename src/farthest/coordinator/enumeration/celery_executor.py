@@ -79,6 +79,7 @@ class CeleryExecutor:
             return
         blocks = store.blocks.of(shards)
         if sum(store.counts(depth - 1).values()) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
+            store.look_around = self._should_stop
             for start in range(0, len(blocks), STEPPED_AT_ONCE):
                 self._should_stop()
                 part = blocks[start : start + STEPPED_AT_ONCE]

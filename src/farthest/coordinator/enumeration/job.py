@@ -20,6 +20,7 @@ from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import LostStateError, NoRoomError, PuzzleError, ResourceError, StorageError
 from farthest.families.python.allowed import named_in
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
+from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -68,8 +69,10 @@ def continue_job(
     from farthest.coordinator.enumeration.record import JobRecorder
 
     puzzle, asked = puzzle_of(record), record.parameters
+    struck = Takeovers.of(record.progress).times
     settings = replace(
         settings,
+        checkpoint_seconds=settings.checkpoint_seconds / 2**struck,  # what ends again and again must get on
         origin=origin_of(record),
         max_depth=asked["max_depth"],
         histogram_only=asked["histogram_only"],
@@ -177,7 +180,7 @@ class _Run:
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
-        self._resume(store)
+        self._resume(store, self._give_up(stop))
         complete = self._search(space, store, stop)
         # Before the job is finished: what is lost after that cannot be found again.
         farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
@@ -187,22 +190,32 @@ class _Run:
             digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
         return self._outcome(complete, digest, farthest)
 
-    def _resume(self, store: JobStore) -> None:
-        layers = self._recorder.resume(store, self._threads) if self._recorder else None
-        if self._recorder is None or layers is None:
+    def _resume(self, store: JobStore, look_around: Callable[[], None]) -> None:
+        recorder = self._recorder
+        if recorder is None:
+            return
+
+        def told(depth: int, share: float) -> None:
+            look_around()
+            self._progress({"depth": depth})
+            self._reporter.resuming(recorder.job, depth, share)
+
+        layers = recorder.resume(store, self._threads, told)
+        if layers is None:
             return
         self._layers = [layer.states for layer in layers]
         self._seconds = [layer.seconds or 0.0 for layer in layers]
         self._stored = len(layers) - 1
         if not self._losses:
             self._resumed_from = self._stored
-        self._reporter.resumed(self._recorder.job, self._stored)
+        self._tell_layer()
+        self._reporter.resumed(recorder.job, self._stored, self._layers[-1], sum(self._layers))
 
     def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
         """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
-        executor = self._site.executor(self._layer_progress, self._look_around(stop))
+        executor = self._site.executor(self._layer_progress, self._look_around(stop), self._still_ours)
         try:
             complete = self._search_with(executor, space, store, stop)
             while not self._layers[-1]:  # which led to nothing
@@ -242,8 +255,7 @@ class _Run:
                 stored = monotonic()
             if stop.wanted:
                 raise KeyboardInterrupt
-            if self._recorder is not None:
-                self._recorder.check()
+            self._still_ours()
         return sum(self._layers) == space.keys  # no key is left: the depth limit has ended nothing
 
     def _goes_on(self, space: Space, store: JobStore, depth: int) -> bool:
@@ -251,13 +263,13 @@ class _Run:
         return space.engine == "pattern" and bool(store.reachable(depth + 1))
 
     def _give_up(self, stop: StopRequest) -> Callable[[], None]:
-        """What is done again and again while a server is away: then nothing can be stored before stopping."""
+        """What is done again and again while a server is away, or the checkpoint is read: then there is nothing to be
+        stored before stopping."""
 
         def look() -> None:
             if stop.wanted:
                 raise KeyboardInterrupt
-            if self._recorder is not None:
-                self._recorder.check()
+            self._still_ours()
 
         return look
 
@@ -265,12 +277,16 @@ class _Run:
         """What is done now and then while a layer lasts."""
 
         def look() -> None:
-            if self._recorder is not None:
-                self._recorder.check()
+            self._still_ours()
             if stop.wanted:
                 raise LayerGivenUp
 
         return look
+
+    def _still_ours(self) -> None:
+        """Raises JobError where the job was cancelled, or another process has it."""
+        if self._recorder is not None:
+            self._recorder.check()
 
     def _checkpoint(self, store: JobStore) -> float:
         """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
@@ -287,11 +303,14 @@ class _Run:
     def _add_layer(self, states: int, seconds: float) -> None:
         self._layers.append(states)
         self._seconds.append(seconds)
+        self._tell_layer()
+        self._reporter.layer(len(self._layers) - 1, states, sum(self._layers), seconds)
+
+    def _tell_layer(self) -> None:
+        """Tells those who watch the job of the last layer."""
         depth, total = len(self._layers) - 1, sum(self._layers)
-        self._progress(
-            {"depth": depth, "layer_states": states, "states": total, "seconds": sum(self._seconds)}
-        )
-        self._reporter.layer(depth, states, total, seconds)
+        known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
+        self._progress({"depth": depth, **known})
 
     def _progress(self, known: dict[str, Any]) -> None:
         if self._recorder is not None:

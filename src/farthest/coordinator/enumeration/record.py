@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
@@ -79,10 +79,13 @@ class JobRecorder(OwnedJob):
         """The depth of the checkpoint that the run can be continued from, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
-    def resume(self, store: JobStore, threads: int) -> list[LayerRecord] | None:
+    def resume(
+        self, store: JobStore, threads: int, told: Callable[[int, float], None]
+    ) -> list[LayerRecord] | None:
         """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
 
-        Raises DamagedMapError when the checkpoint is damaged.
+        ``told`` gets its depth, and how much of it has been read, 0 to 1, before each chunk. Raises DamagedMapError
+        when the checkpoint is damaged.
         """
         depth = self._patiently(self.depth)
         if depth is None:
@@ -91,10 +94,7 @@ class JobRecorder(OwnedJob):
         try:
             if len(layers) != depth + 1:
                 raise DamagedMapError(f"it has {len(layers)} layers")
-            chunks = (
-                piece_of(chunk) if chunk.width else (chunk.first_key, chunk.unit, memoryview(chunk.distances))
-                for chunk in self._maps.chunks(self.job)
-            )
+            chunks = self._restorable(lambda share: told(depth, share))
             store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
             if sum(store.counts(depth).values()) != layers[-1].states:
                 raise DamagedMapError(
@@ -107,6 +107,16 @@ class JobRecorder(OwnedJob):
             ) from error
         store.stored(depth, self._base)
         return layers
+
+    def _restorable(self, told: Callable[[float], None]) -> Iterator[Any]:
+        """The chunks of the checkpoint, as ``JobStore.restore`` takes them."""
+        keys = self._jobs.get(self.job).keys or 1
+        for chunk in self._maps.chunks(self.job):
+            told(chunk.first_key / keys)
+            if chunk.width:
+                yield piece_of(chunk)
+            else:
+                yield chunk.first_key, chunk.unit, memoryview(chunk.distances)
 
     def _base(self, key: int) -> Chunk:
         return self._maps.chunk_at(self.job, key, apart=True)

@@ -18,7 +18,7 @@ from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import WIDTHS, Unit
 from farthest.stores.bitmaps import zeros
 from farthest.stores.contract import Base, BitmapStepInput
-from farthest.stores.distances import check_depth, reached, typed, unit_for
+from farthest.stores.distances import check_depth, is_unreached, reached, typed, unit_for
 from farthest.stores.memory.sources import Sources
 
 
@@ -244,6 +244,8 @@ class MemoryStore:
             _kernel.clear(self.kernel, layer)
         found = 0
         for first, unit, data in chunks:
+            if is_unreached(data):
+                continue
             distances = typed(data, unit)
             found += reached(data, unit)
             try:

@@ -9,7 +9,7 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError
 from farthest.models.chunks import Unit
 from farthest.stores.bitmaps import Bitmap
-from farthest.stores.distances import is_within, reached, typed
+from farthest.stores.distances import is_unreached, is_within, reached, typed
 
 if TYPE_CHECKING:
     from farthest.stores.blocks import Blocks
@@ -24,14 +24,16 @@ def read_blocks(
     states: int,
     threads: int,
 ) -> Iterator[tuple[int, dict[int, Bitmap]]]:
-    """For each block, in order, a bitmap for each of ``depths`` (-1: of all states found), from the ``chunks`` of a
-    checkpoint at ``depth``: first key, unit, distances, from key 0 on without gaps.
+    """For each block that has states, in order, a bitmap for each of ``depths`` (-1: of all states found), from the
+    ``chunks`` of a checkpoint at ``depth``: first key, unit, distances, from key 0 on without gaps.
 
     Raises DamagedMapError when they are not a map of ``states`` states up to that depth; at the end, when all is read.
     """
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
     for first, unit, data in chunks:
+        if is_unreached(data):
+            continue
         found += reached(data, unit)
         if not is_within(data, unit, depth):
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")

@@ -9,7 +9,7 @@ as an empty block. Where all states found are kept, a *pointer* of each block na
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -77,7 +77,7 @@ Opened = TypeVar("Opened", bound="StepInput")
 
 class RunSteps(RunBlobs, ABC, Generic[Opened]):
     """A run's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the done-list
-    alone. ``Opened``: its views."""
+    alone. ``Opened``: its views. ``look_around`` is called now and then while a step takes long, and may raise."""
 
     def __init__(
         self,
@@ -92,6 +92,7 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
         self.facts = facts
         self.blocks = blocks
         self.holder = holder
+        self.look_around: Callable[[], None] = lambda: None
         self._cache = cache
         self._set_records = nodes.main.register_script(COMMIT)
 

@@ -205,6 +205,12 @@ def others(nodes: RedisNodes, attempt_of: str) -> bool:
     return any(_decoded(name).rpartition("-")[0] != attempt_of for name in known)
 
 
+def silent(nodes: RedisNodes) -> list[str]:
+    """The runs whose coordinators were not seen of late. Raises what redis-py does."""
+    known: Any = nodes.main.zrangebyscore(RUNS, "-inf", nodes.now() - SEEN_SECONDS)
+    return [name for name in map(_decoded, known) if RUN_NAME.fullmatch(name)]
+
+
 def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
     """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left."""
     names = {name.split(b":")[2] for client in nodes.clients for name in _keys(client, "*")}

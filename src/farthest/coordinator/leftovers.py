@@ -1,0 +1,41 @@
+"""What runs have left in Redis that could not remove it when they ended, as Redis was away."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from farthest.coordinator.owned_job import run_name
+from farthest.models.jobs import Jobs
+from farthest.models.records import RUNNING
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 60.0
+
+
+class Leftovers:
+    """Removes the keys of runs whose jobs, of this database, nobody runs."""
+
+    def __init__(self, jobs: Jobs, nodes: RedisNodes) -> None:
+        self._jobs = jobs
+        self._nodes = nodes
+        self._due = 0.0
+
+    def look(self) -> None:
+        """Looks for them, once in LOOK_SECONDS. Raises StorageError."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + LOOK_SECONDS
+        with self._nodes.errors():
+            silent = runs.silent(self._nodes)
+        if not silent:
+            return
+        ended = {run_name(record) for record in self._jobs.list() if record.status != RUNNING}
+        for run in silent:
+            if run.rpartition("-")[0] in ended:
+                with self._nodes.errors():
+                    runs.drop(self._nodes, run)
+                log.info("run %s has ended, and its keys were still in Redis: removed", run)

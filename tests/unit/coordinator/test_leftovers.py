@@ -1,0 +1,43 @@
+"""Keys of runs that have ended, in a real Redis: a coordinator without a job removes them."""
+
+from pathlib import Path
+from typing import Any
+
+from farthest.coordinator.enumeration.job import Settings
+from farthest.coordinator.leftovers import Leftovers
+from farthest.coordinator.owned_job import run_name
+from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
+from farthest.models.leases import owner_token
+from farthest.puzzles.catalogue import load
+from farthest.spaces import compile_space
+from farthest.stores.redis import runs
+from farthest.stores.redis.connections import RedisNodes
+
+
+def test_keys_of_jobs_that_nobody_runs_are_removed(redis_url: str, tmp_path: Path) -> None:
+    nodes, space = RedisNodes([redis_url]), compile_space(load("3-puzzle"))
+    with open_database(str(tmp_path / "jobs.db"), create=True) as database:
+        jobs, left = Jobs(database), {}
+        parameters = Settings().parameters(space.origin)
+        for status in ("cancelled", "running", "cancelled just now", "of another database"):
+            puzzle = space.puzzle
+            fields = space.layout_fields()
+            number = jobs.add(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, fields, owner_token())
+            name = run_name(jobs.get(number)) if "database" not in status else "1-00000000"
+            if "cancelled" in status:
+                jobs.cancel(number)
+            run = left[status] = runs.new_run(name)
+            runs.touch(nodes, run)
+            if "just now" not in status:
+                nodes.main.zincrby(runs.RUNS, -2 * runs.SEEN_SECONDS, run)
+            nodes.main.set(f"{runs.prefix(run)}meta", "kept")
+        leftovers = Leftovers(jobs, nodes)
+        leftovers.look()
+    gone = runs.prefix(left.pop("cancelled"))
+    assert nodes.main.keys(f"{gone}*") == []
+    known: Any = nodes.main.zrange(runs.RUNS, 0, -1)
+    assert {name.decode() for name in known} == set(left.values())
+    kept: Any = nodes.main.keys("farthest:run:*")
+    assert len(kept) == 3
+    nodes.close()
