@@ -10,8 +10,7 @@ The names below are imported when they are first used: `import farthest` alone c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False  # as typing has it, which takes some milliseconds
 if TYPE_CHECKING:
     from farthest.api import (
         cancel_job,

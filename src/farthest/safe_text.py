@@ -1,7 +1,8 @@
 """Text that may be shown: what would steer a terminal, or hide or turn around what follows, is written as an escape.
 
 Names, titles, boards, messages of errors and what workers say of themselves come from files, databases and Redis.
-All that goes to a terminal passes ``SafeStream``, all that is logged ``safe``: nothing else need think of it.
+All that goes to a terminal passes ``SafeStream``, all that is logged ``safe``: nothing else need think of it. Only
+coloured drawings pass by it (``print_drawings``), after what others wrote in them was made safe.
 """
 
 from __future__ import annotations
@@ -21,25 +22,19 @@ _UNSAFE = (
     r"\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U000e0000-\U000e0fff"
 )
-_FOUND = re.compile(rf"(?P<colour>\x1b\[(?:0|38;5;[1-9]\d{{1,2}})m)|[{_UNSAFE}]")
+_FOUND = re.compile(rf"[{_UNSAFE}]")
 
 
-def safe(text: str, *, colours: bool = False) -> str:
-    """The text with unsafe characters as JSON writes them in texts: ``\\u001b``. So JSON means the same afterwards.
-
-    ``colours``: the escape sequences that set a colour of a letter, or take it back, stay.
-    """
+def safe(text: str) -> str:
+    """The text with unsafe characters as JSON writes them in texts: ``\\u001b``. So JSON means the same afterwards."""
     if text.replace("\n", "").isprintable():
         return text
-    return _FOUND.sub(lambda found: found[0] if colours and found["colour"] else _escaped(found[0]), text)
+    return _FOUND.sub(lambda found: _escaped(found[0]), text)
 
 
-def _escaped(signs: str) -> str:
-    units = signs.encode("utf-16-be", "surrogatepass")
-    escapes = [f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2)]
-    if signs.isascii() and len(signs) > 1:  # a colour: only what begins it is unsafe
-        return escapes[0] + signs[1:]
-    return "".join(escapes)
+def _escaped(sign: str) -> str:
+    units = sign.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 class SafeStream:
@@ -50,7 +45,7 @@ class SafeStream:
 
     def write(self, text: str) -> int:
         """As streams do."""
-        self.stream.write(safe(text, colours=True))
+        self.stream.write(safe(text))
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -89,7 +84,7 @@ def tell_at_once(line: str) -> None:
 
 
 def raw(stream: TextIO) -> TextIO:
-    """The stream itself, for what steers a terminal on purpose; no text from elsewhere may go there."""
+    """The stream itself, for what steers a terminal on purpose; text from elsewhere must be ``safe`` before."""
     return stream.stream if isinstance(stream, SafeStream) else stream
 
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable
 
-_SHOWN = 80
+SHOWN = 80
+"""Characters of a text that are shown, or looked at, at most."""
 
 
 def shown(value: object) -> str:
     """The value as a short printable literal: control characters escaped, long texts cut."""
     if isinstance(value, str):
-        return repr(value) if len(value) <= _SHOWN else f"{value[: _SHOWN - 3] + '...'!r}"
+        return repr(value) if len(value) <= SHOWN else f"{value[: SHOWN - 3] + '...'!r}"
     if isinstance(value, int) and not isinstance(value, bool):
-        return str(value) if abs(value) < 10**_SHOWN else "a huge number"
+        return str(value) if abs(value) < 10**SHOWN else "a huge number"
     return {bool: "a truth value", float: "a decimal number", list: "an array", dict: "a table"}.get(
         type(value), f"a {type(value).__name__}"
     )
@@ -31,5 +32,10 @@ def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:
     import difflib
 
     lowered = {choice.lower(): choice for choice in choices}
-    near = difflib.get_close_matches(word[:_SHOWN].lower(), lowered, n=most, cutoff=0.6)
-    return f"did you mean {' or '.join(repr(lowered[match]) for match in near)}?" if near else ""
+    near = difflib.get_close_matches(word[:SHOWN].lower(), lowered, n=most, cutoff=0.6)
+    return f"did you mean {or_list(lowered[match] for match in near)}?" if near else ""
+
+
+def or_list(words: Iterable[str]) -> str:
+    """``'a' or 'b'``."""
+    return " or ".join(map(repr, words))

@@ -15,11 +15,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
-IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers", "migrate"}
+IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers", "migrate", "completion"}
 """Commands that run no class of a puzzle, whatever is allowed."""
-SERVICES = {"coordinator", "worker"}
-"""Commands without a result: they log."""
-NO_DATABASE = {"draw", "puzzles", "worker", "workers"}
+NO_JSON = {"coordinator", "worker", "completion"}
+"""Services, which log, and what is for shells."""
+NO_DATABASE = {"completion", "draw", "puzzles", "worker", "workers"}
 
 
 def section(command: str) -> str:
@@ -47,7 +47,7 @@ def test_a_command(name: str) -> None:
     documented = set(re.findall(r"(?<![\w-])-(?:-[a-z-]+|[a-z]\b)", text))
     assert {each for each in options if each.startswith("-")} - SEEN_BY_ALL <= documented
     assert f"    farthest {name}" in text
-    assert name in SERVICES or "`--json`" in text
+    assert name in NO_JSON or "`--json`" in text
     assert command.help
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
 
@@ -57,7 +57,7 @@ def test_what_all_commands_have() -> None:
     assert all(f"`{option}" in start for option in SEEN_BY_ALL)
     for name in COMMANDS:
         options = {option for parameter in cli.commands[name].params for option in parameter.opts}
-        assert name in SERVICES or "--json" in options
+        assert name in NO_JSON or "--json" in options
         assert name in NO_DATABASE or "--database" in options
         assert (name in IMPORT_NOTHING) != ("--allow-module" in options)
 

@@ -2,10 +2,15 @@
 
 import os
 import sqlite3
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
+from farthest.cli.job_list import print_jobs
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -94,6 +99,62 @@ def test_databases_that_are_none(run: Run, folder: Path, command: list[str]) -> 
     sqlite3.connect("other.db").close()
     assert "Error: " in run(*command, "--database", "other.db", status=2).stderr
     assert "Error: " in run(*command, "--database", str(folder), status=2).stderr
+
+
+@pytest.mark.parametrize(("terminal", "most"), [(None, 100), (200, 100), (93, 93), (80, 80), (40, 80)])
+def test_lines_of_jobs_fit(
+    terminal: int | None,
+    most: int,
+    run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run("enumerate", "3-puzzle")
+    with open_database(create=False) as database:
+        (plain,) = Jobs(database).list()
+    if terminal is not None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(terminal))
+    board = {**plain.parameters, "where": "┘│└/─□─/┐│┌ " * 20}
+    large: dict[str, Any] = {
+        "status": "interrupted",
+        "states": 10_461_394_944_000,
+        "depth": 233,
+        "seconds": 123_456.789,
+    }
+    records = [
+        plain,
+        replace(plain, name="x" * 64, parameters=board),
+        replace(plain, name="日本語パズル" * 9, **large),
+        replace(plain, name="\x1b[31m\x07e\u0301🁢", parameters={**plain.parameters, "where": "a\nb\tc"}),
+        replace(
+            plain, id=10**6, name="a-rather-long-name-of-a-puzzle", complete=False, parameters=board, **large
+        ),
+    ]
+    print_jobs(records)
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, [heading, *lines])) <= most
+    assert len({cell_len(line) for line in lines}) == 1  # all end with the minute of the same moment
+    assert all(sign.isprintable() for line in lines for sign in line)
+    assert all("…" in line for line in (lines[1], lines[2], lines[4]))
+    if most > 80:
+        assert lines[0].split()[:7] == ["1", "3-puzzle", "to", "goal", "finished", "12", "6"]
+
+
+def test_jobs_of_any_size_fit(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    run("enumerate", "3-puzzle")
+    with open_database(create=False) as database:
+        (plain,) = Jobs(database).list()
+    huge: dict[str, Any] = {
+        "id": 10**17,
+        "name": "x" * 64,
+        "status": "interrupted",
+        "states": 2**63,
+        "seconds": 1e12,
+        "depth": 10**6,
+    }
+    print_jobs([replace(plain, **huge)])
+    assert max(map(cell_len, capsys.readouterr().out.splitlines())) <= 100
 
 
 def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: RunJson) -> None:

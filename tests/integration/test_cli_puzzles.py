@@ -51,6 +51,27 @@ def test_a_graph_shows_its_passages(run: Run) -> None:
 
 
 def test_no_such_puzzle(run: Run) -> None:
-    result = run("puzzles", "eight-kind", status=2)
+    result = run("puzzles", "eight-kindz", status=2)
     assert result.stderr.startswith("Error: ")
     assert "eight-kinds" in result.stderr
+
+
+def test_words_list_what_they_match(run: Run, run_json: RunJson) -> None:
+    lines = run("puzzles", "klotski").stdout.splitlines()
+    names = ["hakoiri-musume-move", "hakoiri-musume-slide", "hakoiri-musume-step", "red-donkey"]
+    assert [line.split()[0] for line in lines[1:5]] == names
+    assert lines[5:] == ["", "Show one of them: farthest puzzles NAME"]
+    for words in (["Rush", "HOUR", "second"], ["rush hour second"]):
+        listed = run_json("puzzles", *words)["puzzles"]
+        assert [puzzle["name"] for puzzle in listed] == ["rush-hour-58"]
+    assert run_json("puzzles", "century")["name"] == "century"  # though other names hold the word
+    assert len(run_json("puzzles", "cube")["puzzles"]) == 4
+
+
+def test_a_title_is_not_a_name(run: Run) -> None:
+    for command in ("enumerate", "submit", "random", "solve", "compare", "draw"):
+        assert "did you mean 'cuboid-1x3x3'?" in run(command, "floppy", status=2).stderr
+    run("enumerate", "3-puzzle")
+    for command in ("show", "distance", "watch", "verify", "export", "delete", "cancel"):
+        arguments = {"distance": ["0123"], "export": ["x.csv"]}.get(command, [])
+        assert "did you mean '3-puzzle'?" in run(command, "blank first", *arguments, status=2).stderr, command

@@ -180,7 +180,7 @@ def test_watch_tells_of_progress(run: Run, database: Database) -> None:
             assert process.stderr is not None
             assert [process.stderr.readline() for _ in range(2)] == [
                 "progress depth=4 states=90 layer_states=16 blocks=9 blocks_done=3 workers=0\n",
-                "Job 1 needs workers, and none is alive: start `farthest worker`.\n",
+                "Job 1 needs workers, but none is alive: start `farthest worker`.\n",
             ]
 
         finish_next(database, told)
@@ -231,7 +231,7 @@ def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("Job 1 waits in the queue")
         process.send_signal(signal.SIGINT)
-        assert process.stderr.read() == "Stopped watching; job 1 is not touched by that.\n"
+        assert process.stderr.read() == "Stopped watching; job 1 is not affected.\n"
         assert process.wait(60) == 130
     assert Jobs(database).get(1).status == "queued"
 
@@ -242,7 +242,9 @@ def test_watch_says_when_nobody_runs_the_job(run: Run, database: Database) -> No
     with watching("1") as (process, _):
         assert process.stderr is not None
         line = process.stderr.readline()
-        assert line == "Job 1 waits in the queue, and nobody runs it: start `farthest coordinator`.\n"
+        assert (
+            line == "Job 1 waits in the queue, but no coordinator is running: start `farthest coordinator`.\n"
+        )
         finish_next(database)
         assert process.wait(60) == 0
 

@@ -1,6 +1,7 @@
 """The examples of the documents, run as they stand."""
 
 import re
+import sqlite3
 import sys
 import tomllib
 from pathlib import Path
@@ -13,6 +14,7 @@ from arrangements import arrangement_space
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import moves_of
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 
@@ -55,6 +57,21 @@ def test_the_python_of_the_readme() -> None:
     assert len(names["m"].path("┘│└/─□─/┐│┌")) == 31
     assert names["m"].layers[:5] == (1, 4, 8, 8, 16)
     names["m"].close()
+
+
+def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
+    with farthest.enumerate("eight-kinds") as first:
+        boards = sorted(first.farthest())
+    farthest.enumerate("eight-kinds", origin=Origin("from", "start")).close()
+    database = sqlite3.connect("farthest.db")
+    for document in ("README.md", "docs/chunk-format.md"):
+        text = (ROOT / document).read_text(encoding="utf-8")
+        shown = re.findall(r'^    (?:\$ )?sqlite3 farthest\.db "(.*)"\n(?:    (\d+)$)?', text, re.MULTILINE)
+        assert shown, document
+        for statement, count in shown:
+            values = sorted(value for (value,) in database.execute(statement))
+            assert values == ([int(count)] if count else boards), (document, statement)
+    database.close()
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/puzzle-files.md"])

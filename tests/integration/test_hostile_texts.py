@@ -47,7 +47,7 @@ def test_commands_show_what_a_database_holds(run: Run, evil_job: str) -> None:
             assert is_safe(result), (command, result)
     lines = run("jobs").output.splitlines()
     assert len(lines) == 2  # no text makes a line of its own
-    assert "\\u202eb\\u200bc\\u000d\\u009b31m" in lines[1]
+    assert "\\u001b[2J\\u001b]0;t\\u0007\\u202eb" in lines[1]
 
 
 def test_json_is_exact(run: Run, evil_job: str) -> None:

@@ -227,7 +227,8 @@ def test_watching_survives_a_restart_of_the_database(quick: Cluster, postgres_se
             assert watching.stderr is not None
             line = watching.stderr.readline()
             assert (
-                line == f"Job {job} waits in the queue, and nobody runs it: start `farthest coordinator`.\n"
+                line
+                == f"Job {job} waits in the queue, but no coordinator is running: start `farthest coordinator`.\n"
             )
             postgres_server.stop()
             assert watching.stderr.readline().endswith("; waiting up to 300 s for it.\n")

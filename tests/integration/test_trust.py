@@ -116,7 +116,7 @@ def test_a_file_runs_nothing(run: Run, attack: str, marker: Path, words: list[st
     assert error.startswith("Error: attack.toml, line 4, [python] class: puzzle class os:system")
     assert not marker.exists()
     if words[-1] == "os":
-        assert "system is no class derived from farthest.PuzzleSpace" in error
+        assert "system is not a class derived from farthest.PuzzleSpace" in error
     else:
         assert "was not run on " in error
         assert "if you trust it, add --allow-module os, or set FARTHEST_PUZZLE_MODULES=" in error
@@ -149,7 +149,7 @@ def test_a_row_of_the_database_runs_nothing(run: Run, folder: Path, marker: Path
         )
         if words[0] != "resume":  # which this process has claimed
             refused = run(*words, "--allow-module", "os", status=2).stderr
-            assert "system is no class derived from farthest.PuzzleSpace" in refused, words
+            assert "system is not a class derived from farthest.PuzzleSpace" in refused, words
     for words in (["jobs"], ["show", "1"], ["watch", "1"]):
         run(*words)
     assert "os:system was not run" in run("verify", "1", status=2).stderr
@@ -199,7 +199,7 @@ def test_a_run_in_redis_runs_nothing(redis_url: str, folder: Path, marker: Path)
     assert [entry["error"] for entry in told] == ["failed"] * 4
     assert "puzzle class os:system was not run on " in told[0]["message"]
     assert "no module is allowed here" in told[1]["message"]
-    assert "system is no class derived from farthest.PuzzleSpace" in told[2]["message"]
+    assert "system is not a class derived from farthest.PuzzleSpace" in told[2]["message"]
     assert "puzzle class python_spaces:Frogs was not run on " in told[3]["message"]
 
 
@@ -336,10 +336,10 @@ def test_a_package_does_not_allow_its_modules(run: Run, folder: Path) -> None:
         ),
         (
             "from farthest import PuzzleSpace as Counting",
-            "Counting is no class derived from farthest.PuzzleSpace",
+            "Counting is not a class derived from farthest.PuzzleSpace",
         ),
-        ("def Counting(n): open('owned', 'w')", "Counting is no class derived from farthest.PuzzleSpace"),
-        ("class Counting:\n    n = 7", "Counting is no class derived from farthest.PuzzleSpace"),
+        ("def Counting(n): open('owned', 'w')", "Counting is not a class derived from farthest.PuzzleSpace"),
+        ("class Counting:\n    n = 7", "Counting is not a class derived from farthest.PuzzleSpace"),
         (
             "def __getattr__(name): open('owned', 'w')",
             "has no class Counting; its classes of spaces are none",
@@ -361,14 +361,16 @@ def test_what_an_allowed_module_does_not_declare(
 )
 def test_wrong_names(run: Run, monkeypatch: pytest.MonkeyPatch, name: str, mend: str) -> None:
     error = run("enumerate", "3-puzzle", "--allow-module", name, status=2).stderr
-    assert error.startswith(f"Error: --allow-module: {name!r} is no name of a module, such as frogs")
+    assert error.startswith(
+        f"Error: --allow-module: {name!r} is not the name of a module; expected a name such as frogs"
+    )
     assert mend in error
     monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", f"python_spaces, {name}")
     for words in (["distance", "1", "3"], ["worker"], ["coordinator"]):
         if words[0] == "distance":
             Path("frogs.toml").write_text(FROGS)
             words = ["enumerate", "frogs.toml"]
-        assert f"FARTHEST_PUZZLE_MODULES: {name!r} is no name" in run(*words, status=2).stderr
+        assert f"FARTHEST_PUZZLE_MODULES: {name!r} is not the name" in run(*words, status=2).stderr
 
 
 # Without the class
@@ -498,5 +500,5 @@ def test_a_module_allowed_by_a_call(folder: Path, monkeypatch: pytest.MonkeyPatc
         parse_puzzle(FROGS, "frogs.toml")
     farthest.allow_module("python_spaces")
     assert parse_puzzle(FROGS, "frogs.toml").name == "frogs"
-    with pytest.raises(farthest.SettingError, match=r"allow_module: 'frogs.py' is no name of a module"):
+    with pytest.raises(farthest.SettingError, match=r"allow_module: 'frogs.py' is not the name of a module"):
         farthest.allow_module("frogs.py")

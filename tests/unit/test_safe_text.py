@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from farthest.cli.printing import print_drawings
 from farthest.logs import PlainFormatter
 from farthest.puzzles.picture import COLOURS
 from farthest.safe_text import SafeStream, raw, safe, safe_streams
@@ -44,8 +45,7 @@ HARMLESS = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_unsafe_becomes_an_escape(text: str) -> None:
-    for colours in (False, True):
-        assert safe(f"{text}.", colours=colours) == f"{HOSTILE[text]}."
+    assert safe(f"{text}.") == f"{HOSTILE[text]}."
 
 
 @pytest.mark.parametrize("text", HARMLESS)
@@ -64,7 +64,7 @@ def test_no_text_holds_control_or_format_characters_afterwards(text: str) -> Non
         "Zp",
     } == set()
     if all(unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Cn", "Zl", "Zp") for sign in text):
-        assert safe(text, colours=True).replace("\u3164", "") == text.replace("\u3164", "") or shown != text
+        assert safe(text).replace("\u3164", "") == text.replace("\u3164", "") or shown != text
 
 
 @given(
@@ -72,17 +72,19 @@ def test_no_text_holds_control_or_format_characters_afterwards(text: str) -> Non
 )
 def test_json_means_the_same_afterwards(value: object) -> None:
     text = json.dumps(value, ensure_ascii=False)
-    assert json.loads(safe(text, colours=True)) == value
+    assert json.loads(safe(text)) == value
 
 
-def test_colours_of_letters_stay_where_they_may_and_nothing_else_does() -> None:
-    for number, _ in COLOURS:
-        coloured = click.style("7", fg=number)
-        assert safe(coloured, colours=True) == coloured
-        assert "\x1b" not in safe(coloured)
-    for parameters in ("8m", "38;5;16;8m", "7m", "38;2;0;0;0m", "0K", "48;5;1m", "38;5;1234m", "2J"):
-        sequence = f"\x1b[{parameters}"
-        assert "\x1b" not in safe(sequence, colours=True)
+def test_colours_stay_in_drawings_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = io.StringIO()
+    monkeypatch.setattr(out, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdout", out)
+    hidden = click.style("no", fg=16)  # black
+    drawn = click.style("7", fg=COLOURS[0][0])
+    with safe_streams():
+        click.echo(hidden)
+        print_drawings([(hidden, [drawn])])
+    assert out.getvalue().splitlines() == ["\\u001b[38;5;16mno\\u001b[0m"] * 2 + [drawn]
 
 
 def test_all_that_is_printed_meanwhile_is_safe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,10 @@ from click.exceptions import Exit
 
 import farthest
 from farthest.cli import (
+    INTERRUPTED,
     ask,
     compare,
+    completion,
     deletion,
     draw,
     enumeration,
@@ -30,7 +32,7 @@ from farthest.cli import (
     verify,
     worker,
 )
-from farthest.cli.exit_status import INTERRUPTED
+from farthest.cli.interruption import interrupts_raised
 from farthest.errors import FarthestError
 from farthest.safe_text import safe_streams
 
@@ -72,7 +74,7 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with reported():
+        with reported(), interrupts_raised():
             result = super().invoke(ctx)
             if sys.stdout is not None:  # not closed from the beginning
                 sys.stdout.flush()  # at the end of the process errors could not be reported
@@ -169,5 +171,6 @@ for command in (
     worker.workers,
     service.coordinator,
     service.migrate,
+    completion.completion,
 ):
     cli.add_command(command)

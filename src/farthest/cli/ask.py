@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, force_option, json_option
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ BOARDS_AT_ONCE = 4096
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
 @allow_module_option
 @database_option
@@ -69,7 +70,7 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.argument("board")
 @click.option("--all", "all_", is_flag=True, help="List all optimal solutions as moves.")
 @click.option(
@@ -146,7 +147,7 @@ def path(
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
 @click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")

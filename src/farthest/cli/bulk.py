@@ -51,7 +51,7 @@ def _bounded_lines(stream: TextIO) -> Iterator[str]:
         number += 1
         if len(line) == MOST_OF_A_LINE:
             raise BoardError(
-                f"line {number}: {MOST_OF_A_LINE} characters or more, expected a board; one is to be on a line"
+                f"line {number}: {MOST_OF_A_LINE} characters or more, expected a board; write one board on each line"
             )
         yield line
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_algorithms, complete_folder, complete_heuristic, complete_puzzle
 from farthest.cli.options import allow_module_option, byte_size, database_option, force_option, json_option
 from farthest.safe_text import raw
 
@@ -28,7 +29,7 @@ SHOWN = 5
 
 
 @click.command()
-@click.argument("name", metavar="PUZZLE")
+@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
 @click.option(
     "--instances",
     type=click.IntRange(min=1, max=10**6),
@@ -50,6 +51,7 @@ SHOWN = 5
     metavar="LIST",
     default=ALGORITHMS,
     show_default=True,
+    shell_complete=complete_algorithms,
     help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
 )
 @click.option(
@@ -57,6 +59,7 @@ SHOWN = 5
     "heuristics",
     metavar="NAME",
     multiple=True,
+    shell_complete=complete_heuristic,
     help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
 )
 @click.option(
@@ -65,6 +68,7 @@ SHOWN = 5
 @click.option(
     "--routes",
     metavar="FOLDER",
+    shell_complete=complete_folder,
     type=click.Path(path_type=Path),
     help="Write all routes, a text file for each algorithm.",
 )
@@ -95,7 +99,7 @@ def compare(
 ) -> None:
     """Search random boards of PUZZLE with several algorithms, and compare what that costs.
 
-    Each board is any that can be solved, with the same chance. Told are the means, medians and greatest numbers of
+    Each board is any that can be solved, with the same chance. The table has the means, medians and greatest numbers of
     seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the ways
     found. bfs finds shortest ways; so do ida, iddfs and astar where the heuristic is admissible: they must agree, with
     each other and with the puzzle's stored map if there is one. Exit status 1: they do not, or a search was given up
@@ -191,12 +195,14 @@ def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None
 def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
     """The runs; on a terminal a line on standard error tells how many are done."""
     shown = sys.stderr is not None and sys.stderr.isatty()
-    for number, run in enumerate(runs, 1):
+    try:
+        for number, run in enumerate(runs, 1):
+            if shown:
+                print(f"\r{number:,} of {count:,} searches", end="", file=raw(sys.stderr), flush=True)
+            yield run
+    finally:
         if shown:
-            print(f"\r{number:,} of {count:,} searches", end="", file=raw(sys.stderr), flush=True)
-        yield run
-    if shown:
-        print("\r\033[K", end="", file=raw(sys.stderr), flush=True)
+            print("\r\033[K", end="", file=raw(sys.stderr), flush=True)
 
 
 def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:
@@ -250,7 +256,7 @@ def _print(
         click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
     for entrant, errors in tally.failures.items():
         given_up = counted(len(errors), "board")
-        click.echo(f"Given up by {entrant.name}: {given_up}, not among its figures. {errors[0]}", err=True)
+        click.echo(f"{entrant.name} gave up {given_up}, which its figures leave out: {errors[0]}", err=True)
     if tally.disagreements:
         for text in tally.disagreements[:SHOWN]:
             click.echo(f"Wrong: {text}.", err=True)
@@ -260,7 +266,7 @@ def _print(
         alone = "finds" if len(proven) == 1 else "agree on"
         click.echo(f"{_listed(proven)} {alone} the shortest ways{there}.")
     if truth is None:
-        click.echo(f"No stored map to hold them against: {why_none.partition(';')[0]}.", err=True)
+        click.echo(f"There is no stored map to compare with: {why_none.partition(';')[0]}.", err=True)
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import allow_module_option, force_option, json_option
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("name", metavar="PUZZLE")
+@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
 @click.argument("boards", metavar="[BOARD]...", nargs=-1)
 @click.option(
     "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
@@ -38,7 +39,7 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
     """
     if file is not None and as_json:
         raise click.UsageError("--svg writes a file: leave out --json.")
-    from farthest.cli.printing import print_json, side_by_side
+    from farthest.cli.printing import print_drawings, print_json
     from farthest.drawing.terminal import coloured
     from farthest.puzzles import catalogue
 
@@ -61,10 +62,7 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
         ]
         print_json({"puzzle": puzzle.name, "boards": found})
         return
-    drawings = [
-        [*([caption] if caption else []), *coloured(puzzle.definition, board)] for caption, board in wanted
-    ]
-    click.echo("\n".join(side_by_side(drawings)))
+    print_drawings([(caption, coloured(puzzle.definition, board)) for caption, board in wanted])
 
 
 def write_svg(

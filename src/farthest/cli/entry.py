@@ -1,25 +1,36 @@
 """The entry point: the command line of this process, from start to exit status."""
 
-from typing import NoReturn
+from __future__ import annotations
 
-from farthest.cli.exit_status import INTERRUPTED
+TYPE_CHECKING = (
+    False  # as typing has it: until ``main`` runs Ctrl-C is Python's own, so nothing is imported before
+)
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 def main() -> NoReturn:
     """Run the command line of this process and leave with its exit status."""
-    import gc
+    from farthest.cli import INTERRUPTED
 
-    # Importing SQLAlchemy alone would run the collector some hundred times, and finds it nothing.
-    gc.set_threshold(100_000)
     status = 0
     try:
+        from farthest.cli.interruption import leave_at_interrupts, restore_terminal
+
+        leave_at_interrupts()
+        import gc
+
+        # Importing SQLAlchemy alone would run the collector some hundred times, and finds it nothing.
+        gc.set_threshold(100_000)
         from farthest.cli.app import cli
 
         cli(prog_name="farthest")
-    except KeyboardInterrupt:  # before a command began: while it was imported
+    except KeyboardInterrupt:  # before Ctrl-C was heeded
         status = INTERRUPTED
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0
+        if status == INTERRUPTED:
+            restore_terminal()
     _leave(status)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
     byte_size,
@@ -27,7 +28,7 @@ Workers = Literal["threads", "celery"]
 
 
 @click.command("enumerate")
-@click.argument("puzzle")
+@click.argument("puzzle", shell_complete=complete_puzzle)
 @result_options
 @workers_option
 @click.option(

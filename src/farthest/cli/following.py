@@ -52,7 +52,7 @@ class Follower:
                     self._reporter.followed(record.progress, (now() - begun).total_seconds())
                     if record.progress.get("workers") == 0:
                         self._tell(
-                            f"Job {record.id} needs workers, and none is alive: start `farthest worker`."
+                            f"Job {record.id} needs workers, but none is alive: start `farthest worker`."
                         )
             elif record.status == QUEUED and record.error:
                 self._tell(f"Job {record.id} {why_waiting(record)}.")
@@ -83,11 +83,11 @@ class Follower:
             self._tell(f"Job {record.id} waits in the queue; coordinators run {running} now.")
         elif record.status == QUEUED:
             self._tell(
-                f"Job {record.id} waits in the queue, and nobody runs it: start `farthest coordinator`."
+                f"Job {record.id} waits in the queue, but no coordinator is running: start `farthest coordinator`."
             )
         else:
             self._tell(
-                f"Job {record.id} waits for another coordinator, as the one that ran it is gone: "
+                f"Job {record.id} waits for another coordinator, because its coordinator has ended: "
                 "start `farthest coordinator`."
             )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_heuristic, complete_job
 from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
@@ -17,12 +18,13 @@ SHOWN = 3
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.option(
     "--heuristic",
     "texts",
     metavar="TEXT",
     multiple=True,
+    shell_complete=complete_heuristic,
     help="Only this one; may be repeated.  [default: all that are for the puzzle]",
 )
 @click.option(
@@ -153,9 +155,7 @@ def _show(opened: DistanceMap, findings: list[Findings]) -> None:
         f"({opened.record.name}, {opened.origin.direction} {opened.origin.where})"
     )
     if not opened.complete:
-        click.echo(
-            f"The map ends at depth {opened.depth}: of states farther off nothing is shown, and nothing proved."
-        )
+        click.echo(f"The map ends at depth {opened.depth}: it shows nothing of states that are farther.")
 
 
 def _verdict(holds: bool, claimed: bool) -> str:

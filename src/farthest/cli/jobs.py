@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_job
+from farthest.cli.job_list import minute, origin_text, print_jobs
 from farthest.cli.options import database_option, json_option
 
 if TYPE_CHECKING:
@@ -23,14 +25,16 @@ BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 def jobs(database: str | None, as_json: bool) -> None:
     """List the jobs of the database, the newest last.
 
-    Of a search the board is named instead of the origin, and the depth is the length of its solutions.
+    Of a search the board is named instead of the origin, and the depth is the length of its solutions. Long names and
+    boards are cut so that a line has 100 columns at most, on a narrower terminal 80: --json and `farthest show` have
+    the whole.
 
     \b
     Example:
       farthest jobs
     """
     from farthest.cli.following import why_waiting
-    from farthest.cli.printing import print_json, print_table
+    from farthest.cli.printing import print_json
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.records import QUEUED
@@ -42,11 +46,7 @@ def jobs(database: str | None, as_json: bool) -> None:
         elif not records and not damages:
             click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
         else:
-            print_table(
-                ("job", "puzzle", "origin or board", "status", "states", "depth", "seconds", "created (UTC)"),
-                [_row(record) for record in records],
-                right="rlllrrrl",
-            )
+            print_jobs(records)
             for record in records:
                 if record.status == QUEUED and record.error:
                     click.echo(f"Job {record.id} {why_waiting(record)}.")
@@ -55,7 +55,7 @@ def jobs(database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @database_option
 @json_option
 def show(job: str, database: str | None, as_json: bool) -> None:
@@ -91,30 +91,15 @@ def show(job: str, database: str | None, as_json: bool) -> None:
             _show(record, layers, opened)
 
 
-def _row(record: JobRecord) -> tuple[str, ...]:
-    from farthest.cli.printing import minute
-
-    return (
-        str(record.id),
-        record.name,
-        _origin(record),
-        record.state_now,
-        "" if record.states is None else f"{record.states:,}",
-        "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
-        "" if record.seconds is None else f"{record.seconds:.3f}",
-        minute(record.created),
-    )
-
-
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.cli.printing import minute, print_table, seconds_text
+    from farthest.cli.printing import print_facts, print_table, seconds_text
     from farthest.models.stored_job import puzzle_of
 
     puzzle = puzzle_of(record)
     facts = [
         ("job", f"{record.id} in {database.place}"),
         ("puzzle", f"{record.name}: {puzzle.title}"),
-        ("origin", f"moves are counted {_origin(record)}"),
+        ("origin", f"moves are counted {origin_text(record)}"),
         ("status", _status(record)),
         ("created", f"{minute(record.created)} UTC"),
         ("map", _map(record)),
@@ -128,8 +113,7 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
         ]
-    for name, value in facts:
-        click.echo(f"{name:14}{value}")
+    print_facts(facts)
     if layers:
         click.echo()
         print_table(
@@ -216,15 +200,6 @@ def _map(record: JobRecord) -> str:
     if not record.has_map:
         return "none (--histogram-only)"
     return f"{record.keys or 0:,} keys"
-
-
-def _origin(record: JobRecord) -> str:
-    from farthest.models.records import SEARCH
-
-    asked = record.parameters
-    if record.kind == SEARCH:
-        return f"{asked['board']} to {asked['target']}"
-    return f"{asked['direction']} {asked['where']}"
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from farthest.cli.completion import complete_file, complete_origin
+
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin
 
@@ -42,9 +44,16 @@ def result_options(command: Command) -> Command:
         click.option(
             "--to",
             metavar="X",
+            shell_complete=complete_origin,
             help="Count moves to X: goal, start or a board.  [default: what the puzzle says]",
         ),
-        click.option("--from", "from_", metavar="X", help="Count moves from X: goal, start or a board."),
+        click.option(
+            "--from",
+            "from_",
+            metavar="X",
+            shell_complete=complete_origin,
+            help="Count moves from X: goal, start or a board.",
+        ),
     ):
         command = option(command)
     return command
@@ -76,6 +85,7 @@ def database_option(command: Command) -> Command:
     return click.option(
         "--database",
         metavar="URL",
+        shell_complete=complete_file,
         help="SQLAlchemy URL or SQLite file; else $FARTHEST_DATABASE_URL, else farthest.db here.",
     )(command)
 

@@ -84,9 +84,10 @@ def show_outcome(
     met: GoalsMet | None,
 ) -> None:
     """Layers, farthest boards, where goals are met, and how the map is asked."""
-    from farthest.cli.printing import counted, print_table, seconds_text, side_by_side
+    from farthest.cli.printing import counted, print_drawings, print_table, seconds_text
     from farthest.drawing.terminal import coloured
     from farthest.families.python.definition import Python
+    from farthest.safe_text import safe
 
     print_table(
         ("depth", "states"),
@@ -100,10 +101,12 @@ def show_outcome(
     )
     shown = outcome.farthest[:BOARDS_DRAWN]
     definition = puzzle.definition
-    drawn = [
-        coloured(definition, definition.parse_board(text)) if definition.ready else [text] for text in shown
-    ]
-    click.echo("\n".join(side_by_side(drawn)))
+    print_drawings(
+        [
+            ("", coloured(definition, definition.parse_board(text)) if definition.ready else [safe(text)])
+            for text in shown
+        ]
+    )
     if number > len(shown):
         click.echo(f"\n... and {number - len(shown):,} more")
     known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"

@@ -6,11 +6,12 @@ import sys
 
 import click
 
+from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, force_option, json_option
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.argument("file", type=click.Path())
 @click.option(
     "--format",
@@ -63,7 +64,7 @@ def export(
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.argument("file", type=click.Path())
 @click.option("--log", is_flag=True, help="A logarithmic scale for the number of states.")
 @force_option

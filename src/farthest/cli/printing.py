@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.errors import BoardError
+from farthest.safe_text import raw, safe
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from datetime import datetime
 
 GAP = 3  # columns between two boards
+HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))  # vowels and ends, shown within the syllable before
+LEAST = 3  # columns of a cell that is shortened
+SEPARATOR = "  "  # between two columns of a table
 VALUES_AT_ONCE = 4096
 
 
@@ -50,18 +53,73 @@ def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> 
     click.echo("".join(some) + "]}")
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]], *, right: str = "") -> None:
-    """Columns below their headings; ``right`` has an ``r`` for each column to be aligned right, else
-    ``l``."""
-    table = [[cell.replace("\n", " ") for cell in row] for row in (headings, *rows)]
-    widths = [max(len(row[column]) for row in table) for column in range(len(headings))]
+def print_table(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: str = "",
+    width: int | None = None,
+    shortened: Sequence[int] = (),
+) -> None:
+    """Columns below their headings; ``right`` has an ``r`` for each column to be aligned right, else ``l``.
+
+    Where the rows are wider than ``width``, cells of the columns ``shortened`` are cut, the widest first.
+    """
+    table = [[safe(cell.replace("\n", " ").replace("\t", " ")) for cell in row] for row in (headings, *rows)]
+    widths = [max(columns(row[column]) for row in table) for column in range(len(headings))]
+    if width is not None:
+        _narrow(widths, width - len(SEPARATOR) * (len(widths) - 1), shortened)
     sides = right.ljust(len(headings), "l")
     for row in table:
-        cells = (
-            cell.rjust(width) if side == "r" else cell.ljust(width)
-            for cell, width, side in zip(row, widths, sides, strict=True)
-        )
-        click.echo("  ".join(cells).rstrip())
+        cells = []
+        for cell, room, side in zip(row, widths, sides, strict=True):
+            text = shortened_to(cell, room)
+            blank = " " * (room - columns(text))
+            cells.append(blank + text if side == "r" else text + blank)
+        click.echo(SEPARATOR.join(cells).rstrip())
+
+
+def _narrow(widths: list[int], room: int, shortened: Sequence[int]) -> None:
+    """Takes columns from the widest of those that may be shortened, until all fit or none can give more."""
+    for column in shortened:
+        widths[column] = min(widths[column], max(room, LEAST))
+    while sum(widths) > room:
+        widest = max(shortened, key=lambda column: widths[column])
+        if widths[widest] <= LEAST:
+            return
+        widths[widest] -= 1
+
+
+def shortened_to(text: str, width: int) -> str:
+    """The text, or as much of its beginning as fits in ``width`` columns with ``…`` after it."""
+    if columns(text) <= width:
+        return text
+    kept, used = "", 0
+    for sign in text:
+        used += columns(sign)
+        if used >= width:
+            break
+        kept += sign
+    return f"{kept}…"
+
+
+def print_drawings(
+    drawings: Sequence[tuple[str, Sequence[str]]], *, width: int | None = None, indent: str = ""
+) -> None:
+    """Captions, which may be any text, each above the lines of a drawing as ``coloured`` makes them; side by side.
+
+    No caption: the drawing alone.
+    """
+    lines = side_by_side(
+        [[*([safe(caption)] if caption else []), *drawn] for caption, drawn in drawings], width
+    )
+    click.echo("\n".join(indent + line for line in lines), file=raw(sys.stdout))
+
+
+def print_facts(facts: Iterable[tuple[str, str]]) -> None:
+    """A line for each fact: its name, then its value, which may be any text."""
+    for name, value in facts:
+        click.echo(f"{name:14}" + value.replace("\n", "\\n"))
 
 
 def side_by_side(drawings: Sequence[Sequence[str]], width: int | None = None) -> list[str]:
@@ -89,7 +147,11 @@ def columns(text: str) -> int:
     import unicodedata
 
     return sum(
-        0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+        0
+        if unicodedata.category(sign) in ("Mn", "Me", "Cf") or sign in HANGUL_ENDS
+        else 2
+        if unicodedata.east_asian_width(sign) in "WF"
+        else 1
         for sign in text
     )
 
@@ -108,8 +170,3 @@ def seconds_text(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 board, 1,000 boards."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def minute(moment: datetime) -> str:
-    """A moment as it is listed."""
-    return moment.strftime("%Y-%m-%d %H:%M")

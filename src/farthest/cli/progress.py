@@ -43,7 +43,7 @@ class QuietReporter(Reporter):
     def stopping(self) -> None:
         """Called by a signal handler."""
         tell_at_once(
-            "Stopping after this layer; a checkpoint follows. The same signal again does without it."
+            "Stopping after this layer; a checkpoint follows. A second Ctrl-C stops at once, without it."
         )
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
@@ -15,36 +16,45 @@ BOARDS_DRAWN = 12
 
 
 @click.command()
-@click.argument("name", metavar="[NAME]", required=False)
+@click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=complete_puzzle)
 @allow_module_option
 @json_option
-def puzzles(name: str | None, as_json: bool) -> None:
+def puzzles(words: tuple[str, ...], as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.
 
-    NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML
-    file.
+    NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML file. Any
+    other words list the puzzles of the catalogue that have all of them in their names and titles.
 
     \b
     Examples:
       farthest puzzles
       farthest puzzles eight-kinds
+      farthest puzzles rush hour
       farthest puzzles sliding-3x4
     """
     from farthest.cli.printing import print_json
     from farthest.puzzles import catalogue
 
-    if name is not None:
-        puzzle = catalogue.load(name)
+    try:
+        puzzle = catalogue.load(" ".join(words)) if words else None
+    except catalogue.UnknownPuzzleError:
+        names = catalogue.search(" ".join(words))
+        if not names:
+            raise
+        puzzle = None
+    else:
+        names = catalogue.names()
+    if puzzle is not None:
         if as_json:
             print_json(_document(puzzle))
         else:
             _draw(puzzle)
         return
-    listed = [catalogue.load(each) for each in catalogue.names()]
+    listed = [catalogue.load(each) for each in names]
     if as_json:
         print_json({"puzzles": [_summary(puzzle) for puzzle in listed]})
-        return
-    _print_catalogue(listed, catalogue.forms())
+    else:
+        _print_catalogue(listed, catalogue.forms() if not words else [])
 
 
 def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
@@ -56,12 +66,14 @@ def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
         count = f"{states:,}" if states is not None else f"at most {puzzle.definition.arrangements():,}"
         rows.append((puzzle.name, puzzle.definition.size(), puzzle.metric, count, puzzle.title))
     print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
-    click.echo(f"\nParametric names: {', '.join(forms)}; a TOML file is a puzzle too.")
-    click.echo("One of them drawn: farthest puzzles NAME")
+    click.echo()
+    if forms:
+        click.echo(f"Parametric names: {', '.join(forms)}; a TOML file is a puzzle too.")
+    click.echo("Show one of them: farthest puzzles NAME")
 
 
 def _draw(puzzle: Puzzle) -> None:
-    from farthest.cli.printing import counted, side_by_side
+    from farthest.cli.printing import counted, print_drawings
     from farthest.drawing.terminal import coloured
 
     definition = puzzle.definition
@@ -73,8 +85,7 @@ def _draw(puzzle: Puzzle) -> None:
     boards = [("goal" if len(goals) == 1 else f"goal {i}", goal) for i, goal in enumerate(goals, 1)]
     if start is not None:
         boards.insert(0, ("start", start))
-    drawings = [[f"{title}:", *coloured(definition, board)] for title, board in boards[:BOARDS_DRAWN]]
-    click.echo("\n".join(side_by_side(drawings)))
+    print_drawings([(f"{title}:", coloured(definition, board)) for title, board in boards[:BOARDS_DRAWN]])
     click.echo()
     for fact, value in [("family", puzzle.family), ("size", definition.size()), *definition.facts()]:
         click.echo(f"{fact:<13} {value}")
@@ -101,8 +112,11 @@ def _draw(puzzle: Puzzle) -> None:
         if known.farthest:
             shown = known.farthest[:BOARDS_DRAWN]
             click.echo(f"  farthest      {counted(len(known.farthest), 'board')}\n")
-            drawings = [coloured(definition, definition.parse_board(board)) for board in shown]
-            click.echo("\n".join(f"    {line}" for line in side_by_side(drawings, 76)))
+            print_drawings(
+                [("", coloured(definition, definition.parse_board(board))) for board in shown],
+                width=76,
+                indent="    ",
+            )
 
 
 def _summary(puzzle: Puzzle) -> dict[str, Any]:

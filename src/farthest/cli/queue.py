@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from farthest.cli.completion import complete_job, complete_puzzle
 from farthest.cli.enumeration import Workers
 from farthest.cli.options import (
     allow_module_option,
@@ -28,7 +29,7 @@ UNFINISHED = 1
 
 
 @click.command()
-@click.argument("puzzle")
+@click.argument("puzzle", shell_complete=complete_puzzle)
 @result_options
 @allow_module_option
 @database_option
@@ -73,7 +74,7 @@ def submit(
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @database_option
 @json_option
 def cancel(job: str, database: str | None, as_json: bool) -> None:
@@ -97,7 +98,7 @@ def cancel(job: str, database: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @click.option("--here", is_flag=True, help="Run it in the foreground instead of queueing it.")
 @workers_option
 @allow_module_option
@@ -134,7 +135,7 @@ def resume(job: str, here: bool, workers: Workers | None, database: str | None, 
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @database_option
 @json_option
 @click.pass_context
@@ -168,7 +169,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
             record = Follower(opened, record.id, reporter).follow()
         except KeyboardInterrupt:
             reporter.stop()
-            click.echo(f"Stopped watching; job {record.id} is not touched by that.", err=True)
+            click.echo(f"Stopped watching; job {record.id} is not affected.", err=True)
             raise
         finally:
             reporter.stop()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farthest.cli.completion import complete_origin, complete_puzzle
 from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SEED_BITS = 32
 
 
 @click.command()
-@click.argument("puzzle")
+@click.argument("puzzle", shell_complete=complete_puzzle)
 @click.option(
     "-n",
     "--count",
@@ -45,6 +46,7 @@ SEED_BITS = 32
     "--to",
     default="goal",
     metavar="X",
+    shell_complete=complete_origin,
     help="Boards that can be moved to X: goal, start or a board.  [default: goal]",
 )
 @allow_module_option

@@ -32,7 +32,8 @@ def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]
 
 def show_search_job(record: JobRecord, database: Database) -> None:
     """The search, its iterations, its solutions."""
-    from farthest.cli.printing import minute, print_table, seconds_text
+    from farthest.cli.job_list import minute
+    from farthest.cli.printing import print_facts, print_table, seconds_text
     from farthest.models.searches import Searches
     from farthest.models.stored_job import puzzle_of
 
@@ -58,8 +59,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
         ]
-    for name, value in facts:
-        click.echo(f"{name:14}{value}")
+    print_facts(facts)
     iterations = searches.iterations(record.id)
     if iterations:
         click.echo()

@@ -22,8 +22,8 @@ def why_unsolvable(outcome: SearchOutcome) -> str | None:
     if outcome.length is not None:
         return None
     return (
-        f"all that can be reached from it was searched ({outcome.nodes:,} nodes), and {_named(outcome.target)} is not "
-        "there"
+        f"the search visited all that can be reached from it ({outcome.nodes:,} nodes), and not "
+        f"{_named(outcome.target)}"
     )
 
 

@@ -23,7 +23,7 @@ class QuietSearchReporter(SearchReporter):
 
     def stopping(self) -> None:
         """Called by a signal handler."""
-        tell_at_once("Stopping after the pieces under way. The same signal again does not wait for them.")
+        tell_at_once("Stopping after the pieces under way. A second Ctrl-C does not wait for them.")
 
 
 class LineSearchReporter(QuietSearchReporter):

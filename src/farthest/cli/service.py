@@ -12,7 +12,9 @@ FAILED = 1
 
 @click.command()
 @click.option("--once", is_flag=True, help="Leave when no job can be run now.")
-@click.option("--healthy", is_flag=True, help="Only say whether a coordinator lives on this host.")
+@click.option(
+    "--healthy", is_flag=True, help="Start nothing: succeed if a coordinator is alive on this host."
+)
 @allow_module_option
 @database_option
 @click.pass_context
@@ -32,7 +34,10 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
         from farthest.coordinator.heartbeat import alive
 
         if not alive():
-            click.echo("no coordinator lives on this host, as far as FARTHEST_SPOOL here tells", err=True)
+            click.echo(
+                "no coordinator is alive on this host: none has reported lately in the folder FARTHEST_SPOOL",
+                err=True,
+            )
             context.exit(FAILED)
         return
     from farthest.coordinator.heartbeat import beating

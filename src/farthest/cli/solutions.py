@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.printing import counted, side_by_side
+from farthest.cli.printing import counted, print_drawings
 from farthest.drawing.terminal import coloured
 
 if TYPE_CHECKING:
@@ -27,11 +27,8 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
 def draw_path(path: NamedPath) -> None:
     """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
     titles = ["start", *map(move_text, path.moves)]
-    drawings = [
-        [title, *coloured(path.definition, labels)]
-        for title, labels in zip(titles, path.boards.tolist(), strict=True)
-    ]
-    click.echo("\n".join(side_by_side(drawings)))
+    boards = zip(titles, path.boards.tolist(), strict=True)
+    print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
     if path.moves:
         click.echo(f"\nmoves: {_row(titles[1:])}")
 

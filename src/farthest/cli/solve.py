@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farthest.cli.completion import complete_heuristic, complete_origin, complete_puzzle
 from farthest.cli.options import allow_module_option, byte_size, database_option, json_option
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ GUIDED = ("ida", "astar")
 
 
 @click.command()
-@click.argument("puzzle")
+@click.argument("puzzle", shell_complete=complete_puzzle)
 @click.argument("board", required=False)
 @click.option(
     "--algorithm",
@@ -29,9 +30,19 @@ GUIDED = ("ida", "astar")
     default="ida",
     help="IDA*, plain deepening, or one search with all boards in memory.  [default: ida]",
 )
-@click.option("--heuristic", metavar="NAME", help="Of ida and astar.  [default: the best that needs no map]")
 @click.option(
-    "--to", "target", metavar="X", default="goal", help="Where to: goal, start or a board.  [default: goal]"
+    "--heuristic",
+    metavar="NAME",
+    shell_complete=complete_heuristic,
+    help="Of ida and astar.  [default: the best that needs no map]",
+)
+@click.option(
+    "--to",
+    "target",
+    metavar="X",
+    default="goal",
+    shell_complete=complete_origin,
+    help="Where to: goal, start or a board.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(

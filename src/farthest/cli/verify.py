@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, json_option
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ DISPROVED = 1
 
 
 @click.command()
-@click.argument("job")
+@click.argument("job", shell_complete=complete_job)
 @allow_module_option
 @database_option
 @json_option

@@ -133,4 +133,4 @@ def _check(name: str | None) -> None:
     alive = list_workers(RedisNodes.from_environment())
     if not any(record.name == name if name is not None else record.host == host for record in alive):
         wanted = f"worker {name}" if name is not None else f"worker on host {host}"
-        raise click.ClickException(f"no {wanted} is alive: none has told Redis of itself lately")
+        raise click.ClickException(f"no {wanted} is alive: none has reported to Redis lately")

@@ -10,15 +10,16 @@ import click
 
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.picture import colour
+from farthest.safe_text import safe
 
 _RUN = re.compile(r"\S+")
 
 
 def coloured(definition: PuzzleDefinition, board: Sequence[int]) -> list[str]:
-    """The drawing of a board, its pieces coloured by escape sequences, which `click.echo` leaves out where nobody could
-    see them. Plain where NO_COLOR is set."""
+    """The drawing of a board, safe to show, its pieces coloured by escape sequences, which `click.echo` leaves out
+    where nobody could see them. Plain where NO_COLOR is set."""
     palette = definition.palette()
-    lines = definition.draw_board(board)
+    lines = [safe(line) for line in definition.draw_board(board)]
     if not palette or os.environ.get("NO_COLOR"):
         return lines
     return [_RUN.sub(lambda run: _painted(run[0], palette), line) for line in lines]

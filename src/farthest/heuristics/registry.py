@@ -130,7 +130,7 @@ class _Reader:
         try:
             pattern = pattern_of(self.puzzle, name.removeprefix(MARK))
         except PuzzleError as error:
-            raise self._error(name, f"is no pattern: {error}") from None
+            raise self._error(name, f"is not a pattern: {error}") from None
         if self.targets != self.puzzle.definition.origin_boards[0]:
             raise self._error(
                 name,

@@ -11,6 +11,7 @@ file for later ones; give it back to the disk with ``sqlite3 FILE VACUUM``.
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from farthest.models import postgres, sqlite
 from farthest.models.failures import shown, url_error
 from farthest.models.schema import bring_up_to_date
 from farthest.models.transactions import Database
+
+# SQLAlchemy logs what it cannot close after Ctrl-C, with a traceback, and Python prints that where no log is set up.
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 30.0
 """How long a writer waits for another process's transaction, which may be storing a checkpoint."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from farthest.errors import JobError
 from farthest.models.records import (
@@ -15,6 +16,8 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
 )
+from farthest.puzzles.title_search import meant
+from farthest.untrusted_json import read_json_object
 
 _SHOWN = 8
 
@@ -35,14 +38,27 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
         return JobError(
             f"{place}: no job of {wanted!r} is finished; job {newest.id} is {state}: {_mend(newest, state)}"
         )
-    import difflib
-
-    finished = dict.fromkeys(one.name for one in enumerations if one.status == FINISHED)
-    near = difflib.get_close_matches(wanted, finished, n=3)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    hint = _hint(wanted, [one for one in enumerations if one.status == FINISHED])
     if searches:
         hint = f"its searches are named by number ({', '.join(map(str, searches[-_SHOWN:]))}); "
     return JobError(f"{place}: no finished job of a puzzle named {wanted!r}; {hint}{_what_exists(jobs)}")
+
+
+def no_job_named(wanted: str, jobs: Sequence[JobRecord]) -> JobError:
+    """No enumeration, finished or not, is of a puzzle of this name."""
+    hint = _hint(wanted, [one for one in jobs if one.kind != SEARCH])
+    return JobError(f"there is no job of a puzzle named {wanted!r}; {hint}{_what_exists(jobs)}")
+
+
+def _hint(wanted: str, jobs: Sequence[JobRecord]) -> str:
+    question = meant(wanted, {one.name: _title(one) for one in jobs})
+    return question and f"{question} "
+
+
+def _title(record: JobRecord) -> str:
+    with suppress(ValueError):
+        return str(read_json_object(record.puzzle_json).get("title", ""))
+    return ""
 
 
 def no_map(record: JobRecord) -> JobError:

@@ -10,6 +10,7 @@ from farthest.errors import PuzzleError
 from farthest.puzzles.family import families, family, file_endings
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
+from farthest.puzzles.title_search import matching, meant
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -21,7 +22,13 @@ _SUFFIX = ".toml"
 _PATTERN_MARK = "@"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
+_TITLE = re.compile(r'title\s*=\s*"(.*)"')
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
+
+
+def puzzle_file_endings() -> tuple[str, ...]:
+    """The endings of files that hold puzzles."""
+    return (_SUFFIX, *file_endings())
 
 
 def names() -> list[str]:
@@ -29,12 +36,31 @@ def names() -> list[str]:
     return _stems(_FOLDER)
 
 
+class UnknownPuzzleError(PuzzleError):
+    """No puzzle has that name, and no file is meant."""
+
+
+def titles() -> dict[str, str]:
+    """The titles of the catalogue's puzzles by name; the puzzles themselves are not read."""
+    return {name: _title(os.path.join(_FOLDER, name + _SUFFIX)) for name in names()}
+
+
+def _title(path: str) -> str:
+    with open(path, encoding="utf-8") as file:
+        return next((line[1] for line in map(_TITLE.match, file) if line), "")
+
+
+def search(text: str) -> list[str]:
+    """The names of the catalogue's puzzles whose names and titles hold all words of the text."""
+    return matching(text, titles())
+
+
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
     format of another program; with ``@`` and tokens after it, a pattern of that puzzle.
 
-    Reads only that puzzle's file. Raises PuzzleError for an unknown name, an impossible size, or a wrong
-    file.
+    Reads only that puzzle's file. Raises PuzzleError for an impossible size or a wrong file, UnknownPuzzleError for an
+    unknown name.
     """
     name = os.fspath(name_or_path)
     if isinstance(name_or_path, str) and _PATTERN_MARK in name and not os.path.isfile(name):
@@ -48,7 +74,7 @@ def load(name_or_path: str | Path) -> Puzzle:
         return pattern_of(load(parent), tokens).puzzle
     if (
         not isinstance(name_or_path, str)
-        or name.endswith((_SUFFIX, *file_endings()))
+        or name.endswith(puzzle_file_endings())
         or "/" in name
         or os.sep in name
     ):
@@ -138,7 +164,7 @@ def _check_stem(path: str, puzzle: Puzzle) -> None:
         )
 
 
-def _unknown(name: str) -> PuzzleError:
+def _unknown(name: str) -> UnknownPuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
     elif name.lower().startswith("sliding"):
@@ -148,8 +174,8 @@ def _unknown(name: str) -> PuzzleError:
         word = name.partition("-")[0]
         alike = [form for form in forms() if near_match(word, [form.partition("-")[0]])]
         any_size = f"did you mean {' or '.join(alike)}?" if alike else ""
-        mend = near_match(name, names()) or any_size or listed
-    endings = ", ".join((_SUFFIX, *file_endings()))
-    return PuzzleError(
+        mend = meant(name, titles()) or any_size or listed
+    endings = ", ".join(puzzle_file_endings())
+    return UnknownPuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"
     )

@@ -56,7 +56,7 @@ def read_goals(
     ``one_row``: boards have one row only."""
     goal, goals = table.get("goal"), table.get("goals")
     if goal is not None and goals is not None:
-        raise fail("goals", "goal is there too, expected one of them; put all boards into goals")
+        raise fail("goals", "both goal and goals are given; expected one of them, put all boards into goals")
     if goal is not None:
         return [read_drawn("goal", "goal", goal, fail)]
     if goals is None:

@@ -45,7 +45,7 @@ def read_goals(
 ) -> tuple[Board, ...]:
     """The boards of ``goal`` or ``goals``; ``default`` where neither is there (None: none at all)."""
     if "goal" in table and "goals" in table:
-        raise fail("goals", "goal is there too, expected one of them; put all boards into goals")
+        raise fail("goals", "both goal and goals are given; expected one of them, put all boards into goals")
     if "goals" in table:
         values = table["goals"]
         if not isinstance(values, list) or not values:

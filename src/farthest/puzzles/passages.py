@@ -37,7 +37,7 @@ def read_passages(key: str, value: object, cells: int, edges: Passages, fail: Fa
             raise fail(key, f"{where} is there twice; expected each passage once, leave one out")
         if ordered in edges:
             raise fail(
-                key, f"{where} is also an edge, which goes both ways; expected one of them, leave one out"
+                key, f"{where} is also an edge, and edges go both ways; expected one of them, leave one out"
             )
         if (b, a) in found:
             raise fail(

@@ -241,7 +241,7 @@ def _known(
             ("eccentricity", eccentricity, len(layers) - 1),
         ):
             if told_value not in (None, summed):
-                raise fail(key, f"{key} is {told_value}, but the layers say {summed}; correct one of them")
+                raise fail(key, f"{key} is {told_value}, but the layers give {summed}; correct one of them")
         states, eccentricity = sum(layers), len(layers) - 1
     farthest = fields.get("farthest")
     if farthest is not None:
@@ -255,7 +255,7 @@ def _known(
             )
         farthest = [_board(board, source, definition, name, "known", "farthest", index) for board in farthest]
         if len(set(farthest)) != len(farthest):
-            raise fail("farthest", "a board is there twice; expected each once, leave one out")
+            raise fail("farthest", "a board is listed twice; expected each once, leave one out")
         if layers is not None and len(farthest) > layers[-1]:
             raise fail(
                 "farthest",

@@ -122,7 +122,7 @@ def test_find_by_id_and_by_name(jobs: Jobs) -> None:
             "there is no job 9; jobs: 3 (half, interrupted), 2 (eight-kinds, running), 1 (eight-kinds, finished)",
         ),
         ("99999999999999999999", "there is no job 99999999999999999999"),
-        ("eight-kind", "no finished job of a puzzle named 'eight-kind'; did you mean eight-kinds? jobs: 3"),
+        ("eight-kind", "no finished job of a puzzle named 'eight-kind'; did you mean 'eight-kinds'? jobs: 3"),
         ("zzz", "no finished job of a puzzle named 'zzz'; jobs: 3"),
         ("", "no finished job of a puzzle named ''"),
         (

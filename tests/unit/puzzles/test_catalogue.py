@@ -114,7 +114,20 @@ def test_plain_boards() -> None:
         ("eight-kind", "no puzzle is called 'eight-kind'", "did you mean 'eight-kinds'"),
         ("Eight-Kinds", "no puzzle is called 'Eight-Kinds'", "did you mean 'eight-kinds'"),
         ("16-puzzle", "no puzzle is called '16-puzzle'", "'15-puzzle'"),
-        ("klotski", "no puzzle is called 'klotski'", "the puzzles are 15-puzzle, 15-puzzle-blank-first"),
+        (
+            "klotski",
+            "no puzzle is called 'klotski'",
+            "did you mean 'hakoiri-musume-move' or 'hakoiri-musume-slide' or 'hakoiri-musume-step', or one of 1 more?",
+        ),
+        (
+            "cube",
+            "no puzzle is called 'cube'",
+            "did you mean 'cube-2x2x2-htm' or 'cube-2x2x2-qtm' or 'cuboid-1x3x3', or",
+        ),
+        ("Klotsky", "no puzzle is called 'Klotsky'", "did you mean 'hakoiri-musume-move'"),
+        ("red donky", "no puzzle is called 'red donky'", "did you mean 'red-donkey'?"),
+        ("floppy cube", "no puzzle is called 'floppy cube'", "did you mean 'cuboid-1x3x3'?"),
+        ("nothing-like-it", "no puzzle is called", "the puzzles are 15-puzzle, 15-puzzle-blank-first"),
         ("", "no puzzle is called ''", "the puzzles are"),
         ("..", "no puzzle is called '..'", "the puzzles are"),
         ("a\nb", "no puzzle is called 'a\\nb'", "the puzzles are"),
@@ -183,3 +196,19 @@ def test_one_name_reads_one_file_and_fast(monkeypatch: pytest.MonkeyPatch) -> No
         load("eight-kinds")
         best = min(best, time.perf_counter() - before)
     assert best < 0.005
+
+
+def test_titles_are_those_of_the_puzzles() -> None:
+    assert catalogue.titles() == {name: load(name).title for name in catalogue.names()}
+
+
+def test_a_search_finds_words_of_names_and_titles() -> None:
+    assert catalogue.search("KLOTSKI") == [
+        "hakoiri-musume-move",
+        "hakoiri-musume-slide",
+        "hakoiri-musume-step",
+        "red-donkey",
+    ]
+    assert catalogue.search("hardest rush hour without") == ["rush-hour-51"]
+    assert catalogue.search("L'Âne") == ["red-donkey"]
+    assert [catalogue.search(text) for text in ("", " - ", "nothing", "lotski")] == [[]] * 4

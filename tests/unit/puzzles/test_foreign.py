@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import factorial
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,8 @@ def test_files_of_many_times(tmp_path: Path) -> None:
         ),
         ("a := (1,2,3,4); c := a^2; d := a^(1,2); G := Group(c/d, d);", ["g1", "d", "d'"], 8),
         ("x := (10,20)(30,40);", ["x"], 2),
+        ("a := (1,2,3)(11,12,13); b := (3,4)(13,14);", ["a", "b", "a'"], 24),
+        ("a := (1,2,3); b := (1,2); c := (1,4)(2,5)(3,6);", ["a", "b", "c", "a'"], 72),
         ("a:=((1,2)(3,4))*();\nb:=();", ["a"], 2),
     ],
 )
@@ -150,9 +153,31 @@ def test_generator_lists(text: str, names: list[str], count: int, tmp_path: Path
 
 
 def test_points_that_are_not_moved_are_left_out(tmp_path: Path) -> None:
-    definition = read(tmp_path / "x.g", "x := (10,20)(30,40);")
+    definition = read(tmp_path / "x.g", "x := (10,20)(30,40); y := (30,40);")
     assert definition.tokens == ("10", "20", "30", "40")
     assert definition.orbits == ((0, 1), (2, 3))
+
+
+TWO_FACES = """
+U := ( 1, 3, 8, 6)( 2, 5, 7, 4)( 9,33,25,17)(10,34,26,18)(11,35,27,19);
+R := (25,27,32,30)(26,29,31,28)( 3,38,43,19)( 5,36,45,21)( 8,33,48,24);
+"""
+
+
+def test_points_of_two_orbits_that_move_together_are_one_piece(tmp_path: Path) -> None:
+    # These two faces never flip an edge: the two stickers of an edge are in two orbits.
+    definition = read(tmp_path / "x.gap", TWO_FACES)
+    assert [len(orbit) for orbit in definition.orbits] == [6, 7]
+    assert definition.moduli == (3, 1)
+    assert definition.arrangements() == factorial(6) * 3**6 * factorial(7)
+    # Where the pieces are follows from where their stickers are, whatever comes first.
+    definition = read(tmp_path / "y.gap", "a := (11,13,15)(12,14,16)(1,2,3); b := (11,12);")
+    assert (definition.tokens, definition.slot_moduli) == (("11", "13", "15"), (2, 2, 2))
+
+
+def test_pieces_that_are_not_turned_cyclically_stay_points(tmp_path: Path) -> None:
+    definition = read(tmp_path / "x.gap", "a := (1,2,3); b := (1,2); c := (1,4)(2,5)(3,6);")
+    assert definition.slot_moduli == (1,) * 6
 
 
 def stickers(definition: Permutation) -> str:

@@ -230,7 +230,7 @@ def test_a_file_of_another_program_in_another_metric(tmp_path: Path) -> None:
         ('file = "none.tws"', "line 4.*cannot be read"),
         ('file = "ring.txt"', "line 4.*ends in .tws"),
         ("file = 3", "line 4.*got 3"),
-        ('file = "ring.tws"\nslots = 4', "line 5.*slots stands beside file"),
+        ('file = "ring.tws"\nslots = 4', "line 5.*slots and file are both given"),
     ]:
         with pytest.raises(PuzzleError, match=expected):
             parse_puzzle(text.replace('file = "ring.tws"', wrong), str(tmp_path / "mine.toml"))

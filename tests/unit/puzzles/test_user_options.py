@@ -56,10 +56,10 @@ def test_all_types() -> None:
     ("given", "message"),
     [
         ({}, "n is missing, expected a whole number; write options = { n = ... }"),
-        ({"n": 3, "m": 4}, "'m' is no option of Everything"),
+        ({"n": 3, "m": 4}, "'m' is not an option of Everything"),
         ({"n": 3, "nam": "x"}, "did you mean 'name' or 'named'?"),
-        ({"n": 3, "undirected": False}, "'undirected' is no option"),
-        ({"n": 3, "count": 1}, "'count' is no option"),
+        ({"n": 3, "undirected": False}, "'undirected' is not an option"),
+        ({"n": 3, "count": 1}, "'count' is not an option"),
         ({"n": "3"}, "n is '3', expected a whole number; correct it"),
         ({"n": True}, "n is a truth value, expected a whole number"),
         ({"n": 3.0}, "n is a decimal number, expected a whole number"),

@@ -24,7 +24,7 @@ HANOI = [
     ("pegs = 3\ndiscs = 2\nvariant = 3", "variant 3 is not known, expected standard"),
     (
         'pegs = 3\ndiscs = 2\nvariant = "cyclic"\nedges = [[0, 1]]',
-        "variant: edges or arcs are there too",
+        "variant: both variant and edges or arcs are given",
     ),
     ("pegs = 3\ndiscs = 2\nedges = [[0, 1]]", "the pegs fall into 2 parts"),
     ("pegs = 3\ndiscs = 2\nedges = [[0, 3]]", "pair 1 [0, 3]: there is no cell 3, expected 0 to 2"),
@@ -38,7 +38,10 @@ HANOI = [
     ("pegs = 3\ndiscs = 2\ngoal = 22", 'goal: expected a text, got 22; write goal = "22"'),
     ("pegs = 3\ndiscs = 2\ngoals = []", "expected an array of boards, got an empty array"),
     ('pegs = 3\ndiscs = 2\ngoals = ["22", "2 2"]', "goal 2 is the same board as goal 1; leave one out"),
-    ('pegs = 3\ndiscs = 2\ngoal = "22"\ngoals = ["11"]', "goals: goal is there too, expected one of them"),
+    (
+        'pegs = 3\ndiscs = 2\ngoal = "22"\ngoals = ["11"]',
+        "goals: both goal and goals are given; expected one of them",
+    ),
     ('pegs = 3\ndiscs = 2\nstart = "2 1/-/-/-"', "4 pegs, expected 3; write the discs of each peg"),
     ('pegs = 3\ndiscs = 3\nstart = "1 3 2/-/-"', "on peg 0 a disc lies on a smaller one"),
 ]
@@ -48,7 +51,7 @@ LIGHTS = [
     ("size = 5", "line 4, [lights] size: expected rows and columns, got 5; write size = [5, 5]"),
     ("size = [5]", "size: expected rows and columns"),
     ("size = [0, 5]", "size: expected rows and columns"),
-    ("size = [9, 9]", "more than 64 lamps, expected at most so many; choose a smaller size"),
+    ("size = [9, 9]", "more than 64 lamps; choose a smaller size"),
     ("size = [2, 2]\ncolours = 1", "line 5, [lights] colours: expected a whole number from 2 to 36, got 1"),
     ("size = [2, 2]\ncolors = 3", "key 'colors' is not known; did you mean 'colours'?"),
     ("size = [2, 2]\ntorus = 1", "torus: expected true or false, got 1; write torus = true"),
@@ -75,7 +78,7 @@ LIGHTS = [
     ("lamps = 3\nedges = [[0, 3]]", "there is no cell 3, expected 0 to 2"),
     (
         "lamps = 3\ntorus = true\nedges = [[0, 1]]",
-        "torus belongs to a grid, but lamps, edges or arcs say a graph",
+        "torus belongs to a grid, but lamps, edges or arcs are for a graph",
     ),
     ("lamps = 3\nedges = [[0, 1]]\narcs = [[1, 0]]", "is also an edge"),
     ("lamps = 3\nself = false", "no press would change anything"),
@@ -94,7 +97,10 @@ JUGS = [
         "line 5, [jugs] measure: expected a whole number from 0 to 5, got 6",
     ),
     ('capacities = [3, 5]\nmeasure = "4"', "measure: expected a whole number from 0 to 5, got '4'"),
-    ('capacities = [3, 5]\nmeasure = 4\ngoal = "0 4"', "measure: a goal is there too, expected one of them"),
+    (
+        'capacities = [3, 5]\nmeasure = 4\ngoal = "0 4"',
+        "measure: both measure and a goal are given; expected one of them",
+    ),
     (
         'capacities = [3, 5]\ngoal = "4"',
         "goal '4': 1 amount, expected 2, one a jug; write the amounts, such as '0 0'",

@@ -15,7 +15,7 @@ WRONG = [
     ('start = ""', "start has no holes, expected rows of o and .; write start"),
     ("start = 5", "start: expected an array of rows or a text, got 5; write start"),
     ("start = [1, 2]", "start: expected an array of rows or a text"),
-    ('start = "oxo"', "start: 'x' is no sign of a hole, expected o for a peg or . for none"),
+    ('start = "oxo"', "start: 'x' does not stand for a hole; expected o for a peg or . for an empty hole"),
     ('start = "oo*"', "start: * stands for any content, expected in goals only; write o or ."),
     (
         'start = "oo/.o"',
@@ -31,7 +31,10 @@ WRONG = [
         "line 5, [pegs] goal: goal: other holes than start, expected boards of one shape",
     ),
     ('start = "oo./ooo"\ngoal = "oo./oo#"', "goal: other holes than start"),
-    ('start = "oo."\ngoal = "..o"\ngoals = ["..o"]', "goals: goal is there too, expected one of them"),
+    (
+        'start = "oo."\ngoal = "..o"\ngoals = ["..o"]',
+        "goals: both goal and goals are given; expected one of them",
+    ),
     ('start = "oo."\ngoals = []', "goals: expected an array of boards, got an empty array"),
     ('start = "oo."\ngoals = ["..o", "..1"]', "goal 2 is the same board as goal 1; leave one out"),
     (
@@ -55,7 +58,7 @@ WRONG = [
     ('start = "oo."\njumps = [[0, 1, 1]]', "jump 1: expected three different holes"),
     ('start = "oo."\njumps = [[0, 1, true]]', "jump 1: expected three different holes"),
     ('start = "oo.o"\njumps = [[0, 1, 2], [0, 3, 2]]', "jump 2: there is another jump from hole 0 to hole 2"),
-    ('start = "oo."\njumps = [[0, 1, 2]]\ndiagonal = true', "diagonal: jumps is there too"),
+    ('start = "oo."\njumps = [[0, 1, 2]]\ndiagonal = true', "diagonal: both jumps and a grid are given"),
     ('start = "oo."\njumps = [[0, 1, 2]]\ngoal = "o."', "goal: 2 holes, expected 3; draw all of them"),
     (f'start = "oo."\njumps = {[[0, 1, 2]] * 1025}', "1025 jumps, expected at most 1024; leave some out"),
 ]
@@ -88,7 +91,7 @@ def test_wrong_metric_and_origin() -> None:
         ("", "0 holes, expected 10"),
         ("o/oo/ooo/ooo", "9 holes, expected 10; write for example './oo/ooo/oooo'"),
         ("o/oo/oooo/ooo", "rows of 1 2 4 3 holes, expected 1 2 3 4"),
-        ("o/oo/ooo/ooox", "'x' is no sign of a hole"),
+        ("o/oo/ooo/ooox", "'x' does not stand for a hole"),
         ("o/oo/ooo/ooo*", "* stands for any content, expected in goals only"),
     ],
 )

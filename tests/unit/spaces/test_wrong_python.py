@@ -63,7 +63,7 @@ DEFINITIONS = [
     ),
     (
         'class = "MODULE:Space"\noptions = { n = 3 }',
-        "options: 'n' is no option of Space; its options are none",
+        "options: 'n' is not an option of Space; its options are none",
     ),
 ]
 

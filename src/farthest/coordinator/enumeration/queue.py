@@ -5,8 +5,8 @@ from __future__ import annotations
 from farthest.coordinator.enumeration.backends import check_workers
 from farthest.coordinator.estimate import check_shards
 from farthest.coordinator.settings import Settings
-from farthest.errors import JobError
 from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.naming import no_job_named
 from farthest.models.records import ENUMERATION
 from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
@@ -47,5 +47,5 @@ def named_job(jobs: Jobs, text: str) -> JobRecord:
     known = jobs.list()
     newest = next((one for one in reversed(known) if one.name == wanted and one.kind == ENUMERATION), None)
     if newest is None and not wanted.isdecimal():
-        raise JobError(f"there is no job of a puzzle named {wanted!r}; see `farthest jobs`")
+        raise no_job_named(wanted, known)
     return newest or jobs.find(wanted)

@@ -58,7 +58,7 @@ class _Reader:
             if others:
                 raise self.fail(
                     others[0],
-                    f"board is there too, which tells a whole Rush Hour board; leave {others[0]} out, or board",
+                    f"both board and {others[0]} are given, and board is a whole Rush Hour board; leave one out",
                 )
             return read_rush_hour(self.table["board"], lambda problem: self.fail("board", problem))
         goals = read_goals(self.table, self.fail, example="A./..")
@@ -119,7 +119,7 @@ class _Reader:
                 raise self.fail(
                     "tray",
                     f"{self.place(tray, cell)} holds {shown(token)}; expected the board without pieces, "
-                    "write . for a cell, and tell the sign of an exit in exits",
+                    "write . for a cell, and list the sign of an exit in exits",
                 )
         for sign in exits:
             if sign not in tray.tokens:
@@ -219,7 +219,8 @@ class _Reader:
                     drawn.key,
                     f"{drawn.name}, row {row + 1}, column {column + 1}: touching cells written {token} are one piece, "
                     f"and this one has another shape than that in row {shapes[0][0][0] + 1}, column "
-                    f'{shapes[0][0][1] + 1}; write it otherwise, or tell the shape: shapes = {{ {token} = "{token}" }}',
+                    f"{shapes[0][0][1] + 1}; write it with another letter, or give the shape: "
+                    f'shapes = {{ {token} = "{token}" }}',
                 )
         return shapes[0][1]
 

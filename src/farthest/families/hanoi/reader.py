@@ -57,7 +57,10 @@ def _read_arcs(table: dict[str, Any], pegs: int, fail: Any) -> Passages:
     variant = table.get("variant")
     if "edges" in table or "arcs" in table:
         if variant is not None:
-            raise fail("variant", "edges or arcs are there too, expected one of them; leave the variant out")
+            raise fail(
+                "variant",
+                "both variant and edges or arcs are given; expected one of them, leave the variant out",
+            )
         edges = read_passages("edges", table.get("edges", []), pegs, (), fail)
         arcs = read_passages("arcs", table.get("arcs", []), pegs, edges, fail)
         apart = disconnection(pegs, edges + arcs)

@@ -39,7 +39,9 @@ def read_jugs(table: dict[str, Any], source: Source) -> Jugs:
     goals = read_goals(table, None, example, parse, fail)
     if "measure" in table:
         if goals:
-            raise fail("measure", "a goal is there too, expected one of them; write all as goals")
+            raise fail(
+                "measure", "both measure and a goal are given; expected one of them, write all as goals"
+            )
         goals = _measured(table["measure"], capacities, fail)
     start = read_start(table, (0,) * (2 * len(capacities)), example, parse, fail)
     return Jugs(capacities, _read_moves(table, fail), goals, start)

@@ -82,9 +82,7 @@ class _Reader:
             if not isinstance(size, list) or len(size) != 2 or any(type(n) is not int or n < 1 for n in size):
                 raise self.fail("size", f"expected rows and columns, got {shown(size)}; write size = [5, 5]")
             if size[0] * size[1] > MAX_LAMPS:
-                raise self.fail(
-                    "size", f"more than {MAX_LAMPS} lamps, expected at most so many; choose a smaller size"
-                )
+                raise self.fail("size", f"more than {MAX_LAMPS} lamps; choose a smaller size")
             return number_cells([[False] * size[1]] * size[0])
         for key in ("goal", "goals", "start"):
             if key in self.table:
@@ -113,7 +111,7 @@ class _Reader:
         for key in ("size", "torus", "neighbours"):
             if key in self.table:
                 raise self.fail(
-                    key, f"{key} belongs to a grid, but lamps, edges or arcs say a graph; leave one out"
+                    key, f"{key} belongs to a grid, but lamps, edges or arcs are for a graph; leave one out"
                 )
         if "lamps" not in self.table:
             raise self.fail("", "a graph without the number of its lamps; write lamps = 6")

@@ -156,7 +156,7 @@ def parse_signs(text: str, place: str, example: str) -> list[int]:
             board.append(WILDCARD)
         elif not (sign.isspace() or sign in "#,"):
             raise BoardError(
-                f"{place}: {shown(sign)} is no sign of a hole, expected o for a peg or . for none; "
+                f"{place}: {shown(sign)} does not stand for a hole; expected o for a peg or . for an empty hole; "
                 f"write for example {example!r}"
             )
     return board

@@ -98,7 +98,8 @@ def _grid(table: dict[str, Any], fail: Fail) -> tuple[str, bool]:
     for key in ("grid", "diagonal"):
         if key in table and "jumps" in table:
             raise fail(
-                key, "jumps is there too, expected a grid or jumps by number; leave one of the keys out"
+                key,
+                "both jumps and a grid are given; expected a grid or jumps by number, leave one of the keys out",
             )
     return grid, diagonal
 
@@ -106,7 +107,7 @@ def _grid(table: dict[str, Any], fail: Fail) -> tuple[str, bool]:
 def _boards(table: dict[str, Any], fail: Fail) -> Iterable[tuple[str, str, object]]:
     """(key, what messages call it, value) of all boards, the start first."""
     if "goal" in table and "goals" in table:
-        raise fail("goals", "goal is there too, expected one of them; put all boards into goals")
+        raise fail("goals", "both goal and goals are given; expected one of them, put all boards into goals")
     goals = table.get("goals")
     if "goals" in table and (not isinstance(goals, list) or not goals):
         raise fail(

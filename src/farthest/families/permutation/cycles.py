@@ -74,7 +74,7 @@ def read_images(values: Sequence[object], slots: int, first: int) -> list[int]:
     for value in values:
         if type(value) is not int:
             raise NotationError(
-                f"{value!r} is no slot; expected whole numbers from {first} to {slots - 1 + first}"
+                f"{value!r} is not a slot; expected whole numbers from {first} to {slots - 1 + first}"
             )
         to.append(_slot(value, slots, first))
     twice = sorted({image for image in to if to.count(image) > 1})

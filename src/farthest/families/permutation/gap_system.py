@@ -4,8 +4,8 @@
     G := Group(R, U);                       the generators: of the last group, else of the last list of permutations,
     gens := [R, U];                         else all permutations that have a name
 
-Points that no generator moves are left out. Points that always move together are one piece that is turned, called by
-the first of them; each other point is a piece (stickers.py).
+Points that no generator moves are left out, and orbits whose points always move with those of another. Points of one
+orbit that are turned in a cycle are one piece, called by the first of them; each other point is a piece (stickers.py).
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class _Reader:
             self.at += 1
             other = self.raised()
             if not isinstance(value, _Perm) or not isinstance(other, _Perm):
-                raise self.fail(line, f"{mark} between what are no permutations; expected for example R*U")
+                raise self.fail(line, f"{mark} needs a permutation on both sides; expected for example R*U")
             self.spend(len(value.images) + len(other.images), line)
             value = value.then(other if mark == "*" else other.power(-1))
         self.depth -= 1
@@ -245,7 +245,7 @@ class _Reader:
             self.at += 1
             exponent = self.atom()
             if not isinstance(value, _Perm) or not isinstance(exponent, int | _Perm):
-                raise self.fail(line, "^ of what is no permutation; expected for example R^-1")
+                raise self.fail(line, "^ needs a permutation before it; expected for example R^-1")
             self.spend(
                 _POWER * len(value.images) + (0 if isinstance(exponent, int) else len(exponent.images)), line
             )
@@ -277,7 +277,7 @@ class _Reader:
                 sign, (kind, word, line) = -1, self.tokens[self.at]
                 self.at += 1
             if kind != "number" or len(word) > 9:
-                raise self.fail(line, f"{shown(word)} is no number that can be used; write a smaller one")
+                raise self.fail(line, f"{shown(word)} is too large a number; write a smaller one")
             return sign * int(word)
         if kind == "word":
             return self.call(word, line) if self.peek() == "(" else self.variable(word, line)
@@ -307,9 +307,7 @@ class _Reader:
             images = values[0]
             numbers = [image for image in images if isinstance(image, int)]
             if sorted(numbers) != list(range(1, len(images) + 1)):
-                raise self.fail(
-                    line, f"PermList of what is no permutation of 1 to {len(images)}; correct the list"
-                )
+                raise self.fail(line, f"PermList needs a permutation of 1 to {len(images)}; correct the list")
             return _Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
         if name in _GROUPS:
             if values and isinstance(values[0], list):

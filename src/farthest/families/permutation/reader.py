@@ -78,7 +78,7 @@ class _Reader:
     def from_file(self) -> Permutation:
         for key in self.table:
             if key not in _FILE_KEYS:
-                raise self.fail(key, f"{key} stands beside file, which tells it; leave one of them out")
+                raise self.fail(key, f"{key} and file are both given; expected one of them, leave one out")
         name = self.table["file"]
         if not isinstance(name, str) or not name.lower().endswith(SUFFIXES):
             raise self.fail(
@@ -124,7 +124,8 @@ class _Reader:
             for key in _SET_KEYS:
                 if key in self.table:
                     raise self.fail(
-                        key, f"{key} stands beside orbits; expected it in each [[{_ORBITS}]], move it there"
+                        key,
+                        f"{key} and orbits are both given; expected {key} in each [[{_ORBITS}]], move it there",
                     )
             for index, each in enumerate(orbits):
                 self.check_keys(each, ("name", *_SET_KEYS), _ORBITS, index)
@@ -140,7 +141,7 @@ class _Reader:
         problem = (
             "has no name"
             if name is None
-            else "is no text"
+            else "is not text"
             if not isinstance(name, str)
             else name_problem(name)
         )
@@ -165,7 +166,7 @@ class _Reader:
                 "modulus", f"expected 1 to {MAX_MODULUS} orientations, got {shown(modulus)}; correct it"
             )
         if "goal" in table and "slots" in table:
-            raise fail("slots", "both goal and slots; expected one of them, leave one out")
+            raise fail("slots", "both goal and slots are given; expected one of them, leave one out")
         if "slots" in table:
             slots = table["slots"]
             if type(slots) is not int or not 1 <= slots <= MAX_SLOTS:
@@ -217,7 +218,9 @@ class _Reader:
         if texts is None:
             return ()
         if "goal" in self.table:
-            raise self.fail(key, "both goal and goals; expected one of them, move the goal into goals")
+            raise self.fail(
+                key, "both goal and goals are given; expected one of them, move the goal into goals"
+            )
         if not isinstance(texts, list) or not texts:
             raise self.fail(
                 key, f"expected an array of boards, got {shown(texts)}; write each board as a text"

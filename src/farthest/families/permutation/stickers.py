@@ -1,7 +1,11 @@
 """Points that always move together, such as the stickers of a corner, made into one piece that is turned.
 
-A permutation that commutes with all generators takes each point to its next one on the same piece. It is known from the
-image of one point: it sends what a product of generators makes of that point to what the product makes of its image.
+Both kinds are found by maps between points that commute with all generators. Such a map is known from the image of one
+point: it sends what a product of generators makes of that point to what the product makes of its image.
+
+* A permutation of an orbit that commutes takes each point to the next one on the same piece.
+* A map of one orbit into another that commutes tells where the second orbit's points are from where those of the first
+  are, as for the two stickers of an edge that is never flipped. The second orbit is left out.
 """
 
 from __future__ import annotations
@@ -13,6 +17,9 @@ from farthest.families.permutation.assembly import PieceSet, parts
 from farthest.families.permutation.fields import MAX_MODULUS
 from farthest.families.permutation.moves import Move
 
+MOST_POINTS = 1000
+"""Orbits of more points are not compared with each other: that takes time by the square of their number."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
@@ -23,7 +30,7 @@ class Pieces:
 
 
 def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> Pieces:
-    """The pieces of points with these names; a piece is called by the first of its points.
+    """The pieces of points with these names; a piece is called by the first of its points in the orbit that is kept.
 
     Of the ways to make two pieces or more of an orbit's points the one with the fewest is chosen. The states are as
     many as before.
@@ -31,7 +38,7 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> Pieces:
     sets: list[PieceSet] = []
     place: dict[int, tuple[int, int]] = {}
     firsts: list[int] = []
-    for orbit in parts(len(names), moves):
+    for orbit in _independent(parts(len(names), moves), moves):
         turn = _turn(orbit, moves)
         here: list[int] = []
         for point in orbit:
@@ -43,6 +50,19 @@ def pieces_of(names: Sequence[str], moves: Sequence[Move]) -> Pieces:
         modulus = len(orbit) // len(here)
         sets.append(PieceSet("", modulus, tuple((names[point], 0) for point in here)))
     return Pieces(sets, [_on_pieces(move, firsts, place) for move in moves])
+
+
+def _independent(orbits: Sequence[Sequence[int]], moves: Sequence[Move]) -> list[Sequence[int]]:
+    """The orbits without those whose points always move with the points of another one; of two that move with each
+    other the first stays."""
+    kept = list(orbits)
+    if sum(map(len, orbits)) > MOST_POINTS:
+        return kept
+    for orbit in reversed(orbits):
+        others = [other for other in kept if other is not orbit and len(other) % len(orbit) == 0]
+        if any(_commuting(other[0], image, moves) is not None for other in others for image in orbit):
+            kept.remove(orbit)
+    return kept
 
 
 def _on_pieces(move: Move, firsts: Sequence[int], place: dict[int, tuple[int, int]]) -> Move:
@@ -70,6 +90,7 @@ def _turn(orbit: Sequence[int], moves: Sequence[Move]) -> dict[int, int]:
 
 
 def _commuting(point: int, image: int, moves: Sequence[Move]) -> dict[int, int] | None:
+    """The map of the orbit of ``point`` onto that of ``image`` that commutes with all moves; None: there is none."""
     turn, queue = {point: image}, [point]
     for each in queue:
         for move in moves:

@@ -130,7 +130,7 @@ class _Reader:
             self.sequences.append((rest[0], re.split(r"[\s,]+", " ".join(rest[1:]).strip(" ,")), line))
         elif command != "MoveAlias":  # another name for a move, of use in scrambles only
             mend = near_match(command, [*_READ, *_REFUSED]) or f"the commands are {', '.join(_READ)}"
-            raise self.fail(line, f"{shown(command)} is no command; {mend}")
+            raise self.fail(line, f"{shown(command)} is not a command; {mend}")
 
     def expect(self, line: int, rest: list[str], count: int, example: str) -> None:
         if len(rest) != count:

@@ -101,6 +101,6 @@ def _checked(name: object, told: str) -> str:
         stem = os.path.basename(str(name)).removesuffix(".py")
         mend = f"write {stem}" if _NAME.fullmatch(stem) else "write it as an import statement does"
         raise SettingError(
-            f"{told}: {str(name)!r} is no name of a module, such as frogs or package.frogs; {mend}"
+            f"{told}: {str(name)!r} is not the name of a module; expected a name such as frogs or package.frogs; {mend}"
         )
     return name

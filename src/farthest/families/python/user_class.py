@@ -144,7 +144,9 @@ class UserClass:
             raise self.error(f'moves is {shown(names)}, expected a list of names such as ["left", "right"]')
         names = list(names)
         if not all(isinstance(name, str) and name.isprintable() and name for name in names):
-            raise self.error("moves holds something that is no name of one line; expected texts")
+            raise self.error(
+                "moves holds a value that is not a text of one line; expected the names of moves"
+            )
         return names
 
     @cached_property

@@ -114,7 +114,7 @@ def _declared(reference: str, module: ModuleType, name: str) -> type[PuzzleSpace
         raise PuzzleError(f"{told} has no class {name}; {mend}")
     if not _is_space(found):
         raise PuzzleError(
-            f"{told}: {name} is no class derived from farthest.PuzzleSpace; write class {name}(farthest.PuzzleSpace)"
+            f"{told}: {name} is not a class derived from farthest.PuzzleSpace; write class {name}(farthest.PuzzleSpace)"
         )
     if found.__module__ != module.__name__:
         raise PuzzleError(

@@ -66,7 +66,7 @@ def _check_plain(value: object, depth: int) -> None:
                 f"nested more than {MAX_DEPTH} deep; expected fewer tables and arrays in each other"
             )
         if isinstance(value, Mapping) and not all(isinstance(key, str) for key in value):
-            raise OptionError("a table has a key that is no text; write texts as keys")
+            raise OptionError("a table has a key that is not a text; write texts as keys")
         for each in value.values() if isinstance(value, Mapping) else value:
             _check_plain(each, depth - 1)
     elif type(value) is int:
@@ -91,7 +91,7 @@ def option_values(made: type[PuzzleSpace], given: Mapping[str, Any]) -> dict[str
     for name in given:
         if name not in known:
             mend = near_match(name, known) or f"its options are {', '.join(known) or 'none'}"
-            raise OptionError(f"{shown(name)} is no option of {made.__name__}; {mend}")
+            raise OptionError(f"{shown(name)} is not an option of {made.__name__}; {mend}")
     values = {}
     for name, field in known.items():
         if name not in given and field.default is MISSING and field.default_factory is MISSING:
@@ -129,7 +129,7 @@ def _fitted(name: str, kind: Any, value: Any) -> Any:
     if origin not in _KINDS:
         raise OptionError(
             f"field {name} is of the type {kind!r}, which no option can have; expected int, float, bool, str, or list, "
-            "tuple or dict of these; or ClassVar for what is no option"
+            "tuple or dict of these; or ClassVar for an attribute that is not an option"
         )
     plain: Any = value
     if not isinstance(plain, _KINDS[origin][0]) or (isinstance(plain, bool) and origin is not bool):

@@ -1,0 +1,152 @@
+"""What shells complete: puzzles, jobs, heuristics and algorithms; and `farthest completion`, which sets a shell up.
+
+Completion is quick and silent: whatever goes wrong, a database that cannot be reached among it, completes to nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import TypeVar
+
+import click
+from click.shell_completion import CompletionItem, get_completion_class
+
+Answer = TypeVar("Answer")
+
+DATABASE_SECONDS = 1.0
+"""How long a database may take to answer."""
+MOST_FILES = 1000
+
+_PLAIN = re.compile(r"[\w.+@,=%:-]+")
+"""What stands in a command line without quotes."""
+_PART = re.compile(r"(?:.*[,+])?(?:sym:)?", re.DOTALL)
+"""What stands before the last name of a heuristic or of a list."""
+
+
+@click.command()
+@click.argument("shell", metavar="SHELL", type=click.Choice(["bash", "zsh", "fish"]))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print what lets SHELL (bash, zsh or fish) complete commands, options, puzzles, jobs, heuristics and files.
+
+    \b
+    Examples:
+      eval "$(farthest completion bash)"        in ~/.bashrc
+      eval "$(farthest completion zsh)"         in ~/.zshrc, after compinit
+      farthest completion fish | source         in ~/.config/fish/config.fish
+    """
+    made = get_completion_class(shell)
+    assert made is not None
+    click.echo(made(context.find_root().command, {}, "farthest", "_FARTHEST_COMPLETE").source(), nl=False)
+
+
+def complete_puzzle(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Names of the catalogue, with their titles, and files of puzzles in this folder; of other folders any file."""
+    if os.sep in incomplete or incomplete.startswith("~"):
+        return [CompletionItem(incomplete, type="file")]
+    from farthest.puzzles import catalogue
+
+    items = []
+    with suppress(OSError):
+        items += _items(catalogue.titles().items(), incomplete)
+    with suppress(OSError):
+        files = sorted(name for name in os.listdir() if name.endswith(catalogue.puzzle_file_endings()))
+        items += _items(((name, "file") for name in files[:MOST_FILES]), incomplete)
+    return items
+
+
+def complete_job(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Numbers of jobs, the newest first, with their puzzles and states; and the puzzles' names."""
+    from farthest.cli.job_names import newest_jobs
+
+    jobs = _within(DATABASE_SECONDS, lambda: newest_jobs(context.params.get("database"))) or []
+    named: dict[str, str] = {}
+    for job in jobs:
+        named.setdefault(job.name, f"newest: job {job.number}, {job.status}")
+    numbers = [(str(job.number), f"{job.name}, {job.status}") for job in jobs]
+    return _items([*numbers, *named.items()], incomplete)
+
+
+def complete_heuristic(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Names of heuristics: those for the puzzle where one is named before, else all. The last of a sum or list."""
+    from farthest.errors import FarthestError
+    from farthest.heuristics.registry import applicable
+    from farthest.heuristics.simple import SIMPLE
+    from farthest.puzzles.catalogue import load
+
+    # While the option has no value, click leaves the arguments before it unread in ``args``.
+    read = (context.params.get(key) for key in ("puzzle", "name", "job"))
+    puzzle = next(filter(None, [*read, *context.args]), "")
+    names = list(SIMPLE)
+    with suppress(FarthestError, OSError):
+        names = applicable(load(puzzle))
+    return _last_part(names, incomplete)
+
+
+def complete_algorithms(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """The last of a list of algorithms with commas between."""
+    return _last_part(["bfs", "dfs", "astar", "ida", "iddfs"], incomplete)
+
+
+def complete_origin(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Where moves are counted from or to, where it is no board."""
+    return _items([("goal", ""), ("start", "")], incomplete)
+
+
+def complete_file(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Any file, as the shell completes them."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_folder(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Any folder, as the shell completes them."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def _last_part(names: Iterable[str], incomplete: str) -> list[CompletionItem[str]]:
+    found = _PART.match(incomplete)
+    before = found[0] if found else ""
+    return _items(((before + name, "") for name in names), incomplete)
+
+
+def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem[str]]:
+    """The words that begin so, with what they mean. Those that need quotes are left out: shells are told words only."""
+    from farthest.safe_text import safe
+
+    return [
+        CompletionItem(word, help=" ".join(safe(text).split()) or None)
+        for word, text in found
+        if word.startswith(incomplete) and _PLAIN.fullmatch(word)
+    ]
+
+
+def _within(seconds: float, question: Callable[[], Answer]) -> Answer | None:
+    """What the question gives; None where it fails or takes longer. Nothing waits for its thread."""
+    answers: list[Answer] = []
+
+    def ask() -> None:
+        with suppress(Exception):
+            answers.append(question())
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    return answers[0] if answers else None
