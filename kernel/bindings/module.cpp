@@ -35,6 +35,7 @@ namespace {
 using farthest::InvalidArgument;
 using farthest::Key;
 using farthest::LayerView;
+using farthest::LimitExceeded;
 using farthest::Space;
 using farthest::python::aligned;
 using farthest::python::Array;
@@ -185,6 +186,7 @@ std::uint64_t unpack(const Space& space, const Array<const std::uint8_t>& data, 
 NB_MODULE(_kernel, m) {
   // A space that a script keeps until the interpreter ends is no leak that its author could mend.
   nb::set_leak_warnings(false);
+  nb::exception<LimitExceeded>(m, "LimitError", PyExc_ValueError);
   m.doc() = "The enumeration kernel: spaces, layers of states as bitmaps, and their images under moves.";
   m.def("available_isas", &farthest::python::isas,
         "Instruction sets that this processor can run, best last.");

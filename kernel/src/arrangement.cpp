@@ -40,7 +40,7 @@ Geometry geometry_of(const Layout& layout, int shard_classes) {
   Geometry geometry{shards, layout.lines() / shards, layout.words_per_line()};
   if (geometry.lines_per_shard > std::numeric_limits<std::uint32_t>::max() ||
       shards > std::numeric_limits<std::uint32_t>::max())
-    throw InvalidArgument("a shard has more than 2^32 lines: use more shard classes");
+    throw LimitExceeded("a shard has more than 2^32 lines of states");
   geometry.words_per_group = static_cast<std::uint64_t>(layout.halves());
   geometry.bits = layout.bits();
   if (layout.mode() == WordMode::split) {

@@ -37,7 +37,7 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
   weights_.resize(kinds_.size());
   for (std::size_t i = kinds_.size(); i-- > 0;) {
     weights_[i] = codes_;
-    if (radix_[i] > ~WideCode{0} / codes_) throw InvalidArgument("codes of more than 128 bits");
+    if (radix_[i] > ~WideCode{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
     codes_ *= radix_[i];
   }
   code_bytes_ = codes_ <= kNoKey ? 8 : 16;

@@ -12,7 +12,7 @@ DigitExpander::DigitExpander(int radix, int digits, std::size_t moves)
   if (digits < 1 || digits > kMaxSlots) throw InvalidArgument("there must be 1 to 64 digits");
   for (int i = 0; i < digits; ++i) {
     weights_[static_cast<std::size_t>(i)] = keys_;
-    if (keys_ > kMostKeys / static_cast<Key>(radix)) throw InvalidArgument("there are more than 2^62 keys");
+    if (keys_ > kMostKeys / static_cast<Key>(radix)) throw LimitExceeded("there are more than 2^62 keys");
     keys_ *= static_cast<Key>(radix);
   }
 }

@@ -81,7 +81,7 @@ Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> par
   }
   Key arrangements = twists_;
   for (const auto radix : radix_) {
-    if (radix > kMaxArrangements / arrangements) throw InvalidArgument("more than 2^62 arrangements");
+    if (radix > kMaxArrangements / arrangements) throw LimitExceeded("more than 2^62 arrangements");
     arrangements *= radix;
   }
   keys_ = halved() ? arrangements / 2 : arrangements;
@@ -128,8 +128,7 @@ void Layout::read_twists() {
     const int modulus = orbit_of(cls).modulus;
     if (count(cls) != 1 || modulus == 1)
       throw InvalidArgument("a twisted class must be a single piece of an orbit with a modulus above 1");
-    if (twists_ > kMaxArrangements / static_cast<Key>(modulus))
-      throw InvalidArgument("more than 2^62 twists");
+    if (twists_ > kMaxArrangements / static_cast<Key>(modulus)) throw LimitExceeded("more than 2^62 twists");
     twists_ *= static_cast<Key>(modulus);
   }
 }

@@ -24,7 +24,7 @@ void check(int cells, int pieces, const std::vector<PatternPassage>& passages,
   Key keys = 1;
   for (int i = 0; i < pieces; ++i) {
     keys *= static_cast<Key>(cells - i);
-    if (keys > kMostKeys) throw InvalidArgument("a pattern has at most 2^40 placements");
+    if (keys > kMostKeys) throw LimitExceeded("a pattern has at most 2^40 placements");
   }
   for (const auto& [from, to] : passages)
     if (from < 0 || from >= cells || to < 0 || to >= cells || from == to)

@@ -21,7 +21,7 @@ int shard_bits(std::size_t index_bits) {
 }
 
 Geometry geometry_of(std::size_t index_bits, int shard_level) {
-  if (index_bits > kMaxIndexBits) throw InvalidArgument("a peg space has at most 48 index bits");
+  if (index_bits > kMaxIndexBits) throw LimitExceeded("a peg space has at most 48 index bits");
   if (shard_level < 1 || shard_level > shard_bits(index_bits) + 1)
     throw InvalidArgument("shard_level must be 1 to shard_levels()");
   const int line = line_bits(index_bits), upper = static_cast<int>(index_bits) - line;
@@ -207,7 +207,7 @@ PegSpace::PegSpace(std::vector<int> index_holes, std::vector<DroppedHole> droppe
     holes_changed = changed;
     full.push_back(jump.full);
   }
-  if (flips.size() > kPegMaxFlips) throw InvalidArgument("a peg space has at most 1024 triples of holes");
+  if (flips.size() > kPegMaxFlips) throw LimitExceeded("a peg space has at most 1024 triples of holes");
   for (const auto& [index, flip] : flips)
     tables_->add(index.second, flip.second, flip.first, holes, low_bits, words_per_line());
   tables_->link(*this, sources_);

@@ -1,19 +1,30 @@
-"""The verbs of the command line as functions; `import farthest` offers them."""
+"""The verbs of the command line as functions; `import farthest` offers them.
+
+What all of them take: a *puzzle* is a name of the catalogue, a parametric name, the path of a file (text or Path), a
+`Puzzle`, or an object of a class derived from `PuzzleSpace`. A *board* is text in any form that the command line reads,
+the word ``goal`` (of several the first that the puzzle draws) or ``start``, or the number in each cell: a tuple, a list
+or a numpy array. An *origin* is an `Origin`; or text, ``to goal``, ``from start``; or a board, counted in the puzzle's
+own direction. A *database* is a URL or a file (text or Path). TypeError says what was expected where it is none of
+them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from farthest.errors import PuzzleError
-from farthest.families.python.puzzle_space import PuzzleSpace
+from farthest.families.given import origin_given, puzzle_given, target_given
 from farthest.puzzles import catalogue
-from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.puzzle import Puzzle
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from farthest.coordinator.enumeration.job import Outcome
     from farthest.coordinator.reporter import Reporter
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
+    from farthest.families.given import GivenBoard, GivenOrigin, GivenPuzzle
     from farthest.heuristics.contract import Algorithm
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
@@ -25,20 +36,20 @@ def puzzle_names() -> list[str]:
     return catalogue.names()
 
 
-def load_puzzle(puzzle: str | PuzzleSpace) -> Puzzle:
+def load_puzzle(puzzle: GivenPuzzle) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name or a TOML file; or of an object of a class of one's own. Such a
     class may run in this process from then on, also where a stored job or a file names it. Raises PuzzleError."""
-    return _puzzle(puzzle)
+    return puzzle_given(puzzle)
 
 
 def enumerate(  # noqa: A001 - the verb of the command line
-    puzzle: str | Puzzle | PuzzleSpace,
+    puzzle: GivenPuzzle,
     *,
-    database: str | None = None,
-    origin: Origin | None = None,
-    max_depth: int | None = None,
-    threads: int | None = None,
-    memory: int | None = None,
+    database: str | Path | None = None,
+    origin: GivenOrigin | None = None,
+    max_depth: SupportsIndex | None = None,
+    threads: SupportsIndex | None = None,
+    memory: SupportsIndex | None = None,
     reporter: Reporter | None = None,
 ) -> DistanceMap:
     """Enumerate a puzzle, store its map, and return the map.
@@ -53,10 +64,16 @@ def enumerate(  # noqa: A001 - the verb of the command line
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
 
+    loaded = puzzle_given(puzzle)
+    settings = Settings(
+        origin=origin_given(loaded, origin),
+        max_depth=_whole("max_depth", max_depth),
+        threads=_whole("threads", threads),
+        memory=_whole("memory", memory),
+    )
     opened = open_database(database, create=True)
     try:
-        settings = Settings(origin=origin, max_depth=max_depth, threads=threads, memory=memory)
-        outcome = enumerate_puzzle(_puzzle(puzzle), opened, settings, reporter)
+        outcome = enumerate_puzzle(loaded, opened, settings, reporter)
         assert outcome.job is not None, "what is stored has a number"
         return DistanceMap(opened, Jobs(opened).get(outcome.job))
     except BaseException:
@@ -65,12 +82,12 @@ def enumerate(  # noqa: A001 - the verb of the command line
 
 
 def histogram(
-    puzzle: str | Puzzle | PuzzleSpace,
+    puzzle: GivenPuzzle,
     *,
-    origin: Origin | None = None,
-    max_depth: int | None = None,
-    threads: int | None = None,
-    memory: int | None = None,
+    origin: GivenOrigin | None = None,
+    max_depth: SupportsIndex | None = None,
+    threads: SupportsIndex | None = None,
+    memory: SupportsIndex | None = None,
     reporter: Reporter | None = None,
 ) -> Outcome:
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
@@ -79,18 +96,23 @@ def histogram(
     """
     from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 
+    loaded = puzzle_given(puzzle)
     settings = Settings(
-        origin=origin, max_depth=max_depth, threads=threads, memory=memory, histogram_only=True
+        origin=origin_given(loaded, origin),
+        max_depth=_whole("max_depth", max_depth),
+        threads=_whole("threads", threads),
+        memory=_whole("memory", memory),
+        histogram_only=True,
     )
-    return enumerate_puzzle(_puzzle(puzzle), None, settings, reporter)
+    return enumerate_puzzle(loaded, None, settings, reporter)
 
 
 def submit(
-    puzzle: str | Puzzle | PuzzleSpace,
+    puzzle: GivenPuzzle,
     *,
-    database: str | None = None,
-    origin: Origin | None = None,
-    max_depth: int | None = None,
+    database: str | Path | None = None,
+    origin: GivenOrigin | None = None,
+    max_depth: SupportsIndex | None = None,
     histogram_only: bool = False,
 ) -> JobRecord:
     """Queue an enumeration for `farthest coordinator` services; the job.
@@ -101,36 +123,41 @@ def submit(
     from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
 
-    settings = Settings(origin=origin, max_depth=max_depth, histogram_only=histogram_only)
+    loaded = puzzle_given(puzzle)
+    settings = Settings(
+        origin=origin_given(loaded, origin),
+        max_depth=_whole("max_depth", max_depth),
+        histogram_only=histogram_only,
+    )
     with open_database(database, create=True) as opened:
-        return submit_puzzle(_puzzle(puzzle), opened, settings)[0]
+        return submit_puzzle(loaded, opened, settings)[0]
 
 
 def solve(
-    puzzle: str | Puzzle | PuzzleSpace,
-    board: str | Sequence[int] | None = None,
+    puzzle: GivenPuzzle,
+    board: GivenBoard | None = None,
     *,
-    to: str = "goal",
+    to: GivenBoard = "goal",
     algorithm: Algorithm = "ida",
     heuristic: str | None = None,
     all_solutions: bool = False,
-    limit: int = 1000,
-    threads: int | None = None,
+    limit: SupportsIndex = 1000,
+    threads: SupportsIndex | None = None,
     workers: Literal["threads", "celery"] = "threads",
-    database: str | None = None,
+    database: str | Path | None = None,
     store: bool | None = None,
     reporter: SearchReporter | None = None,
 ) -> SearchOutcome:
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
-    ``board``: text or the label of each cell; None: the puzzle's start. ``to``: ``goal``, ``start`` or a board.
-    ``heuristic``: None: the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``:
-    None: one a processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
-    `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it is
-    not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there in any
-    case. The outcome's ``length`` is None where the search itself has proven that there is no solution. Raises
-    PuzzleError, BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError, JobError (a
-    pattern database that was not enumerated), ResourceError or StorageError.
+    ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
+    the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``: None: one a
+    processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
+    `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
+    is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
+    in any case. The outcome's ``length`` is None where the search itself has proven that there is no solution.
+    Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError,
+    JobError (a pattern database that was not enumerated), ResourceError or StorageError.
     """
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.solve import Solver
@@ -138,41 +165,46 @@ def solve(
     from farthest.heuristics.registry import default_heuristic
     from farthest.search.problem import start_or
 
-    loaded = _puzzle(puzzle)
+    loaded = puzzle_given(puzzle)
+    settings = SearchSettings(
+        algorithm, all_solutions, _whole("limit", limit) or 0, workers, _whole("threads", threads)
+    )
     chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
-    settings = SearchSettings(algorithm, all_solutions, limit, workers, threads)
     with SearchStorage(database, store=store) as storage:
-        return Solver(loaded, to, chosen, settings, storage, reporter).solve(start_or(loaded, board))
+        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
+        return solver.solve(start_or(loaded, board))
 
 
 def random_boards(
-    puzzle: str | Puzzle | PuzzleSpace, count: int = 1, *, seed: int, to: str = "goal"
+    puzzle: GivenPuzzle, count: SupportsIndex = 1, *, seed: SupportsIndex, to: GivenBoard = "goal"
 ) -> list[str]:
-    """Boards from which moves lead to ``to`` (``goal``, ``start`` or a board): each is any of them with the same
-    chance, so that one may come twice. The same for the same ``seed``, 0 or more.
+    """Boards from which moves lead to ``to`` (a board; ``goal``: to any of the goals): each is any of them with the
+    same chance, so that one may come twice. The same for the same ``seed``, 0 or more.
 
     Raises PuzzleError, also where it is not known which boards can be solved, or BoardError.
     """
     from farthest.search.random_boards import random_boards as drawn
 
-    loaded = _puzzle(puzzle)
-    return [loaded.definition.format_board(board) for board in drawn(loaded, count, seed, to)]
+    loaded = puzzle_given(puzzle)
+    boards = drawn(loaded, _whole("count", count) or 0, index(seed), target_given(loaded, to))
+    return [loaded.definition.format_board(board) for board in boards]
 
 
 def compare(
-    puzzle: str | Puzzle | PuzzleSpace,
-    boards: Iterable[str | Sequence[int]],
+    puzzle: GivenPuzzle,
+    boards: str | Iterable[GivenBoard],
     *,
-    algorithms: Sequence[str] = ("bfs", "dfs", "astar", "ida"),
-    heuristics: Sequence[str] = (),
-    memory: int | None = None,
-    database: str | None = None,
+    algorithms: str | Sequence[str] = ("bfs", "dfs", "astar", "ida"),
+    heuristics: str | Sequence[str] = (),
+    memory: SupportsIndex | None = None,
+    database: str | Path | None = None,
 ) -> list[Run]:
     """Search the same boards for the puzzle's goal with several algorithms; what each run found and cost.
 
+    ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
     ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
-    that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free.
-    A run that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
+    that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
+    run that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
     PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
     """
     from contextlib import ExitStack
@@ -183,43 +215,48 @@ def compare(
     from farthest.search.comparison import Comparison, entrants
     from farthest.search.problem import start_or
 
-    loaded = _puzzle(puzzle)
-    chosen = entrants(loaded, algorithms, heuristics)
+    loaded = puzzle_given(puzzle)
+    named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
+    asked = [heuristics] if isinstance(heuristics, str) else heuristics
+    chosen = entrants(loaded, named, asked)
+    wanted = [boards] if isinstance(boards, str) else boards
     with ExitStack() as stack:
         maps = None
-        if any("@" in text for text in heuristics):
+        if any("@" in text for text in asked):
             maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
-        limit = available_memory() * 4 // 5 if memory is None else memory
+        limit = available_memory() * 4 // 5 if memory is None else index(memory)
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
-        return list(comparison.runs([start_or(loaded, board) for board in boards]))
+        return list(comparison.runs([start_or(loaded, board) for board in wanted]))
 
 
-def cancel_job(job: str | int, database: str | None = None) -> JobRecord:
+def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
     """Take a job out of the queue, or stop the coordinator's work on it; the job. Raises JobError or StorageError.
 
-    ``job``: a number, or a puzzle's name for its newest job.
+    ``job``: a number, a puzzle's name for its newest job, or a `JobRecord`.
     """
     from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
-        return repository.cancel(named_job(repository, str(job)).id)
+        return repository.cancel(named_job(repository, job_text(job)).id)
 
 
-def resume_job(job: str | int, database: str | None = None) -> JobRecord:
+def resume_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
     """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
     from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
-        return repository.requeue(named_job(repository, str(job)).id)
+        return repository.requeue(named_job(repository, job_text(job)).id)
 
 
-def jobs(database: str | None = None) -> list[JobRecord]:
+def jobs(database: str | Path | None = None) -> list[JobRecord]:
     """All jobs of a database, oldest first."""
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
@@ -228,24 +265,28 @@ def jobs(database: str | None = None) -> list[JobRecord]:
         return Jobs(opened).list()
 
 
-def delete_job(job: str | int, database: str | None = None) -> JobRecord:
-    """Delete a job with all that is stored of it; what it was. Raises as `open_map` does."""
+def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord | None:
+    """Delete a job with all that is stored of it; what it was, or None where that is damaged: such a job is named by
+    its number. Raises JobError or StorageError.
+
+    ``job``: a number, a puzzle's name for its newest finished enumeration, or a `JobRecord`.
+    """
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
-        record = repository.find(str(job))
-        repository.delete(record.id)
+        number, name = repository.find_to_delete(job_text(job))
+        record = None if name is None else repository.get(number)
+        repository.delete(number)
         return record
 
 
-def _puzzle(puzzle: str | Puzzle | PuzzleSpace) -> Puzzle:
-    if isinstance(puzzle, PuzzleSpace):
-        from farthest.families.python.definition import puzzle_of
-
-        return puzzle_of(puzzle)
-    given: object = puzzle
-    if isinstance(given, type):
-        raise PuzzleError(f"{given.__name__} is a class, expected an object of it; write {given.__name__}()")
-    return puzzle if isinstance(puzzle, Puzzle) else catalogue.load(puzzle)
+def _whole(name: str, value: Any) -> int | None:
+    """A whole number of any type, or None. Raises TypeError."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected a whole number, got {value!r}")
+    return index(value)

@@ -152,13 +152,45 @@ def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
 
 
 def test_a_name_that_leads_to_an_unusual_map_is_noted(run: Run) -> None:
-    run("enumerate", "3-puzzle")
-    assert run("distance", "3-puzzle", "0 3 / 1 2").stderr == ""
     run("enumerate", "3-puzzle", "--from", "start", "--max-depth", "3")
     said = run("distance", "3-puzzle", "0 3 / 1 2")
     assert said.stderr.startswith("Note: the newest map of 3-puzzle is job ")
     assert said.stderr.endswith(": from start, to depth 3 only.\n")
     assert run("distance", said.stderr.split("job ")[1].split(":")[0], "0 3 / 1 2").stderr == ""
+    run("enumerate", "3-puzzle", "--from", "start")
+    said = run("distance", "3-puzzle", "0 3 / 1 2")
+    assert said.stderr.startswith("Note: the newest complete map of 3-puzzle is job ")
+    assert said.stderr.endswith(": from start.\n")
+    run("enumerate", "3-puzzle")
+    assert run("distance", "3-puzzle", "0 3 / 1 2").stderr == ""
+
+
+def test_a_complete_map_answers_though_one_with_a_depth_limit_is_newer(run: Run, run_json: RunJson) -> None:
+    """Jobs 1 and 3 are of the 8-puzzle, complete and to depth 4."""
+    assert run("distance", "8-puzzle", HARDEST).stdout == "31\n"
+    assert run_json("path", "8-puzzle", HARDEST)["job"] == 1
+    assert run_json("states", "8-puzzle", "--farthest") == run_json("states", "1", "--farthest")
+    assert len(run("random", "8-puzzle", "--depth", "31", "--seed", "1").stdout.split()) == 1
+    assert run_json("export", "8-puzzle", "x.npz")["job"] == 1
+    assert run_json("plot", "8-puzzle", "x.svg")["job"] == 1
+    with farthest.open_map("8-puzzle") as found:
+        assert found.job == 1
+    assert run_json("distance", "3", HARDEST)["job"] == 3
+    run("enumerate", "8-puzzle", "--max-depth", "2", "--histogram-only")
+    assert run_json("plot", "8-puzzle", "y.svg")["job"] == 1
+
+
+def test_goal_and_start_are_boards(run: Run, run_json: RunJson) -> None:
+    assert run("distance", "eight-kinds", "goal", "start").stdout == "0\n30\n"
+    assert run("distance", "eight-kinds", "-", stdin=f"start\n goal \n{SEED}\n").stdout == "30\n0\n30\n"
+    assert run_json("path", "eight-kinds", "start")["distance"] == 30
+    assert run("draw", "eight-kinds", "goal").stdout == "┌─┐\n│□│\n└─┘\n"
+    assert "31 moves" in run("solve", "8-puzzle", "start").stdout
+    assert run_json("solve", "8-puzzle", "goal")["length"] == 0
+    run("enumerate", "sliding-2x2")
+    for command in ("distance", "path", "solve", "draw"):
+        error = run(command, "sliding-2x2", "start", status=2).stderr
+        assert error == "Error: puzzle sliding-2x2: it has no start; name a board, such as '01/23'\n"
 
 
 def test_what_is_before_a_bad_line_is_answered(run: Run) -> None:

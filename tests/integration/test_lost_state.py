@@ -346,11 +346,18 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
 ) -> None:
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
     redis = RedisNodes([redis_url])
-    redis.main.config_set("maxmemory", "8mb")
     try:
-        for puzzle in ("sliding-3x4", "sliding-4x4"):
+        for memory, puzzle in (
+            (8, "sliding-3x4"),
+            (8, "sliding-4x4"),
+            (40, "sliding-3x4"),
+            (72, "sliding-3x4-slide"),
+            (120, "pancake-12"),
+        ):
+            redis.main.config_set("maxmemory", f"{memory}mb")
             with pytest.raises(
-                ResourceError, match=r"of Redis, more than the 8\.0 MiB of its servers; raise maxmemory"
+                ResourceError,
+                match=rf"of Redis, more than the {memory}\.0 MiB of its servers; raise maxmemory",
             ):
                 enumerate_puzzle(load(puzzle), None, Settings(workers="celery", histogram_only=True))
         redis.main.config_set("maxmemory", "1")  # less than it has: room may come, and no job is too large

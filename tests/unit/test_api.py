@@ -1,9 +1,13 @@
 """`import farthest`: names that come when they are used, and the verbs as functions."""
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, Literal
 
+import numpy
+import numpy.typing
 import pytest
 
 import farthest
@@ -39,7 +43,7 @@ def test_the_verbs(tmp_path: Path) -> None:
     with farthest.open_map("3-puzzle", file) as opened:
         assert opened.digest == enumerated.digest
         assert opened.path("0 3 / 1 2")[0] == "03/12"
-    assert farthest.delete_job(1, file).id == 1
+    assert farthest.delete_job(1, file) == record
     assert farthest.jobs(file) == []
     with pytest.raises(farthest.JobError):
         farthest.open_map("3-puzzle", file)
@@ -103,3 +107,159 @@ def test_algorithms_compared() -> None:
         farthest.compare("3-puzzle", boards, algorithms=("bsf",))
     with pytest.raises(farthest.BoardError):
         farthest.compare("3-puzzle", ["0 1 / 2 2"])
+
+
+BOARD = (8, 6, 7, 2, 5, 4, 3, 0, 1)
+"""At distance 31 in the 8-puzzle, and its start."""
+
+
+class Steps(farthest.PuzzleSpace):
+    """Numbers from 0 to 5, one up at a time."""
+
+    size = 6
+    moves = ("up",)
+
+    def initial(self) -> list[int]:
+        return [0]
+
+    def successors(self, keys: numpy.typing.NDArray[numpy.uint64]) -> numpy.typing.NDArray[numpy.int64]:
+        return numpy.where(keys < 5, keys.astype(numpy.int64) + 1, -1).reshape(-1, 1)
+
+
+class Stranger:
+    """No PuzzleSpace, though it has what one has."""
+
+    initial = Steps.initial
+    successors = Steps.successors
+
+
+def test_what_a_puzzle_may_be(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('name = "mine"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = [".a", "bc"]\n')
+    database = tmp_path / "maps.db"
+    for puzzle, states in (
+        ("3-puzzle", 12),
+        (file, 12),
+        (str(file), 12),
+        (farthest.load_puzzle(file), 12),
+        (Steps(), 6),
+    ):
+        assert farthest.histogram(puzzle).states == states
+        with farthest.enumerate(puzzle, database=database) as found:
+            assert found.states == states
+        assert farthest.submit(puzzle, database=database).id == found.job + 1
+    wrong: list[Any] = [7, None, Stranger(), b"3-puzzle", ["3-puzzle"]]
+    for puzzle in wrong:
+        for verb in (
+            farthest.load_puzzle,
+            farthest.histogram,
+            farthest.solve,
+            lambda each: farthest.enumerate(each, database=database),
+            lambda each: farthest.submit(each, database=database),
+            lambda each: farthest.random_boards(each, seed=1),
+            lambda each: farthest.compare(each, ["start"]),
+            lambda each: farthest.copies(each, "start"),
+        ):
+            with pytest.raises(TypeError, match=r"puzzle: expected a name .* derived from PuzzleSpace, got"):
+                verb(puzzle)
+    with pytest.raises(farthest.PuzzleError, match=r"write Stranger\(\)"):
+        farthest.solve(Stranger)  # type: ignore[arg-type]  # what is tested
+
+
+@pytest.mark.parametrize(
+    "board",
+    ["867/254/301", "start", " start ", BOARD, list(BOARD), numpy.array(BOARD), numpy.array(BOARD, "u1")],
+)
+def test_what_a_board_may_be(board: Any) -> None:
+    assert farthest.solve("8-puzzle", board).length == 31
+    assert farthest.solve("8-puzzle", "goal", to=board).length == 31
+    assert farthest.copies("8-puzzle", board) == farthest.copies("8-puzzle", BOARD)
+    assert farthest.Walker("8-puzzle", board).board == BOARD
+    drawn = farthest.random_boards("8-puzzle", 2, seed=1, to=board)
+    assert drawn == farthest.random_boards("8-puzzle", 2, seed=1, to="start")
+    (run,) = farthest.compare("8-puzzle", [board], algorithms="ida", heuristics="manhattan")
+    assert run.length == 31
+    layers = farthest.histogram("8-puzzle", origin=board, max_depth=3).layers
+    assert layers == farthest.histogram("8-puzzle", origin=farthest.Origin("to", "start"), max_depth=3).layers
+
+
+def test_what_the_boards_of_a_map_may_be(tmp_path: Path) -> None:
+    with farthest.enumerate("eight-kinds", database=tmp_path / "maps.db") as found:
+        start = found.labels("start")
+        goal = "goal"
+        assert found.distance(goal) == 0
+        assert found.path("start") == found.path(numpy.array(start))
+        assert found.count_solutions(list(start)) == found.count_solutions("start")
+        assert found.distances([goal, "start", start, numpy.array(start)]).tolist() == [0, 30, 30, 30]
+        with pytest.raises(TypeError, match="expected a list of boards or an array, got a text"):
+            found.distances("goal")
+        for wrong in (5, None, [[1, 2], [3, 4]], {"a"}):
+            with pytest.raises(TypeError, match="board: expected a text, 'goal', 'start'"):
+                found.distance(wrong)  # type: ignore[arg-type]  # what is tested
+
+
+def test_boards_that_a_puzzle_does_not_have() -> None:
+    with pytest.raises(farthest.BoardError, match="sliding-2x2: it has no start; name a board, such as"):
+        farthest.solve("sliding-2x2", "start")
+    with pytest.raises(farthest.BoardError, match="has no start"):
+        farthest.solve("sliding-2x2")
+    with pytest.raises(farthest.BoardError, match=r"its goal .* stands for many boards, expected one"):
+        farthest.solve("red-donkey", "goal")
+
+
+@pytest.mark.parametrize(
+    ("given", "origin"),
+    [
+        ("goal", ("to", "goal")),
+        ("start", ("to", "start")),
+        ("from start", ("from", "start")),
+        ("from  867254301", ("from", "867/254/301")),
+        (BOARD, ("to", "867/254/301")),
+        (farthest.Origin("from", "867254301"), ("from", "867/254/301")),
+    ],
+)
+def test_what_an_origin_may_be(given: Any, origin: tuple[Literal["to", "from"], str], tmp_path: Path) -> None:
+    database = tmp_path / "maps.db"
+    with farthest.enumerate("8-puzzle", database=database, origin=given, max_depth=1) as found:
+        assert found.origin == farthest.Origin(*origin)
+    queued = farthest.submit("8-puzzle", database=database, origin=given).parameters
+    assert (queued["direction"], queued["where"]) == origin
+
+
+def test_what_is_no_origin_number_or_job(tmp_path: Path) -> None:
+    database = tmp_path / "maps.db"
+    wrong: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"origin": 5}, TypeError, "board: expected a text"),
+        ({"origin": "nowhere"}, farthest.BoardError, "nowhere"),
+        ({"origin": farthest.Origin("off", "goal")}, farthest.PuzzleError, "expected 'to' or 'from'"),  # type: ignore[arg-type]
+        ({"max_depth": "3"}, TypeError, "max_depth: expected a whole number, got '3'"),
+        ({"threads": 1.5}, TypeError, "threads: expected a whole number"),
+        ({"memory": "4GiB"}, TypeError, "memory: expected a whole number"),
+        ({"database": 5}, TypeError, "database: expected a URL or the name of a file"),
+    ]
+    for options, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            farthest.enumerate("3-puzzle", **{"database": database, **options})
+    with farthest.enumerate("3-puzzle", database=database, max_depth=numpy.int64(2)) as found:
+        assert found.depth == 2
+    for job in (numpy.int64(1), "1", farthest.jobs(database)[0]):
+        with farthest.open_map(job, database) as found:
+            assert found.job == 1
+    for verb in (farthest.open_map, farthest.delete_job, farthest.cancel_job, farthest.resume_job):
+        with pytest.raises(
+            TypeError, match="job: expected a number, a puzzle's name or a JobRecord, got float"
+        ):
+            verb(1.0, database)  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(ValueError, match="workers is 'me'; expected threads or celery"):
+        farthest.solve("3-puzzle", "goal", workers="me")  # type: ignore[arg-type]  # what is tested
+
+
+def test_a_damaged_job_can_be_deleted(tmp_path: Path) -> None:
+    database = tmp_path / "maps.db"
+    farthest.enumerate("3-puzzle", database=database).close()
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE job SET parameters = '[]'")
+    with pytest.raises(farthest.StorageError):
+        farthest.open_map(1, database)
+    assert farthest.delete_job(1, database) is None
+    assert farthest.jobs(database) == []

@@ -19,6 +19,12 @@ struct InvalidArgument : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
+// What the caller passed fits together, but is more than the kernel can hold. Bindings turn it into
+// LimitError, a ValueError.
+struct LimitExceeded : InvalidArgument {
+  using InvalidArgument::InvalidArgument;
+};
+
 inline SlotMask bit(int slot) { return SlotMask{1} << slot; }
 inline int lowest(SlotMask mask) { return std::countr_zero(mask); }
 inline int below(SlotMask free, int slot) { return std::popcount(free & (bit(slot) - 1)); }

@@ -29,11 +29,11 @@ BOARDS_AT_ONCE = 4096
 def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: bool) -> None:
     """Print the distance of each BOARD, one a line.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. A BOARD is written in any
-    reasonable form, in quotes where it has spaces. - reads boards from standard input, one a line, any
-    number; empty lines are passed over. Where a board has no distance, "unreachable" is printed, or ">N"
-    where the map ends at depth N; for a board of the command line with the reason. A line that is no board ends
-    the command with exit status 2, when those before it are answered.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
+    reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start are boards too. -
+    reads boards from standard input, one a line, any number; empty lines are passed over. Where a board has no
+    distance, "unreachable" is printed, or ">N" where the map ends at depth N; for a board of the command line with the
+    reason. A line that is no board ends the command with exit status 2, when those before it are answered.
 
     \b
     Examples:
@@ -102,10 +102,11 @@ def path(
 ) -> None:
     """Show one optimal solution of BOARD, or list all.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. Moves have the names that the puzzle's
-    family gives them; of sliding puzzles they are written from-to: the piece in cell `from` moves, and cell `to`,
-    empty before, is filled; cells are numbered from 0 in reading order, walls left out. The number of solutions is
-    exact, however many are listed; solutions are different when a move is.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. BOARD may be goal or start,
+    as for distance. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
+    from-to: the piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in
+    reading order, walls left out. The number of solutions is exact, however many are listed; solutions are different
+    when a move is.
 
     \b
     Examples:
@@ -159,8 +160,8 @@ def states(
 ) -> None:
     """Print the boards of one layer, one a line, in key order.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. Boards are printed as they are
-    read: a layer may be larger than memory.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Boards are printed as they
+    are read: a layer may be larger than memory.
 
     \b
     Examples:
@@ -193,7 +194,7 @@ def _farthest_without_map(job: str, database: str | None) -> tuple[dict[str, Any
     from farthest.models.records import SEARCH
 
     with open_database(database, create=False) as opened:
-        record = Jobs(opened).find(job)
+        record = Jobs(opened).find(job, complete=True)
         if record.kind == SEARCH:
             raise no_map(record)
         if record.status != "finished" or record.has_map:

@@ -30,7 +30,7 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
     """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start.
 
     PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
-    quotes where it has spaces.
+    quotes where it has spaces, or is goal (the first that the puzzle draws) or start.
 
     \b
     Examples:
@@ -88,8 +88,10 @@ def write_svg(
 
 
 def _boards(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Board]]:
+    from farthest.families.given import drawn_board
+
     if texts:
-        return [("", puzzle.definition.parse_board(text, name=puzzle.name)) for text in texts]
+        return [("", drawn_board(puzzle, text)) for text in texts]
     goals, start = puzzle.definition.origin_boards
     named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
     return [("start", start), *named] if start is not None else named

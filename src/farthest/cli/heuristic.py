@@ -49,10 +49,10 @@ def heuristic(
 ) -> None:
     """Hold heuristics against the true distances of a stored map.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job with a map. Of each heuristic: whether it is
-    admissible (no value is more than the distance), whether it is consistent (no move takes away more than 1), its
-    mean, the mean of value by distance, and boards that prove where it is not. Exit status 1: the map refutes what a
-    heuristic claims of itself; one that claims nothing, such as misplaced+manhattan, may be wrong.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Of each heuristic: whether
+    it is admissible (no value is more than the distance), whether it is consistent (no move takes away more than 1),
+    its mean, the mean of value by distance, and boards that prove where it is not. Exit status 1: the map refutes what
+    a heuristic claims of itself; one that claims nothing, such as misplaced+manhattan, may be wrong.
 
     \b
     Examples:

@@ -25,5 +25,6 @@ def open_job(job: str, database: str | None) -> DistanceMap:
         if not opened.complete:
             unlike.append(f"to depth {opened.depth} only")
         if unlike:
-            note(f"the newest map of {job} is job {opened.job}: {', '.join(unlike)}")
+            newest = "newest complete" if opened.complete else "newest"
+            note(f"the {newest} map of {job} is job {opened.job}: {', '.join(unlike)}")
     return opened

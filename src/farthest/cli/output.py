@@ -28,10 +28,10 @@ def export(
 ) -> None:
     """Write every state to FILE: .parquet, .csv or .npz.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job. Key, board and distance of each
-    state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a
-    label for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install
-    'farthest[parquet]'. - writes to standard output, in the form that --format names.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Key, board and distance of
+    each state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a label
+    for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install 'farthest[parquet]'.
+    - writes to standard output, in the form that --format names.
 
     \b
     Examples:
@@ -73,8 +73,8 @@ def export(
 def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_json: bool) -> None:
     """Draw the states per depth to FILE: .png or .svg.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job; a job of --histogram-only will do.
-    Needs matplotlib: pip install 'farthest[plot]'.
+    JOB is a job's number, or a puzzle's name for its newest finished job, complete if there is one; a job of
+    --histogram-only will do. Needs matplotlib: pip install 'farthest[plot]'.
 
     \b
     Examples:
@@ -92,7 +92,7 @@ def plot(job: str, file: str, log: bool, force: bool, database: str | None, as_j
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
-        record = repository.find(job)
+        record = repository.find(job, complete=True)
         if record.kind == SEARCH:
             raise no_map(record)
         layers = [layer.states for layer in repository.layers(record.id)]

@@ -64,8 +64,8 @@ def random(
     """Print random boards of PUZZLE that can be solved, one a line.
 
     Each is any board from which moves lead to the goal, with the same chance, whatever the others are: one may come
-    twice. Where only a map tells which boards these are, the puzzle's newest stored one is used. With --depth each is
-    any state of that layer of the newest map.
+    twice. Where only a map tells which boards these are, the newest one stored is used, complete if there is one. With
+    --depth each is any state of that layer of that map.
 
     \b
     Examples:

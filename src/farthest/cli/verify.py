@@ -24,7 +24,7 @@ DISPROVED = 1
 def verify(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
     """Prove a stored map by a separate, simple program.
 
-    JOB is a job's number, or a puzzle's name for its newest finished job with a map. Every state is looked at:
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is looked at:
     distance 0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
     reached state with an unreached successor; and checksums, layers, digest and known answers; and the job's
     figures and the readable rows of states. Besides, SQLite goes through the whole database file, and digests say

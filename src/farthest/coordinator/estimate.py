@@ -34,12 +34,17 @@ largest layer."""
 SPARSE_DISK_BYTES = 4
 """Of a state in a sparse map, compressed, about."""
 
-REDIS_BYTES_PER_KEY = 0.14
-"""Of the layers that Redis holds at once, compressed, about (docs/scaling.md)."""
+REDIS_BYTES_GATHERED = {("sliding", "step"): 0.21, ("sliding", "slide"): 0.35}
+REDIS_BYTES_PER_KEY = 0.58
+"""For a state of a space of bitmaps: Redis at its fullest, with the layers that it holds at once, compressed. Measured
+on 3x4 in both metrics, and on pancake-12 for all others, whose few large layers take the most (docs/scaling.md)."""
 
 REDIS_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
 """For a state of a space given by its successors, about: its share of the largest layers and of what they lead to
 (docs/scaling.md)."""
+
+MOST_MAP_KEYS = 2**40
+"""Of a dense map: a byte for each, states or not, is made and compressed, so that such a map takes an hour or so."""
 
 UNKNOWN_DEPTH = 125
 """Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
@@ -158,7 +163,8 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Est
             raise _redis_too_small(space, max(known), redis, limit)
         return Estimate(needs.states_at_most, redis, needs.disk, limit)
     keys = gather(space).keys
-    redis = int(max(known, default=keys) * REDIS_BYTES_PER_KEY)
+    kind = space.puzzle.family, space.puzzle.metric
+    redis = int(max(known, default=keys) * REDIS_BYTES_GATHERED.get(kind, REDIS_BYTES_PER_KEY))
     # Where nothing is known, half of the keys may stand for no state.
     if settings.max_depth is None and redis > limit * (1 if known else 2):
         raise _redis_too_small(space, keys, redis, limit)
@@ -195,6 +201,16 @@ def check_memory(
         f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {bytes_text(needs.memory)} of memory, "
         f"more than the {bytes_text(needs.memory_limit)} allowed; {_more_memory(needs.memory)}{advice}"
     )
+
+
+def check_map(space: Space, settings: Settings) -> None:
+    """Raises ResourceError where the map would have more keys, most of them without a state, than can be written."""
+    if not settings.histogram_only and space.keys is not None and space.keys > MOST_MAP_KEYS:
+        raise ResourceError(
+            f"puzzle {space.puzzle.name}: its map would have a distance for each of {space.keys:.2e} keys, more than "
+            f"the {MOST_MAP_KEYS:.1e} that can be stored; use --histogram-only, which keeps no map, take a smaller "
+            "puzzle, or search for solutions of single boards with `farthest solve`"
+        )
 
 
 def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:

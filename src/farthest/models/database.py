@@ -12,6 +12,7 @@ file for later ones; give it back to the disk with ``sqlite3 FILE VACUUM``.
 from __future__ import annotations
 
 import logging
+import os
 import re
 from pathlib import Path
 
@@ -31,7 +32,9 @@ BUSY_SECONDS = 30.0
 """How long a writer waits for another process's transaction, which may be storing a checkpoint."""
 
 
-def open_database(url: str | None = None, *, create: bool, busy_seconds: float = BUSY_SECONDS) -> Database:
+def open_database(
+    url: str | os.PathLike[str] | None = None, *, create: bool, busy_seconds: float = BUSY_SECONDS
+) -> Database:
     """Opens the database at ``url``: a SQLAlchemy URL or a file name.
 
     Default: the environment's FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. With
@@ -39,7 +42,10 @@ def open_database(url: str | None = None, *, create: bool, busy_seconds: float =
     migrated. An SQLite file that may only be read is opened for reading. Raises StorageError for everything
     that can be wrong with it.
     """
-    text = url or DATABASE_URL.text()
+    given: object = url
+    if given is not None and not isinstance(given, (str, os.PathLike)):
+        raise TypeError(f"database: expected a URL or the name of a file, got {type(given).__name__}")
+    text = os.fspath(url or DATABASE_URL.text())
     parsed = _parse(text)
     is_sqlite = parsed.get_backend_name() == "sqlite"
     path = sqlite.database_file(parsed) if is_sqlite else None
@@ -72,7 +78,7 @@ _ALMOST_URL = re.compile(r"[a-z0-9+]+:[^@]*@", re.IGNORECASE)
 
 def _parse(text: str) -> URL:
     if "://" not in text:
-        if _ALMOST_URL.match(text) and not Path(text).exists():
+        if (_ALMOST_URL.match(text) or text.startswith("file:")) and not Path(text).exists():
             raise url_error(text, ValueError("a URL without ://"))
         return URL.create("sqlite", database=str(Path(text).expanduser()))
     try:
@@ -85,6 +91,8 @@ def _parse(text: str) -> URL:
             "@" in (parsed.database or "") and parsed.get_backend_name() != "sqlite"
         ):
             raise ValueError("an @ in the password that is not written as %40")
+        if (parsed.database or "").startswith("file:") and "uri" not in parsed.query:
+            raise ValueError("a URI of SQLite's own without ?uri=true")
     except (SQLAlchemyError, ImportError, ValueError) as error:
         raise url_error(text, error) from None
     return parsed

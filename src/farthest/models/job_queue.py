@@ -30,6 +30,7 @@ from farthest.models.records import (
 from farthest.models.rows import NOBODYS, change_job, puzzle_row
 from farthest.models.sealing import PARTS, seal
 from farthest.models.stored_values import canonical
+from farthest.models.structure import check_next_number
 from farthest.models.tables import job
 from farthest.untrusted_json import read_json_object
 
@@ -77,6 +78,7 @@ class JobQueue(JobReader):
                 "submitted": False,
                 **values,
             }
+            check_next_number(connection)
             key = connection.execute(insert(job).values(row)).inserted_primary_key
             assert key is not None
             seal(connection, int(key[0]), dict.fromkeys(PARTS))

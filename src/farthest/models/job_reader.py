@@ -48,11 +48,12 @@ class JobReader:
             raise naming.no_such_id(self._database.place, job_id, self.list())
         return job_record(row)
 
-    def find(self, text: str, *, has_map: bool = False) -> JobRecord:
+    def find(self, text: str, *, has_map: bool = False, complete: bool = False) -> JobRecord:
         """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished enumeration.
 
-        With ``has_map``, one that keeps no finished map is not meant by a name, and is a JobError by its id. Raises
-        StorageError where that job, or one after it, which may be the one that is meant, is not what was stored.
+        ``complete``: by a name the newest that no depth limit has cut off; where all are cut off, the newest. With
+        ``has_map`` that too, and one that keeps no finished map is not meant by a name, and is a JobError by its id.
+        Raises StorageError where that job, or one after it, which may be the one that is meant, is not what was stored.
         """
         wanted = text.strip()
         if wanted.isdecimal() and wanted.isascii():
@@ -62,16 +63,21 @@ class JobReader:
             if has_map and not (found.status == FINISHED and found.has_map):
                 raise naming.no_map(found)
             return found
-        without_map = None
+        without_map = cut_off = None
         with self._database.read() as connection:
             check_table(connection, "job")
             for row in connection.execute(select_jobs().order_by(job.c.id.desc())):
                 record = job_record(row)
                 if (record.name, record.kind, record.status) != (wanted, ENUMERATION, FINISHED):
                     continue
-                if record.has_map or not has_map:
+                if has_map and not record.has_map:
+                    without_map = without_map or record
+                elif record.complete or not (has_map or complete):
                     return record
-                without_map = without_map or record
+                else:
+                    cut_off = cut_off or record
+        if cut_off is not None:
+            return cut_off
         if without_map is None:
             raise naming.no_such_name(self._database.place, wanted, self.list())
         raise naming.no_map(without_map)

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
     from farthest.models.transactions import Database
 
+MOST_JOBS = 10**18
+"""No job's number is as large: it could not be written in a command."""
+
 _MOST = 10
+
+_LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'job'"
 
 
 def check_table(connection: Connection, table: str) -> None:
@@ -45,6 +50,20 @@ def check_owners(connection: Connection) -> None:
                     f"the database file is damaged: index {index} does not have the rows of table {table.name}; "
                     "nothing was deleted; make the indexes anew with `sqlite3 FILE REINDEX`, then try again"
                 )
+
+
+def check_next_number(connection: Connection) -> None:
+    """Raises StorageError where the next job could get no number, or none that people can write: SQLite calls that a
+    full disk."""
+    if connection.dialect.name != "sqlite":
+        return
+    known = connection.exec_driver_sql(_LAST_NUMBER).scalars().first()
+    if known is not None and not (isinstance(known, int) and 0 <= known < MOST_JOBS):
+        raise StorageError(
+            f"the database file is damaged: the last job's number is {known!r} in table sqlite_sequence, expected less "
+            f'than {MOST_JOBS:.0e}; mend it with `sqlite3 FILE "UPDATE sqlite_sequence SET seq = (SELECT max(id) FROM '
+            "job) WHERE name = 'job'\"`, or restore the file from a copy"
+        )
 
 
 def structure_problems(database: Database) -> list[str] | None:
@@ -102,9 +121,8 @@ def _index_problems(connection: Connection) -> list[str]:
 def _number_problems(connection: Connection) -> list[str]:
     """Whether the greatest number of a job so far is known: the next one's is above it."""
     newest = connection.execute(select(func.max(job.c.id))).scalar()
-    query = "SELECT seq FROM sqlite_sequence WHERE name = 'job'"
-    known = connection.exec_driver_sql(query).scalars().first()
-    right = newest is None or (isinstance(known, int) and known >= newest)
+    known = connection.exec_driver_sql(_LAST_NUMBER).scalars().first()
+    right = newest is None or (isinstance(known, int) and MOST_JOBS > known >= newest)
     return [] if right else [f"the last job's number is {known!r} in sqlite_sequence, {newest} in table job"]
 
 

@@ -18,6 +18,8 @@ _VERSION = 1
 NAME = re.compile(r"[A-Za-z0-9]+([-_.][A-Za-z0-9]+)*")
 """What the name of a puzzle looks like."""
 MAX_NAME = 64
+MAX_TEXT = 1000
+"""Characters of a title, and of a source, in a file."""
 MAX_TOKENS = 4096
 """Characters of a name, and of the pieces of a pattern, which its name has after an @."""
 

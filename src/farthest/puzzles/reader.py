@@ -22,7 +22,7 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.families import FAMILIES, rules
 from farthest.puzzles.family import families
-from farthest.puzzles.puzzle import MAX_NAME, NAME, Direction, KnownAnswer, Origin, Puzzle
+from farthest.puzzles.puzzle import MAX_NAME, MAX_TEXT, NAME, Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.puzzle_file import MOST_BYTES, NestedTooDeepError, read_bytes, read_toml
 from farthest.puzzles.source import Source
 from farthest.wording import near_match, shown
@@ -131,6 +131,10 @@ def _text(fields: dict[str, Any], source: Source, key: str, default: str = "") -
     value = fields.get(key, default)
     if not isinstance(value, str):
         raise source.error("", key, f'expected a text, got {shown(value)}; write {key} = "..."')
+    if len(value) > MAX_TEXT:
+        raise source.error(
+            "", key, f"a text of {len(value):,} characters, expected at most {MAX_TEXT}; write a shorter one"
+        )
     if not all(character.isprintable() for character in value):
         raise source.error(
             "", key, f"expected a text of one line, got {shown(value)}; leave out control characters"
@@ -227,6 +231,8 @@ def _known(
     told = fields.get("source")
     if not isinstance(told, str) or not told.strip():
         raise fail("source" if told is not None else "", 'no source; expected who found it: source = "..."')
+    if len(told) > MAX_TEXT:
+        raise fail("source", f"{len(told):,} characters, expected at most {MAX_TEXT}; write a shorter one")
     if len(fields) == 1:
         raise fail("", "no answer; expected some of states, eccentricity, layers, farthest, goal")
     states, eccentricity, layers = count("states", 1), count("eccentricity", 0), fields.get("layers")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy
 
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.models.naming import job_text
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
 from farthest.queries.steps import nearer_steps
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from farthest.families.given import GivenBoard
+    from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.paths import Way
@@ -27,8 +30,9 @@ if TYPE_CHECKING:
     from farthest.verify.report import Report
 
 
-def open_map(job: str | int, database: str | None = None) -> DistanceMap:
-    """The map of a job: its number, or a puzzle's name for its newest finished job with a map.
+def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> DistanceMap:
+    """The map of a job: its number, or a puzzle's name for its newest map; for one that a depth limit has cut off only
+    where there is no complete one.
 
     ``database``: a SQLAlchemy URL or the name of a SQLite file; None: the environment variable
     FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. Raises JobError where there is no
@@ -36,7 +40,7 @@ def open_map(job: str | int, database: str | None = None) -> DistanceMap:
     """
     opened = open_database(database, create=False)
     try:
-        return DistanceMap(opened, Jobs(opened).find(str(job), has_map=True))
+        return DistanceMap(opened, Jobs(opened).find(job_text(job), has_map=True))
     except BaseException:
         opened.close()
         raise
@@ -47,7 +51,7 @@ class DistanceMap(StoredMap):
 
     # --- solutions ---------------------------------------------------------------------------------------
 
-    def path(self, board: str | Sequence[int]) -> list[str]:
+    def path(self, board: GivenBoard) -> list[str]:
         """The boards of one optimal solution, both ends included, in the order in which the moves are made.
 
         It leads from the board to the origin, or from the origin to the board where distances are counted so.
@@ -57,7 +61,7 @@ class DistanceMap(StoredMap):
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
         return self.named(self._in_order_of_moves(way)).texts
 
-    def solutions(self, board: str | Sequence[int], limit: int | None = None) -> Iterator[list[str]]:
+    def solutions(self, board: GivenBoard, limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time.
 
         Solutions of other moves may pass through the same boards.
@@ -73,11 +77,11 @@ class DistanceMap(StoredMap):
         """A solution as it is shown: each piece keeps its name."""
         return self.puzzle.definition.named_path(way.boards, way.moves)
 
-    def count_solutions(self, board: str | Sequence[int]) -> int:
+    def count_solutions(self, board: GivenBoard) -> int:
         """How many optimal solutions there are, exactly, as rows of moves."""
         return self.solution_graph(board).count()
 
-    def solution_graph(self, board: str | Sequence[int]) -> SolutionGraph:
+    def solution_graph(self, board: GivenBoard) -> SolutionGraph:
         """All optimal solutions of a board as a graph of levels, from the board to the origin.
 
         Where the space does not know what leads to a state, the map is read once for each move of a solution.
@@ -138,7 +142,7 @@ class DistanceMap(StoredMap):
 
         return prove(self)
 
-    def heuristics(self, texts: Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
+    def heuristics(self, texts: str | Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
         """What the whole map shows of heuristics, as `farthest heuristic` does: admissible, consistent, how near.
 
         ``texts``: as on the command line; none: all that are for the puzzle. ``limit``: most counterexamples of each
@@ -147,4 +151,5 @@ class DistanceMap(StoredMap):
         """
         from farthest.queries.heuristic_report import compare_heuristics, open_heuristics
 
-        return compare_heuristics(self, open_heuristics(self, texts), limit=limit)
+        chosen = [texts] if isinstance(texts, str) else texts
+        return compare_heuristics(self, open_heuristics(self, chosen), limit=limit)

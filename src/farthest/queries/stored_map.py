@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy
 
 from farthest.errors import JobError, UnreachableError
+from farthest.families.given import board_given
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
 from farthest.models.jobs import Jobs
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from farthest.families.given import GivenBoard
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Origin, Puzzle
@@ -34,9 +36,9 @@ class StoredMap:
     """The distances of all states of one finished job, read from the database chunk by chunk as they are
     asked for.
 
-    A board is given as text in any form that its family reads, or as labels by
-    cell. Distances are numbers of moves to the origin, or from it where the job's origin says so. ``close``,
-    or leaving a ``with`` block, closes the database.
+    A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
+    ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
+    it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
     def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
@@ -124,16 +126,16 @@ class StoredMap:
 
     # --- distances ---------------------------------------------------------------------------------------
 
-    def distance(self, board: str | Sequence[int]) -> int:
+    def distance(self, board: GivenBoard) -> int:
         """The distance of one board. Raises BoardError where it is malformed, UnreachableError where it has
         none."""
         return self._distance(self.labels(board))
 
-    def distances(self, boards: Iterable[str] | NDArray[numpy.integer]) -> NDArray[numpy.int32]:
+    def distances(self, boards: Iterable[GivenBoard] | NDArray[numpy.integer]) -> NDArray[numpy.int32]:
         """The distances of many boards, int32, -1 where a board has none.
 
-        ``boards``: texts, or an integer array of shape (boards, cells) holding labels. Raises BoardError
-        where one is malformed, with its number from 1.
+        ``boards``: each as for `distance`, or an integer array of shape (boards, cells) holding labels. Raises
+        BoardError where one is malformed, with its number from 1.
         """
         with self._named:
             labels = label_rows(self.puzzle, boards)
@@ -175,14 +177,12 @@ class StoredMap:
 
     # --- inside ------------------------------------------------------------------------------------------
 
-    def labels(self, board: str | Sequence[int]) -> tuple[int, ...]:
+    def labels(self, board: GivenBoard) -> tuple[int, ...]:
         """The label of each cell of a board. Raises BoardError where it is malformed."""
         with self._named:
-            if isinstance(board, str):
-                return self.puzzle.definition.parse_board(board, name=self.puzzle.name)
-            return self.puzzle.definition.check_board(board, name=self.puzzle.name)
+            return board_given(self.puzzle, board)
 
-    def text(self, board: str | Sequence[int]) -> str:
+    def text(self, board: GivenBoard) -> str:
         """The canonical text of a board. Raises BoardError where it is malformed."""
         return self.puzzle.definition.format_board(self.labels(board))
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import PuzzleError
+from farthest.families.given import board_given
 from farthest.heuristics.contract import check_text
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Puzzle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.families.given import GivenBoard
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
 
@@ -82,16 +82,6 @@ def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
     return (board,)
 
 
-def start_or(puzzle: Puzzle, board: str | Sequence[int] | None) -> Board:
-    """The board to be solved: text, the label of each cell, or None for the puzzle's start. Raises BoardError."""
-    definition = puzzle.definition
-    if isinstance(board, str):
-        return definition.parse_board(board, name=puzzle.name)
-    if board is not None:
-        return definition.check_board(board, name=puzzle.name)
-    _, start = definition.origin_boards
-    if start is None:
-        raise BoardError(
-            f"puzzle {puzzle.name}: it has no start; name the board to be solved, such as {definition.example()!r}"
-        )
-    return start
+def start_or(puzzle: Puzzle, board: GivenBoard | None) -> Board:
+    """The board to be solved, or where it is None the puzzle's start. Raises BoardError."""
+    return board_given(puzzle, "start" if board is None else board)

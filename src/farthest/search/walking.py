@@ -6,15 +6,15 @@ Both give the same boards by the same moves in the same order, that of ``Space.n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from farthest.families.python.definition import puzzle_of
+from farthest.families.given import board_given, puzzle_given
 from farthest.families.python.puzzle_space import PuzzleSpace
-from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.move_tables import MoveTable, move_table
 
 if TYPE_CHECKING:
+    from farthest.families.given import GivenBoard, GivenPuzzle
     from farthest.puzzles.definition import Board, MoveName
     from farthest.spaces.contract import Space
 
@@ -22,20 +22,19 @@ Successors = Callable[["Board"], "list[tuple[MoveName, Board]]"]
 """Of a board all moves that the player can make, each with the board that it leads to."""
 
 
-def successors_of(puzzle: str | Puzzle | PuzzleSpace | Space) -> Successors:
+def successors_of(puzzle: GivenPuzzle | Space) -> Successors:
     """The first style as a function, for many boards. It raises as `compile_space` does when it is called."""
     return _opened(puzzle)[1].copies
 
 
-def copies(
-    puzzle: str | Puzzle | PuzzleSpace | Space, board: str | Sequence[int]
-) -> list[tuple[MoveName, Board]]:
+def copies(puzzle: GivenPuzzle | Space, board: GivenBoard) -> list[tuple[MoveName, Board]]:
     """The first style: all moves that can be made on a board, each with a copy of the board after it.
 
-    ``board``: text or labels. Raises BoardError, or what `compile_space` raises.
+    ``puzzle``: as for `load_puzzle`, or a space. ``board``: as for `distance` of a map. Raises BoardError, or what
+    `compile_space` raises.
     """
     definition, table = _opened(puzzle)
-    return table.copies(_checked(definition, board))
+    return table.copies(board_given(definition, board))
 
 
 class Walker:
@@ -49,10 +48,10 @@ class Walker:
             walker.undo()
     """
 
-    def __init__(self, puzzle: str | Puzzle | PuzzleSpace | Space, board: str | Sequence[int]) -> None:
-        """``board``: text or labels. Raises BoardError, or what `compile_space` raises."""
+    def __init__(self, puzzle: GivenPuzzle | Space, board: GivenBoard) -> None:
+        """``puzzle``, ``board``: as for `copies`. Raises BoardError, or what `compile_space` raises."""
         definition, self._table = _opened(puzzle)
-        self._cells = list(_checked(definition, board))
+        self._cells = list(board_given(definition, board))
         self._possible: Sequence[Any] = self._table.possible(self._cells)
         self._made: list[
             tuple[Any, Sequence[Any], list[int]]
@@ -118,17 +117,9 @@ def boards_along(
     return found[::-1]
 
 
-def _opened(puzzle: str | Puzzle | PuzzleSpace | Space) -> tuple[Puzzle, MoveTable]:
-    if isinstance(puzzle, str):
-        puzzle = load(puzzle)
-    if isinstance(puzzle, PuzzleSpace):
-        puzzle = puzzle_of(puzzle)
-    if isinstance(puzzle, Puzzle):
-        return puzzle, move_table(puzzle, None)
-    return puzzle.puzzle, move_table(puzzle.puzzle, puzzle)
-
-
-def _checked(puzzle: Puzzle, board: str | Sequence[int]) -> Board:
-    if isinstance(board, str):
-        return puzzle.definition.parse_board(board, name=puzzle.name)
-    return puzzle.definition.check_board(board, name=puzzle.name)
+def _opened(puzzle: GivenPuzzle | Space) -> tuple[Puzzle, MoveTable]:
+    if hasattr(puzzle, "origins") and not isinstance(puzzle, PuzzleSpace):
+        space = cast("Space", puzzle)
+        return space.puzzle, move_table(space.puzzle, space)
+    definition = puzzle_given(puzzle)
+    return definition, move_table(definition, None)

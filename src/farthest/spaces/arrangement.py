@@ -14,17 +14,21 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import ResourceError
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.layout import Layout, digit_parity
 from farthest.spaces.moves import Move
+from farthest.spaces.too_large import check_keys, kernel_limits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import EngineKind
+
+
+MEND = "make more pieces identical, take a pattern of some pieces (PUZZLE@PIECES)"
+"""What makes such a puzzle smaller."""
 
 
 class ArrangementSpace:
@@ -82,14 +86,11 @@ class ArrangementSpace:
                 self.cells, self.layout.counts, self.layout.parity or (), moves, classes, isa
             )
 
-        if self.arrangements > 2**62:
-            raise ResourceError(
-                f"puzzle {self.puzzle.name}: {self.arrangements:.2e} arrangements, more than the 4.6e18 that keys can "
-                "number; it is too large to enumerate, make more pieces identical"
-            )
-        kernel = build(1)
-        levels = min(shard_classes, kernel.shard_levels)
-        return kernel if levels == 1 else build(levels)
+        check_keys(self.puzzle, self.arrangements, MEND)
+        with kernel_limits(self.puzzle, self.keys, MEND):
+            kernel = build(1)
+            levels = min(shard_classes, kernel.shard_levels)
+            return kernel if levels == 1 else build(levels)
 
     def shards_at(self, shard_classes: int) -> int:
         """See GatherSpace."""

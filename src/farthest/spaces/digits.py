@@ -12,10 +12,11 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError, ResourceError, StorageError
+from farthest.errors import PuzzleError, StorageError
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.too_large import check_keys
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 MAX_ORIGINS = 1_000_000
-MAX_KEYS = 2**62
 
 
 class DigitSpace(ABC):
@@ -61,11 +61,7 @@ class DigitSpace(ABC):
         self.radices = tuple(radices)
         self.undirected = undirected
         self.keys: int = prod(self.radices)
-        if self.keys > MAX_KEYS:
-            raise ResourceError(
-                f"puzzle {puzzle.name}: {self.keys:.2e} states, more than the {MAX_KEYS:.1e} that keys can number; "
-                "it is too large to enumerate, choose a smaller one"
-            )
+        check_keys(puzzle, self.keys, "choose a smaller one", what="states")
         self.origins = [self.board(digits) for digits in self._origin_digits()]
 
     @abstractmethod

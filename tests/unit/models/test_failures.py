@@ -125,6 +125,9 @@ WRONG_URLS = {
     "postgresql:/scott:tiger@host/db": "not a database URL; expected sqlite:///FILE",
     "postgres:tiger@127.0.0.1:1/db": "not a database URL; expected sqlite:///FILE",
     "postgresql://scott:ti@tiger/x@127.0.0.1:1/db": "not a database URL; expected sqlite:///FILE",
+    "file:nope": "not a database URL; expected sqlite:///FILE",
+    "file:nope?mode=ro": "not a database URL; expected sqlite:///FILE",
+    "sqlite:///file:nope": "not a database URL; expected sqlite:///FILE",
     "sqlite:///no/such/folder/x.db": "the folder no/such/folder does not exist; make it",
     "sqlite:///x\0y.db": "cannot be opened",
     "x" * 5000: "cannot be opened",
@@ -132,11 +135,13 @@ WRONG_URLS = {
 
 
 @pytest.mark.parametrize("url", WRONG_URLS)
-def test_a_wrong_url(url: str) -> None:
+def test_a_wrong_url(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(StorageError) as caught:
         open_database(url, create=True)
     assert WRONG_URLS[url] in str(caught.value)
     assert "tiger" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_server_of_another_kind() -> None:

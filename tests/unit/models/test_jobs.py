@@ -302,3 +302,30 @@ def test_a_puzzle_whose_last_job_is_deleted_while_another_is_added(database: Dat
         thread.join()
     assert failures == []
     assert sorted(kept) == [job.id for job in jobs.list()]
+
+
+def test_a_name_means_the_newest_complete_map(jobs: Jobs) -> None:
+    """One that a depth limit has cut off is meant only where there is no other, or no other with a map."""
+
+    def finished(*, complete: bool, has_map: bool = True) -> int:
+        number = add(jobs)
+        found: dict[str, Any] = {
+            "states": 1,
+            "eccentricity": 0 if complete else None,
+            "depth": 0,
+            "digest": "d",
+            "seconds": 0.0,
+        }
+        jobs.finish(number, complete=complete, has_map=has_map, **found)
+        return number
+
+    cut_off = [finished(complete=False), finished(complete=False)]
+    assert jobs.find("tiny", has_map=True).id == cut_off[1]
+    layers = finished(complete=True, has_map=False)
+    assert jobs.find("tiny", has_map=True).id == cut_off[1]
+    assert jobs.find("tiny", complete=True).id == layers
+    whole = finished(complete=True)
+    newest = finished(complete=False)
+    assert jobs.find("tiny", has_map=True).id == jobs.find("tiny", complete=True).id == whole
+    assert jobs.find("tiny").id == newest
+    assert jobs.find(str(newest), has_map=True).id == newest

@@ -1,11 +1,12 @@
 """What SQLite finds in a damaged file is told."""
 
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from farthest.errors import StorageError
+from farthest.errors import NoRoomError, StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.structure import structure_problems
@@ -44,6 +45,10 @@ def spoil(place: Path, statement: str) -> None:
         (
             "DELETE FROM sqlite_sequence",
             "the last job's number is None in sqlite_sequence, 1 in table job",
+        ),
+        (
+            "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+            "the last job's number is 9223372036854775807 in sqlite_sequence, 1 in table job",
         ),
     ],
 )
@@ -110,3 +115,19 @@ def test_a_list_of_jobs_from_damaged_pages_is_told(place: Path) -> None:
         assert "table job" in str(damage)
         with pytest.raises(StorageError, match=r"table job: .*restore it from a copy"):
             Jobs(database).find("tiny")
+
+
+@pytest.mark.parametrize("number", ["9223372036854775807", "1000000000000000000", "-5", "'many'"])
+def test_a_damaged_number_of_the_last_job_is_no_full_disk(place: Path, number: str) -> None:
+    spoil(place, f"UPDATE sqlite_sequence SET seq = {number} WHERE name = 'job'")
+    with (
+        open_database(str(place), create=False) as database,
+        pytest.raises(StorageError, match="the database file is damaged: the last job's number is") as caught,
+    ):
+        Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
+    assert not isinstance(caught.value, NoRoomError)
+    mend = re.search(r'"(UPDATE .*?)"', str(caught.value))
+    assert mend is not None
+    spoil(place, mend[1])
+    with open_database(str(place), create=False) as database:
+        assert Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0") == 2

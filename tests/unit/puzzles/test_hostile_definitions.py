@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from time import process_time
 from typing import Any
 
@@ -108,13 +110,28 @@ def test_a_large_file_is_not_read_whole(tmp_path: Path) -> None:
         read_puzzle(tmp_path / "endless.toml")
 
 
-def test_a_pipe_is_read_as_far_as_a_file_and_nobody_waits_for_an_empty_one(tmp_path: Path) -> None:
+def test_a_pipe_is_read_to_its_end_like_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its writer comes late, and writes in parts; for nobody it is waited a while."""
+    definition = b'name = "a"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = "ab."\n'
     pipe = tmp_path / "pipe.toml"
     os.mkfifo(pipe)
-    with pytest.raises(PuzzleError, match="no name"):
+
+    def write() -> None:
+        time.sleep(0.1)
+        with pipe.open("wb", buffering=0) as file:
+            file.write(definition[:20])
+            time.sleep(0.1)
+            file.write(definition[20:])
+
+    writer = Thread(target=write)
+    writer.start()
+    assert read_puzzle(pipe).name == "a"
+    writer.join()
+    monkeypatch.setattr("farthest.puzzles.puzzle_file.PIPE_SECONDS", 0.1)
+    with pytest.raises(PuzzleError, match=r"cannot be read \(nobody wrote to this pipe for 0\.1 s\)"):
         read_puzzle(pipe)
     readable, writable = os.pipe()
-    os.write(writable, b'name = "a"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = "ab."\n')
+    os.write(writable, definition)
     os.close(writable)
     assert read_puzzle(f"/dev/fd/{readable}").name == "a"
     os.close(readable)
@@ -298,3 +315,18 @@ NO_DEFINITIONS = [
 def test_what_is_no_definition_is_refused(document: str) -> None:
     with pytest.raises(PuzzleError, match="stored puzzle: not a definition"):
         Puzzle.from_json(document)
+
+
+def test_a_title_is_bounded(tmp_path: Path) -> None:
+    definition = '{}name = "a"\nfamily = "sliding"\n[sliding]\nblank = "."\ngoal = "ab."\n{}'
+    long = "x" * 100_000
+    for wrong, place in (
+        (definition.format(f'title = "{long}"\n', ""), "line 1"),
+        (definition.format(f'source = "{long}"\n', ""), "line 1"),
+        (definition.format("", f'[[known]]\nstates = 3\nsource = "{long}"\n'), "known"),
+    ):
+        with pytest.raises(PuzzleError, match="100,000 characters, expected at most 1000") as caught:
+            parse_puzzle(wrong, "a.toml")
+        assert place in str(caught.value)
+        assert len(str(caught.value)) < 200
+    assert len(parse_puzzle(definition.format(f'title = "{long[:1000]}"\n', ""), "a.toml").title) == 1000

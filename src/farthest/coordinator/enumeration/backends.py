@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
 from farthest.coordinator.estimate import (
     check_disk,
+    check_map,
     check_memory,
     check_pattern,
     check_shards,
@@ -72,6 +73,7 @@ class ThreadsBackend:
         """See Backend. How many states a space has that is given by its successors is found out as it is enumerated."""
         _check_countable(space, self._settings)
         if space.engine == "scatter":
+            check_map(space, self._settings)
             needs = estimate_scatter(space, self._settings)
             self._reporter.estimate(needs)
         elif space.engine == "pattern":
@@ -152,9 +154,10 @@ class Workers:
         from farthest.coordinator.estimate import estimate_workers
 
         _check_countable(space, self._settings)
-
         if space.engine == "gather":
             check_shards(gather(space), self._settings)
+        else:
+            check_map(space, self._settings)
         needs = estimate_workers(space, self._settings, self._nodes)
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from farthest.coordinator.enumeration.backends import check_workers
-from farthest.coordinator.estimate import check_shards
+from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
 from farthest.models.jobs import JobRecord, Jobs
 from farthest.models.naming import no_job_named
@@ -26,6 +26,8 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     if space.engine == "gather":
         check_shards(gather(space), settings)
         states_at_most = gather(space).kernel.keys  # which says so where there are too many to number
+    else:
+        check_map(space, settings)
     jobs = Jobs(database)
     job = jobs.submit(
         puzzle.to_json(),

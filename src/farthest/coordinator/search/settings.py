@@ -44,6 +44,8 @@ class SearchSettings:
                 raise ValueError(f"{name} is {value}; expected {least} or more")
         if self.limit > MOST_LISTED:
             raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
+        if self.workers not in ("threads", "celery"):
+            raise ValueError(f"workers is {self.workers!r}; expected threads or celery")
         if self.algorithm not in get_args(Algorithm):
             raise ValueError(
                 f"algorithm is {self.algorithm!r}; expected one of {', '.join(get_args(Algorithm))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from time import monotonic
@@ -32,7 +33,7 @@ class SearchStorage:
     one that can be gone on with is when it has run for STORE_AFTER_SECONDS, one of workers from its beginning.
     """
 
-    def __init__(self, url: str | None = None, *, store: bool | None = None) -> None:
+    def __init__(self, url: str | os.PathLike[str] | None = None, *, store: bool | None = None) -> None:
         self.store = store
         self._url = url
         self._opened: Database | None = None

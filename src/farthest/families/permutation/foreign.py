@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.puzzle import MAX_TEXT, Origin, Puzzle
 from farthest.safe_text import safe
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ def parse_foreign(data: bytes, place: str) -> Puzzle:
     stem, suffix = os.path.splitext(os.path.basename(place))
     metric = _METRICS[suffix.lower()]
     title, definition = read_foreign(data, place, metric)
+    if len(title) > MAX_TEXT:
+        raise PuzzleError(
+            f"{place}: its title has {len(title):,} characters, expected at most {MAX_TEXT}; write a shorter one"
+        )
     name = re.sub(r"[^A-Za-z0-9]+", "-", stem).strip("-")[:48].strip("-")
     return Puzzle(
         name=name if name and not name.isdigit() else f"puzzle-{name}".strip("-"),

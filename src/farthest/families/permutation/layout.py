@@ -20,6 +20,9 @@ from farthest.spaces.layout import WORD_BITS, word_labels
 
 VERSION = 1
 
+MEND = "make more pieces equal, ignore orientations, take a pattern of some pieces (PUZZLE@PIECES)"
+"""What makes a puzzle of this family smaller."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

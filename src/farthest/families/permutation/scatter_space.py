@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest import _kernel
-from farthest.errors import ResourceError, StorageError
+from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
-from farthest.families.permutation.layout import Layout, twist_sum
+from farthest.families.permutation.layout import MEND, Layout, twist_sum
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.too_large import check_keys, kernel_limits
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.spaces.contract import EngineKind
 
-MAX_KEYS = 2**62
 BATCH = 1 << 16
 """States expanded at a time: what they need lies in the near caches."""
 
@@ -52,11 +52,7 @@ class SlotwiseSpace(PermutationBoards):
             self.layout = Layout.from_dict(fields, self.definition)
             self.turned = _stored_slots(fields, self.definition)
         self._radix = [self.definition.slot_moduli[slot] for slot in self.turned]
-        if self.keys > MAX_KEYS:
-            raise ResourceError(
-                f"puzzle {puzzle.name}: {self.keys:.2e} arrangements, more than the 4.6e18 that keys can number; "
-                "it is too large to enumerate, make more pieces equal or ignore orientations"
-            )
+        check_keys(puzzle, self.keys, MEND)
         self._class_of = np.full(256, 255, dtype=np.uint8)
         self._class_of[list(self.layout.classes)] = np.arange(len(self.layout.classes))
 
@@ -122,7 +118,8 @@ class SlotwiseSpace(PermutationBoards):
         if len(self.layout.classes) == 1:
             return None
         orbits = [(sum(1 << slot for slot in orbit), 1) for orbit in self.layout.orbits]
-        return _kernel.ArrangementSpace(self.layout.slots, self.layout.counts, (), [], orbits=orbits)
+        with kernel_limits(self.puzzle, self.keys, MEND):
+            return _kernel.ArrangementSpace(self.layout.slots, self.layout.counts, (), [], orbits=orbits)
 
     def _ranks(self, labels: NDArray[np.uint8]) -> NDArray[np.uint64]:
         slots = self.definition.slots

@@ -14,13 +14,13 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import ResourceError
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.layout import Layout, choose_layout
+from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.neighbours import PermutationBoards, origin_boards
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, Space
+from farthest.spaces.too_large import check_keys, kernel_limits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import EngineKind
 
-MAX_KEYS = 2**62
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
 
@@ -42,11 +41,7 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
 
         return SlotwiseSpace(puzzle, origin, origins, layout)
     chosen = choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
-    if chosen.keys > MAX_KEYS:
-        raise ResourceError(
-            f"puzzle {puzzle.name}: {chosen.keys:.2e} arrangements, more than the 4.6e18 that keys can number; "
-            "it is too large to enumerate, make more pieces equal or ignore orientations"
-        )
+    check_keys(puzzle, chosen.keys, MEND)
     return PermutationSpace(puzzle, origin, origins, chosen)
 
 
@@ -99,9 +94,10 @@ class PermutationSpace(PermutationBoards):
                 layout.slots, layout.counts, layout.parity or (), moves, classes, isa, orbits, twisted, deltas
             )
 
-        kernel = build(1)
-        levels = min(shard_classes, kernel.shard_levels)
-        return kernel if levels == 1 else build(levels)
+        with kernel_limits(self.puzzle, self.keys, MEND):
+            kernel = build(1)
+            levels = min(shard_classes, kernel.shard_levels)
+            return kernel if levels == 1 else build(levels)
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         """See GatherSpace."""

@@ -1,0 +1,128 @@
+"""What people hand over for a puzzle, a board or an origin, as the definitions that the rest works with.
+
+A board is also a word: ``goal``, the first goal that the puzzle's file draws, or ``start``. The words come first: where
+the letters of one are the pieces of a board, that board is written with spaces.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from farthest.errors import BoardError, PuzzleError
+from farthest.families.python.puzzle_space import PuzzleSpace
+from farthest.puzzles import catalogue
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Direction, Origin, Puzzle
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+
+    GivenPuzzle = str | os.PathLike[str] | Puzzle | PuzzleSpace
+    """A name of the catalogue, the path of a file, a puzzle, or an object of a class of one's own."""
+
+    GivenBoard = str | Sequence[int] | NDArray[numpy.integer]
+    """Text, ``goal`` or ``start``, or the number in each cell: an array has one dimension."""
+
+    GivenOrigin = Origin | GivenBoard
+    """Text may be as in a puzzle's file, ``to goal``, ``from start``; a board has the puzzle's own direction."""
+
+WORDS = ("goal", "start")
+
+_PUZZLES = (
+    "a name of the catalogue, the path of a file, a Puzzle or an object of a class derived from PuzzleSpace"
+)
+_BOARDS = "a text, 'goal', 'start', or a tuple, list or array of the number in each cell"
+
+
+def puzzle_given(puzzle: GivenPuzzle) -> Puzzle:
+    """The puzzle. Raises PuzzleError, and TypeError for what cannot be a puzzle."""
+    given: object = puzzle
+    if isinstance(given, PuzzleSpace):
+        from farthest.families.python.definition import puzzle_of
+
+        return puzzle_of(given)
+    if isinstance(given, type):
+        raise PuzzleError(f"{given.__name__} is a class, expected an object of it; write {given.__name__}()")
+    if isinstance(given, Puzzle):
+        return given
+    if isinstance(given, (str, os.PathLike)):
+        return catalogue.load(cast("Any", given))
+    raise TypeError(f"puzzle: expected {_PUZZLES}, got {type(given).__name__}")
+
+
+def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
+    """The board. Raises BoardError, and TypeError for what cannot be a board."""
+    if isinstance(board, str):
+        word = board.strip()
+        if word in WORDS:
+            return _named_board(puzzle, word)
+        return puzzle.definition.parse_board(board, name=puzzle.name)
+    return puzzle.definition.check_board(_numbers(board), name=puzzle.name)
+
+
+def drawn_board(puzzle: Puzzle, board: str) -> Board:
+    """As ``board_given``, for a picture: a goal may have ``WILDCARD``."""
+    return _origin_board(puzzle, word) if (word := board.strip()) in WORDS else board_given(puzzle, board)
+
+
+def target_given(puzzle: Puzzle, target: GivenBoard) -> str:
+    """``goal`` (any of the goals), ``start``, or the canonical text of a board. Raises as ``board_given`` does."""
+    if isinstance(target, str) and target.strip() in WORDS:
+        return target.strip()
+    return puzzle.definition.format_board(board_given(puzzle, target))
+
+
+def origin_given(puzzle: Puzzle, origin: GivenOrigin | None) -> Origin | None:
+    """The origin; None where none was given. Raises BoardError, PuzzleError, and TypeError for what cannot be one."""
+    if origin is None:
+        return None
+    direction: str = puzzle.origin.direction
+    where: GivenBoard
+    if isinstance(origin, Origin):
+        direction, where = origin.direction, origin.where
+    else:
+        where = origin
+    if isinstance(origin, str):
+        first, _, rest = origin.strip().partition(" ")
+        if first in ("to", "from") and rest.strip():
+            direction, where = first, rest
+    if direction not in ("to", "from"):
+        raise PuzzleError(f"origin: direction {direction!r}; expected 'to' or 'from'")
+    return Origin(cast(Direction, direction), target_given(puzzle, where))
+
+
+def _named_board(puzzle: Puzzle, word: str) -> Board:
+    board = _origin_board(puzzle, word)
+    if WILDCARD in board:
+        raise BoardError(
+            f"puzzle {puzzle.name}: its goal {puzzle.definition.format_board(board)!r} stands for many boards, "
+            "expected one; write a board without *"
+        )
+    return board
+
+
+def _origin_board(puzzle: Puzzle, word: str) -> Board:
+    goals, start = puzzle.definition.origin_boards
+    found = start if word == "start" else next(iter(goals), None)
+    if found is None:
+        raise BoardError(
+            f"puzzle {puzzle.name}: it has no {word}; name a board, such as {puzzle.definition.example()!r}"
+        )
+    return found
+
+
+def _numbers(board: object) -> Sequence[int]:
+    """The elements of a tuple, a list, or an array of one dimension."""
+    listed: object = board.tolist() if hasattr(board, "tolist") else board
+    if isinstance(listed, (bytes, bytearray)):
+        listed = list(listed)
+    if not isinstance(listed, Sequence):
+        raise TypeError(f"board: expected {_BOARDS}, got {type(board).__name__}")
+    if any(isinstance(each, (Sequence, str)) for each in listed):
+        raise TypeError(
+            f"board: expected {_BOARDS}, got {type(board).__name__} of {type(listed[0]).__name__}"
+        )
+    return cast("Sequence[int]", listed)
