@@ -20,10 +20,10 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import cut
 from farthest.stores.contract import ShardStore
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.gather_store import RedisStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice, offer
 from farthest.worker.enumeration.step import step
 
@@ -82,7 +82,7 @@ class _Counter:
         return threading.get_ident() == self._thread
 
 
-class _CountedStore(RedisStore):
+class _CountedStore(GatherStore):
     """A store that tells what it reads and writes. ``counter`` is set once it is made."""
 
     counter: _Counter
@@ -106,7 +106,7 @@ class _CountedStore(RedisStore):
         layer.blobs += len(blobs)
 
 
-class _CountedRun(_CountedStore, RunStore):
+class _CountedRun(_CountedStore, GatherAttempt):
     """The coordinator's."""
 
     counter = _Counter()
@@ -115,7 +115,7 @@ class _CountedRun(_CountedStore, RunStore):
 class _InTurn:
     """``Executor``: workers that take turns, and the coordinator for small layers."""
 
-    def __init__(self, nodes: RedisNodes, counter: _Counter, workers: list[RedisStore], small: int) -> None:
+    def __init__(self, nodes: RedisNodes, counter: _Counter, workers: list[GatherStore], small: int) -> None:
         self._nodes = nodes
         self._counter = counter
         self._workers = [(store, Choice(store)) for store in workers]
@@ -123,14 +123,14 @@ class _InTurn:
 
     def run_layer(self, store: ShardStore, depth: int, shards: Any) -> None:
         """See Executor."""
-        assert isinstance(store, RunStore)
+        assert isinstance(store, GatherAttempt)
         layer = self._counter.layer
         if sum(store.counts(depth - 1).values()) <= self._small:
             step(store, depth, shards)
             layer.held = max(layer.held, held(self._nodes))
             return
         blocks = store.blocks.of(shards)
-        offer(self._nodes, store.run, depth, blocks)
+        offer(self._nodes, store.attempt, depth, blocks)
         for turn, named in enumerate(blocks):
             worker, choice = self._workers[turn % len(self._workers)]
             block = choice.next(depth, named)
@@ -142,7 +142,7 @@ class _InTurn:
     def close(self) -> None:
         """See Executor."""
 
-    def _step(self, store: RedisStore, depth: int, block: int) -> None:
+    def _step(self, store: GatherStore, depth: int, block: int) -> None:
         """As worker/enumeration/step.py, with the time of its parts."""
         seconds, times = self._counter.layer.seconds, [time.thread_time()]
         step_input = store.open(depth, store.blocks.shards(block))
@@ -198,11 +198,13 @@ def counted_run(
     space = gather(compile_space(puzzle))
     counter = _CountedRun.counter = _Counter()
     base = _settled(nodes)
-    run = _CountedRun.create(nodes, runs.new_run("1-scale"), space, cut(space, block_size), distances=True)
+    run = _CountedRun.create(
+        nodes, attempts.new_attempt("1-scale"), space, cut(space, block_size), distances=True
+    )
     try:
-        stores: list[RedisStore] = []
+        stores: list[GatherStore] = []
         for number in range(workers):
-            store = _CountedStore.attach(nodes, run.run, BlobCache(worker_memory), f"scale-{number}")
+            store = _CountedStore.attach(nodes, run.attempt, BlobCache(worker_memory), f"scale-{number}")
             assert isinstance(store, _CountedStore)
             store.counter = counter
             stores.append(store)
@@ -227,7 +229,7 @@ def counted_run(
         nodes.close()
 
 
-def _make_map(run: RunStore, result: Counted) -> None:
+def _make_map(run: GatherAttempt, result: Counted) -> None:
     depth = result.layers[-1].depth - 1
     digest = MapDigest(result.states[:-1], "uint8")
     begun = time.process_time()

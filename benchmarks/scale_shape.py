@@ -19,7 +19,7 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import Blocks, cut
 from farthest.stores.memory.gather_store import searches_in_place
-from farthest.stores.redis.gather_store import RedisStore
+from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice
 
 
@@ -195,7 +195,7 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     """One play: the figures of its last layer."""
     todo = _ToDo(seed)
-    store = cast(RedisStore, _Store("1-0", _Nodes(todo), shape.sources))
+    store = cast(GatherStore, _Store("1-0", _Nodes(todo), shape.sources))
     chooses = [Choice(store) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)

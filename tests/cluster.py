@@ -289,8 +289,8 @@ class Cluster:
 
     def depth(self) -> int:
         """The layer under way; 0 where Redis knows of none."""
-        runs = [run.decode() for run in self.redis.zrange("farthest:runs", 0, -1)]
-        depths = [self.redis.hget(f"farthest:run:{run}:meta", "depth") for run in runs]
+        runs = [run.decode() for run in self.redis.zrange("farthest:attempts", 0, -1)]
+        depths = [self.redis.hget(f"farthest:attempt:{run}:meta", "depth") for run in runs]
         return max((int(depth) for depth in depths if depth), default=0)
 
     # Jobs

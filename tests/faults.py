@@ -109,7 +109,7 @@ class Arena:
 
         def newest() -> list[bytes] | None:
             depth = self.cluster.depth()
-            return list(self.cluster.redis.scan_iter(f"farthest:run:*:[bo]:{depth - 1}:*", 1000)) or None
+            return list(self.cluster.redis.scan_iter(f"farthest:attempt:*:[bo]:{depth - 1}:*", 1000)) or None
 
         return until(newest, self.patience, "there are blobs", 0.001)
 
@@ -299,7 +299,7 @@ def remove_record(arena: Arena) -> None:
 
     def removed() -> str | None:
         depth = arena.cluster.depth() - arena.rng.randrange(3)
-        for name in redis.scan_iter(f"farthest:run:*:c:{depth}", 1000):
+        for name in redis.scan_iter(f"farthest:attempt:*:c:{depth}", 1000):
             blocks = redis.hkeys(name)
             block = arena.rng.choice(blocks) if blocks else b""
             if redis.hdel(name, block):
@@ -315,7 +315,7 @@ def alter_record(arena: Arena) -> None:
 
     def altered() -> str | None:
         depth = arena.cluster.depth() - arena.rng.randrange(2)
-        for name in redis.scan_iter(f"farthest:run:*:c:{depth}", 1000):
+        for name in redis.scan_iter(f"farthest:attempt:*:c:{depth}", 1000):
             for block, text in redis.hgetall(name).items():
                 places = [place for place, sign in enumerate(text) if chr(sign).isdigit()]
                 place = arena.rng.choice(places or [0])
@@ -354,4 +354,4 @@ def arena(
 
 def leftovers(redis: Any) -> list[str]:
     """The keys of runs."""
-    return sorted(name.decode() for name in redis.scan_iter("farthest:run:*", 1000))
+    return sorted(name.decode() for name in redis.scan_iter("farthest:attempt:*", 1000))

@@ -8,10 +8,10 @@ from typing import Any
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import Base
+from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.gather_store import BlockStepInput, RedisStore
-from farthest.stores.redis.runs import new_run
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
 from farthest.worker.enumeration.step import step
 from store_cases import Case
 
@@ -40,18 +40,18 @@ class Nodes(RedisNodes):
         return super().call(operation)
 
 
-def begin_run(of: Case, nodes: RedisNodes, *, per_block: int = 2, distances: bool = True) -> RunStore:
+def begin_run(of: Case, nodes: RedisNodes, *, per_block: int = 2, distances: bool = True) -> GatherAttempt:
     """A new run of a case, at depth 0."""
     cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
-    return RunStore.create(nodes, new_run("1"), of.space, cut, distances=distances)
+    return GatherAttempt.create(nodes, new_attempt("1"), of.space, cut, distances=distances)
 
 
-def worker_store(run: RunStore, nodes: RedisNodes | None = None, cache: int = 0) -> RedisStore:
+def worker_store(run: GatherAttempt, nodes: RedisNodes | None = None, cache: int = 0) -> GatherStore:
     """What a worker makes of the run, with a cache of so many bytes."""
-    return RedisStore.attach(nodes or run.nodes, run.run, BlobCache(cache), "worker")
+    return GatherStore.attach(nodes or run.nodes, run.attempt, BlobCache(cache), "worker")
 
 
-def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = None) -> None:
+def advance(run: GatherAttempt, first: int, last: int, worker: GatherStore | None = None) -> None:
     """Steps the layers ``first`` to ``last``, block by block."""
     stepper = worker or run
     for depth in range(first, last + 1):
@@ -61,7 +61,7 @@ def advance(run: RunStore, first: int, last: int, worker: RedisStore | None = No
         run.counts(depth)
 
 
-def stepped(store: RedisStore, depth: int, block: int) -> tuple[BlockStepInput, list[int]]:
+def stepped(store: GatherStore, depth: int, block: int) -> tuple[BlockStepInput, list[int]]:
     """A step that is not committed: its views and counts."""
     step_input = store.open(depth, store.blocks.shards(block))
     return step_input, step_input.run()

@@ -15,10 +15,10 @@ from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.runs import new_run
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.registry import list_workers
 from scatter_cases import PUZZLES, ScatterCase, scatter_case
 from servers import RedisServer
@@ -44,8 +44,8 @@ def scattering_celery(request: pytest.FixtureRequest) -> Pair:
     executor = CeleryExecutor(nodes, small_states=0)
     request.addfinalizer(executor.close)
 
-    def store(of: ScatterCase) -> ScatterRun:
-        made = ScatterRun.create(nodes, new_run("1"), of.space, 3, distances=False)
+    def store(of: ScatterCase) -> ScatterAttempt:
+        made = ScatterAttempt.create(nodes, new_attempt("1"), of.space, 3, distances=False)
         request.addfinalizer(made.drop)
         return made
 
@@ -60,9 +60,9 @@ def celery(small_states: int) -> Callable[[pytest.FixtureRequest], Pair]:
         executor = CeleryExecutor(nodes, small_states=small_states)
         request.addfinalizer(executor.close)
 
-        def store(of: Case) -> RunStore:
+        def store(of: Case) -> GatherAttempt:
             cut = Cut(of.kernel, of.shard_classes, min(2, of.kernel.shards))
-            made = RunStore.create(nodes, new_run("1"), of.space, cut, distances=False)
+            made = GatherAttempt.create(nodes, new_attempt("1"), of.space, cut, distances=False)
             request.addfinalizer(made.drop)
             return made
 

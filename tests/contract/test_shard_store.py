@@ -12,10 +12,10 @@ from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.runs import new_run
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.enumeration.step import step
 from scatter_cases import NAMES as SCATTER_NAMES
 from scatter_cases import ScatterCase, scatter_case
@@ -35,11 +35,11 @@ def redis_store(per_block: int, databases: int) -> Callable[[pytest.FixtureReque
     def factory(request: pytest.FixtureRequest) -> StoreFactory:
         url = request.getfixturevalue("redis_url").removesuffix("/0")
         nodes = RedisNodes([f"{url}/{database}" for database in range(databases)])
-        made: list[RunStore] = []
+        made: list[GatherAttempt] = []
 
-        def make(of: Case) -> RunStore:
+        def make(of: Case) -> GatherAttempt:
             cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
-            made.append(RunStore.create(nodes, new_run("1"), of.space, cut, distances=True))
+            made.append(GatherAttempt.create(nodes, new_attempt("1"), of.space, cut, distances=True))
             return made[-1]
 
         def drop() -> None:
@@ -60,10 +60,10 @@ def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
 def scatter_redis(request: pytest.FixtureRequest) -> StoreFactory:
     url = request.getfixturevalue("redis_url").removesuffix("/0")
     nodes = RedisNodes([f"{url}/{database}" for database in range(2)])
-    made: list[ScatterRun] = []
+    made: list[ScatterAttempt] = []
 
-    def make(of: ScatterCase) -> ScatterRun:
-        made.append(ScatterRun.create(nodes, new_run("1"), of.space, 5, distances=True))
+    def make(of: ScatterCase) -> ScatterAttempt:
+        made.append(ScatterAttempt.create(nodes, new_attempt("1"), of.space, 5, distances=True))
         return made[-1]
 
     def drop() -> None:
@@ -216,7 +216,7 @@ def test_a_layer_is_not_begun_or_opened_before_the_last_is_complete(
 ) -> None:
     store = make_store(one_case)
     fresh = one_case.counts(1, store.shards) if len(one_case.layers) > 1 else {}
-    if isinstance(store, RunStore) and store.blocks.per_block > 1:
+    if isinstance(store, GatherAttempt) and store.blocks.per_block > 1:
         pytest.skip("blocks of several shards are complete or not as one")
     shards = store.begin(1, all_shards(store))
     step(store, 1, [shard for shard in shards if shard not in fresh])  # those with states are missing

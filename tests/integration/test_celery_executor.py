@@ -12,9 +12,9 @@ from farthest.coordinator import outstanding
 from farthest.coordinator.enumeration import celery_executor
 from farthest.coordinator.enumeration.celery_executor import CeleryExecutor, LayerProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.app import queue_length
 from farthest.worker.enumeration.choice import todo_key
 from farthest.worker.enumeration.tasks import StepProcess
@@ -36,7 +36,7 @@ def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNode
 
 
 @pytest.fixture
-def store(nodes: RedisNodes) -> Iterator[RunStore]:
+def store(nodes: RedisNodes) -> Iterator[GatherAttempt]:
     """A run with its first layer under way, of one shard a block."""
     made = begin_run(case("two colours"), nodes, per_block=1, distances=False)
     made.begin(1, range(made.kernel.shards))
@@ -47,7 +47,7 @@ def store(nodes: RedisNodes) -> Iterator[RunStore]:
 class Layer:
     """The first layer, run by an executor in a thread; what it says and how it ends."""
 
-    def __init__(self, store: RunStore, should_stop: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, store: GatherAttempt, should_stop: Callable[[], None] = lambda: None) -> None:
         self.said: list[LayerProgress] = []
         self.error: BaseException | None = None
         self._store = store
@@ -68,7 +68,7 @@ class Layer:
             self.error = error
 
     @property
-    def runs(self) -> bool:
+    def attempts(self) -> bool:
         return self._thread.is_alive()
 
     def ended(self) -> BaseException | None:
@@ -109,7 +109,7 @@ def take(nodes: RedisNodes, seconds: float, holder: str) -> tuple[str, int, int]
     return run, depth, block
 
 
-def test_messages_that_are_lost_are_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+def test_messages_that_are_lost_are_sent_again(store: GatherAttempt, nodes: RedisNodes) -> None:
     layer = Layer(store)
     for _ in range(store.blocks.count):
         message(nodes)
@@ -119,7 +119,7 @@ def test_messages_that_are_lost_are_sent_again(store: RunStore, nodes: RedisNode
     assert store.counts(1) == case("two colours").counts(1)
 
 
-def test_only_the_block_of_a_worker_that_died_is_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+def test_only_the_block_of_a_worker_that_died_is_sent_again(store: GatherAttempt, nodes: RedisNodes) -> None:
     layer = Layer(store)
     step = take(nodes, LEASE, "who dies")
     work(nodes, store.blocks.count - 1)
@@ -130,7 +130,7 @@ def test_only_the_block_of_a_worker_that_died_is_sent_again(store: RunStore, nod
 
 
 @pytest.mark.slow
-def test_a_block_that_is_worked_on_is_not_sent_again(store: RunStore, nodes: RedisNodes) -> None:
+def test_a_block_that_is_worked_on_is_not_sent_again(store: GatherAttempt, nodes: RedisNodes) -> None:
     layer = Layer(store)
     run, depth, block = take(nodes, 10, "slow one")
     work(nodes, store.blocks.count - 1)
@@ -141,7 +141,7 @@ def test_a_block_that_is_worked_on_is_not_sent_again(store: RunStore, nodes: Red
 
 
 def test_a_step_that_kills_its_workers_ends_the_job(
-    store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+    store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outstanding, "LOSSES_ALLOWED", 2)
     layer = Layer(store)
@@ -159,7 +159,7 @@ def test_a_step_that_kills_its_workers_ends_the_job(
 
 @pytest.mark.parametrize(("kind", "expected"), [("lost", LostStateError), ("failed", JobError)])
 def test_what_workers_report_ends_the_layer(
-    store: RunStore, nodes: RedisNodes, kind: str, expected: type[Exception]
+    store: GatherAttempt, nodes: RedisNodes, kind: str, expected: type[Exception]
 ) -> None:
     layer = Layer(store)
     for depth in (0, 1):  # of the layer before: nobody minds
@@ -170,7 +170,7 @@ def test_what_workers_report_ends_the_layer(
     assert "depth 1" in str(error)
 
 
-def test_an_emptied_redis_is_noticed(store: RunStore, nodes: RedisNodes) -> None:
+def test_an_emptied_redis_is_noticed(store: GatherAttempt, nodes: RedisNodes) -> None:
     layer = Layer(store)
     message(nodes)
     nodes.main.flushall()
@@ -178,7 +178,7 @@ def test_an_emptied_redis_is_noticed(store: RunStore, nodes: RedisNodes) -> None
 
 
 def test_that_nobody_works_is_said_once(
-    store: RunStore, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
+    store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("farthest.coordinator.roll_call.ALONE_SECONDS", 0.0)
     layer = Layer(store)
@@ -189,22 +189,22 @@ def test_that_nobody_works_is_said_once(
     ]
 
 
-def test_workers_of_another_version_are_named(store: RunStore, nodes: RedisNodes) -> None:
-    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", runs.PROTOCOL + 1, 1, "")
+def test_workers_of_another_version_are_named(store: GatherAttempt, nodes: RedisNodes) -> None:
+    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", attempts.PROTOCOL + 1, 1, "")
     Heartbeat(nodes, old, list).beat()
     error = Layer(store).ended()
     assert isinstance(error, JobError)
     assert "0.0.7" in str(error)
 
 
-def test_a_layer_can_be_stopped(store: RunStore) -> None:
+def test_a_layer_can_be_stopped(store: GatherAttempt) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
     assert isinstance(Layer(store, stop).ended(), KeyboardInterrupt)
 
 
-def test_a_small_layer_can_be_stopped(store: RunStore, nodes: RedisNodes) -> None:
+def test_a_small_layer_can_be_stopped(store: GatherAttempt, nodes: RedisNodes) -> None:
     """Between the parts that the coordinator steps itself."""
     asked: list[int] = []
 
@@ -222,7 +222,7 @@ def test_a_small_layer_can_be_stopped(store: RunStore, nodes: RedisNodes) -> Non
 
 
 @pytest.mark.slow
-def test_a_broker_that_stays_away_is_an_error(store: RunStore) -> None:
+def test_a_broker_that_stays_away_is_an_error(store: GatherAttempt) -> None:
     away = RedisNodes(["redis://127.0.0.1:1"])
     executor = CeleryExecutor(away, small_states=0)
     with pytest.raises(UnavailableError, match="cannot be reached"):

@@ -192,7 +192,7 @@ def caught_in_a_step(cluster: Cluster, worker: Service) -> tuple[str, str] | Non
     worker.freeze()
     time.sleep(0.02)
     pids = {str(pid) for pid in worker.children()}
-    for name in cluster.redis.scan_iter("farthest:run:*:lease:*", 1000):
+    for name in cluster.redis.scan_iter("farthest:attempt:*:lease:*", 1000):
         holder = cluster.redis.get(name)
         if holder and holder.decode().rpartition("/")[2] in pids:
             run, _, place = name.decode().partition(":lease:")

@@ -28,7 +28,7 @@ from farthest.models.maps import Maps
 from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys
 from servers import RedisServer
@@ -190,8 +190,8 @@ def test_a_job_that_another_has_taken_over_is_left_to_it(redis: RedisNodes, data
         assert name.startswith(f"{record.id}-")
         redis.main.flushall()
         other = f"{name.rpartition('-')[0]}-other"
-        runs.touch(redis, other)
-        redis.main.set(f"{runs.prefix(other)}meta", "the other's")
+        attempts.touch(redis, other)
+        redis.main.set(f"{attempts.prefix(other)}meta", "the other's")
 
     with pytest.raises(JobError, match="another process has taken it over"):
         run(PUZZLE, database, Meddler({9}, taken_over))
@@ -260,22 +260,22 @@ def test_a_redis_without_memory_is_not_a_damaged_checkpoint(redis: RedisNodes, d
     with pytest.raises(Interrupted):
         run(PUZZLE, database, Meddler({11}, lambda: signal.raise_signal(signal.SIGINT)))
     job = Jobs(database).list()[0].id
-    create = runs.new_run
+    create = attempts.new_attempt
     with pytest.MonkeyPatch.context() as patch:
 
-        def new_run(name: str) -> str:
-            patch.setattr("farthest.stores.redis.gather_run.RunStore.restore", restore)
+        def new_attempt(name: str) -> str:
+            patch.setattr("farthest.stores.redis.gather_attempt.RunStore.restore", restore)
             return create(name)
 
-        from farthest.stores.redis.gather_run import RunStore
+        from farthest.stores.redis.gather_attempt import GatherAttempt
 
-        real = RunStore.restore
+        real = GatherAttempt.restore
 
-        def restore(store: RunStore, *arguments: Any, **options: Any) -> None:
+        def restore(store: GatherAttempt, *arguments: Any, **options: Any) -> None:
             redis.main.config_set("maxmemory", "1")
             real(store, *arguments, **options)
 
-        patch.setattr(runs, "new_run", new_run)
+        patch.setattr(attempts, "new_run", new_attempt)
         try:
             with pytest.raises(StorageError, match="Redis has no memory left") as error:
                 run(PUZZLE, database)

@@ -105,7 +105,7 @@ def test_redis_is_full(tmp_path: Path, redis_url: str, digest: str) -> None:
             assert f"status {again}" in shown(cluster, "show", str(job))
             watch = cluster.start("watch", str(job))
             until(lambda: "no memory left" in watch.said() or None, 10, "watch tells of it")
-            assert cluster.redis.zcard("farthest:runs") == 0, "nothing of the job is left in Redis"
+            assert cluster.redis.zcard("farthest:attempts") == 0, "nothing of the job is left in Redis"
         finally:
             cluster.redis.config_set("maxmemory", "0")
         assert cluster.wait(job).digest == digest

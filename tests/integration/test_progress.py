@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
+from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.reports import Report
-from farthest.stores.redis.runs import prefix
 from farthest.worker.leases import StepLeases
 
 LEASE = 5.0
@@ -62,7 +62,7 @@ class World:
     """What is outstanding, its servers, and workers that do what they are told. ``now``: seconds."""
 
     def __init__(self, nodes: RedisNodes) -> None:
-        self.nodes, self.run, self.now = nodes, RUN, 0.0
+        self.nodes, self.attempt, self.now = nodes, RUN, 0.0
         self.done: set[int] = set()
         self.others = False  # keep the queue long
         self._leases = StepLeases(nodes, RUN, 1000.0)  # which the world ends

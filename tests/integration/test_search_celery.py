@@ -20,10 +20,10 @@ from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search.runs import SearchRun
+from farthest.worker.search.attempts import SearchAttempt
 from farthest.worker.search.tasks import SubtreeProcess, search_batch
 
 LEASE = 0.3
@@ -66,7 +66,7 @@ def executor(nodes: RedisNodes, problem: Problem, told: Told) -> Iterator[Celery
     yield made
     made.close()
     with suppress(Exception):
-        assert nodes.main.keys("farthest:run:*") == []
+        assert nodes.main.keys("farthest:attempt:*") == []
 
 
 def iteration(engine: Engine, problem: Problem, bound: int = 34) -> Frontier:
@@ -138,7 +138,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
 
     def search_slowly(message: Message) -> bool:
         run, bound, batch = message
-        search = SearchRun(nodes, run)
+        search = SearchAttempt(nodes, run)
         late.append(
             (message, search_batch(executor.engine, search.facts(), search.batch(bound, batch), bound))
         )
@@ -154,7 +154,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
 
     def store_late(message: Message) -> bool:
         for (run, bound, batch), pieces in late:
-            SearchRun(nodes, run).commit(bound, batch, pieces, "farthest@late")
+            SearchAttempt(nodes, run).commit(bound, batch, pieces, "farthest@late")
         return False
 
     with Worker(nodes, store_late):
@@ -184,7 +184,7 @@ def test_what_a_worker_reports_ends_the_search(
     def fail(message: Message) -> bool:
         run, bound, batch = message
         report = {"depth": bound, "block": batch, "by": "w/1", "error": "failed", "message": "no such map"}
-        nodes.main.rpush(f"{runs.prefix(run)}done", json.dumps(report))
+        nodes.main.rpush(f"{attempts.prefix(run)}done", json.dumps(report))
         return True
 
     with Worker(nodes, fail), pytest.raises(JobError, match="worker w/1: no such map"):
@@ -232,7 +232,7 @@ def test_that_nobody_works_is_said_once(
 def test_workers_of_another_version_are_named(
     executor: CelerySearch, nodes: RedisNodes, problem: Problem
 ) -> None:
-    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", runs.PROTOCOL + 1, 1, "")
+    old = WorkerRecord("farthest@old", "here", 1, "0.0.7", attempts.PROTOCOL + 1, 1, "")
     Heartbeat(nodes, old, list).beat()
     with pytest.raises(JobError, match=r"0\.0\.7"):
         executor.run(iteration(executor.engine, problem), lambda: None)

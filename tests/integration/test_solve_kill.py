@@ -101,7 +101,7 @@ def test_any_number_of_workers_counts_the_same(
     search = cluster.start(*WORDS, *wanted, "--workers", "celery")
     until(lambda: ended(search), 60, "the search ends")
     assert is_the_same(document(search), expected)
-    assert cluster.redis.keys("farthest:run:*") == []
+    assert cluster.redis.keys("farthest:attempt:*") == []
 
 
 @pytest.mark.slow
@@ -159,10 +159,10 @@ def test_what_redis_loses_is_taken_up_again(
     cluster.add_worker(2)
     cluster.ready()
     search = cluster.start(*WORDS, *wanted, "--workers", "celery")
-    until(lambda: cluster.redis.keys("farthest:run:*:p:*") or None, 60, "pieces are sent")
+    until(lambda: cluster.redis.keys("farthest:attempt:*:p:*") or None, 60, "pieces are sent")
     cluster.redis.flushall()
-    until(lambda: cluster.redis.keys("farthest:run:*:p:*") or ended(search), 60, "pieces are sent again")
-    for key in cluster.redis.keys("farthest:run:*:p:*"):
+    until(lambda: cluster.redis.keys("farthest:attempt:*:p:*") or ended(search), 60, "pieces are sent again")
+    for key in cluster.redis.keys("farthest:attempt:*:p:*"):
         for number in cluster.redis.hkeys(key):
             cluster.redis.hset(key, number, b"damaged")
     until(lambda: ended(search), 60, "the search ends")

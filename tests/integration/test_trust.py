@@ -23,12 +23,12 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.app import TASK, celery_app
 from farthest.worker.search import tasks as search_tasks
-from farthest.worker.search.runs import SearchFacts
+from farthest.worker.search.attempts import SearchFacts
 from integration.conftest import Process, Run, RunJson, forge
 
 FROGS = 'name = "frogs"\nfamily = "python"\n[python]\nclass = "python_spaces:Frogs"\n'
@@ -178,12 +178,12 @@ def test_a_run_in_redis_runs_nothing(redis_url: str, folder: Path, marker: Path)
         with Cluster(folder, redis_url, f"sqlite:///{folder}/farthest.db") as cluster:
             worker = cluster.add_worker(1, *options)
             cluster.ready()
-            made = ScatterRun.create(nodes, runs.new_run("1"), space, 1, distances=False)
+            made = ScatterAttempt.create(nodes, attempts.new_attempt("1"), space, 1, distances=False)
             (shard, *_) = made.begin(1, made.reachable(1))
             publisher = Publisher(nodes, TASK)
             for definition in (hostile(space.puzzle, marker), space.puzzle.to_json()):
                 nodes.main.hset(made.meta_key, "puzzle", definition)
-                publisher.publish(made.run, 1, [shard])
+                publisher.publish(made.attempt, 1, [shard])
                 told.append(
                     json.loads(until(partial(taken, nodes, made.done_key), 20, "the worker tells", 0.02))
                 )

@@ -96,7 +96,9 @@ def delete_key(ground: Ground) -> None:
 def alter_key(ground: Ground) -> None:
     """Another byte in a value of a run, whichever it is."""
     redis = ground.cluster.redis
-    keys = [key for key in redis.scan_iter("farthest:run:*", 1000) if redis.type(key) in (b"string", b"hash")]
+    keys = [
+        key for key in redis.scan_iter("farthest:attempt:*", 1000) if redis.type(key) in (b"string", b"hash")
+    ]
     if not keys:
         raise Missed("there are no keys")
     key = ground.rng.choice(sorted(keys))

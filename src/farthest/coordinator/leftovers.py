@@ -8,7 +8,7 @@ import time
 from farthest.coordinator.owned_job import run_name
 from farthest.models.jobs import Jobs
 from farthest.models.records import RUNNING
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 
 log = logging.getLogger(__name__)
@@ -30,12 +30,12 @@ class Leftovers:
             return
         self._due = time.monotonic() + LOOK_SECONDS
         with self._nodes.errors():
-            silent = runs.silent(self._nodes)
+            silent = attempts.silent(self._nodes)
         if not silent:
             return
         ended = {run_name(record) for record in self._jobs.list() if record.status != RUNNING}
         for run in silent:
             if run.rpartition("-")[0] in ended:
                 with self._nodes.errors():
-                    runs.drop(self._nodes, run)
+                    attempts.drop(self._nodes, run)
                 log.info("run %s has ended, and its keys were still in Redis: removed", run)

@@ -36,7 +36,7 @@ class Work(Protocol):
     """What the messages of one depth (of a layer, of an iteration) are about. Its pieces of work are *items*."""
 
     nodes: RedisNodes
-    run: str
+    attempt: str
 
     @property
     def done_key(self) -> str:
@@ -81,7 +81,7 @@ class Outstanding:
         self._depth = depth
         self._publisher = publisher
         self._lease_seconds = lease_seconds
-        self._leases = StepLeases(work.nodes, work.run, lease_seconds)
+        self._leases = StepLeases(work.nodes, work.attempt, lease_seconds)
         self._renew = renew
         self._sent: dict[int, _Sent] = {}
         self._looked = monotonic()
@@ -194,5 +194,5 @@ class Outstanding:
     def _publish(self, items: list[int], *, urgent: bool = False) -> None:
         if items:
             self._nodes.call(
-                lambda: self._publisher.publish(self._work.run, self._depth, items, urgent=urgent)
+                lambda: self._publisher.publish(self._work.attempt, self._depth, items, urgent=urgent)
             )

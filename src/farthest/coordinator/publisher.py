@@ -27,7 +27,7 @@ class Publisher:
         self._loading = threading.Thread(target=_load, args=(self._url,), name="farthest-celery", daemon=True)
         self._loading.start()
 
-    def publish(self, run: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
+    def publish(self, attempt: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
         """Sends a message (run, depth, item) for each item; after an error some may have been sent, and all may be sent
         again.
 
@@ -41,7 +41,7 @@ class Publisher:
                 self._producer = app.amqp.Producer(app.connection_for_write().channel())
             with self._producer.batch():
                 for item in items:
-                    app.send_task(self._task, (run, depth, item), producer=self._producer, **options)
+                    app.send_task(self._task, (attempt, depth, item), producer=self._producer, **options)
         except Exception as error:
             self.close()
             known = translate_any(error, self._place)

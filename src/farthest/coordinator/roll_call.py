@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from farthest.errors import JobError
-from farthest.stores.redis.runs import PROTOCOL
+from farthest.stores.redis.attempts import PROTOCOL
 from farthest.version import __version__
 from farthest.worker.registry import WorkerRecord, list_workers
 
@@ -20,7 +20,7 @@ ALONE_SECONDS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class LiveWorkers:
     """How many workers of this version are alive, and processes of theirs. ``told``: whether it is certain enough to be
     told; ``note``: for the user, once, else ''."""
 
@@ -43,7 +43,7 @@ class RollCall:
         """The next one is due at once."""
         self._next = 0.0
 
-    def look(self) -> Roll | None:
+    def look(self) -> LiveWorkers | None:
         """Who is there; None where it was looked of late. Raises JobError where all are of another version."""
         if monotonic() < self._next:
             return None
@@ -55,14 +55,14 @@ class RollCall:
         if able:
             self._alone_since = None
             self._alone_told = False
-            return Roll(len(able), sum(worker.concurrency for worker in able))
+            return LiveWorkers(len(able), sum(worker.concurrency for worker in able))
         if self._alone_since is None:
             self._alone_since = monotonic()
         if monotonic() - self._alone_since < ALONE_SECONDS:
-            return Roll(0, 0, told=False)
+            return LiveWorkers(0, 0, told=False)
         note = "" if self._alone_told else "no worker is alive: start some with `farthest worker`; waiting"
         self._alone_told = True
-        return Roll(0, 0, note=note)
+        return LiveWorkers(0, 0, note=note)
 
 
 def _other_versions(workers: list[WorkerRecord]) -> str:

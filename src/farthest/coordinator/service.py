@@ -41,7 +41,7 @@ from farthest.models.leases import Silence, owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks, Takeovers
 from farthest.models.transactions import Database
 from farthest.retry import retry_while_away
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 
 JOB_LEASE_SECONDS = 15.0
@@ -194,7 +194,7 @@ class Service:
     def _alone(self, record: JobRecord) -> bool:
         """Whether Redis has no run of another job. Raises UnavailableError."""
         with self._nodes.errors():
-            return not runs.others(self._nodes, run_name(record))
+            return not attempts.others(self._nodes, run_name(record))
 
     def _settle(self, record: JobRecord, error: Exception) -> None:
         """Stores why a job ended without a result, unless it was cancelled or is another's by now."""

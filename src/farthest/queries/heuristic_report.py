@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.states import StateBlock
     from farthest.queries.stored_map import StoredMap
-    from farthest.search.expansion import Moving
+    from farthest.search.expansion import MoveSource
 
     Values = NDArray[numpy.int32]
 
@@ -249,7 +249,7 @@ class _Fall:
 
 
 def _note_drops(
-    space: Moving,
+    space: MoveSource,
     findings: Sequence[Findings],
     block: StateBlock,
     values: Sequence[Values],

@@ -10,7 +10,7 @@ import numpy
 
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.search.open_list import most_boards, target_test, too_many, way_to
-from farthest.search.result import Found
+from farthest.search.result import PlainResult
 from farthest.search.walking import successors_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 
-def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> Found:
+def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
     """Of boards with equal sums the deepest goes first, of these the one that was met first.
 
     A board that is reached in fewer moves than before is expanded again, so an admissible heuristic need not be
@@ -46,7 +46,7 @@ def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> Found:
         if is_target(here):
             moves = way_to(here, came)
             seconds = perf_counter() - began
-            return Found(len(moves), moves, expanded, generated, seconds, optimal=heuristic.admissible)
+            return PlainResult(len(moves), moves, expanded, generated, seconds, optimal=heuristic.admissible)
         found = successors(here)
         generated += len(found)
         fresh = list(dict.fromkeys(after for _, after in found if after not in values))
@@ -61,4 +61,4 @@ def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> Found:
                 heapq.heappush(waiting, (depth + 1 + values[after], -depth - 1, met, after))
         if len(values) > most:
             raise too_many(problem, memory, len(values))
-    return Found(None, (), expanded, generated, perf_counter() - began, optimal=True)
+    return PlainResult(None, (), expanded, generated, perf_counter() - began, optimal=True)

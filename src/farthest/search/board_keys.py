@@ -26,7 +26,7 @@ def board_keys(boards: Boards) -> Keys:
     return padded.view(numpy.uint64).reshape(-1)
 
 
-class Met:
+class ClosedSet:
     """The boards that were met, as sorted arrays of keys, each less than half as long as the one before: many small
     levels cost little more than one large one."""
 

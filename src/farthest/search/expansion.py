@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 
-class Moving(Protocol):
+class MoveSource(Protocol):
     """The part of a ``Space`` that searches need: its neighbours farther off are the boards that the player reaches."""
 
     puzzle: Puzzle
@@ -36,7 +36,7 @@ class Moving(Protocol):
         """See Space."""
 
 
-def forward_space(puzzle: Puzzle, board: Board) -> Moving:
+def forward_space(puzzle: Puzzle, board: Board) -> MoveSource:
     """The space with distances counted from a board; of a permutation puzzle without codes, for which it may be too
     large. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
     origin = Origin("from", puzzle.definition.format_board(board))
@@ -76,7 +76,7 @@ class Children:
         return Children(self.boards[chosen], self.rows[chosen], self.moves[chosen])
 
 
-def children(space: Moving, boards: Boards, numbers: MoveNumbers) -> Children:
+def children(space: MoveSource, boards: Boards, numbers: MoveNumbers) -> Children:
     """All boards one move of the player away; ``space``: a `forward_space`."""
     reached = [numpy.empty((0, space.cells), dtype=numpy.uint8)]
     rows = [numpy.empty(0, dtype=numpy.intp)]
@@ -91,7 +91,7 @@ def children(space: Moving, boards: Boards, numbers: MoveNumbers) -> Children:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class BoundTest:
     """Boards at some depth under a bound: ``goals``, and those that are ``open``, to be searched below; bool (N,).
 
     ``next_bound``: the least depth + heuristic of the others from which a goal may be reached, or None.
@@ -102,14 +102,14 @@ class Judged:
     next_bound: int | None
 
 
-def judged(problem: Problem, heuristic: Heuristic, boards: Boards, depth: int, bound: int) -> Judged:
+def judged(problem: Problem, heuristic: Heuristic, boards: Boards, depth: int, bound: int) -> BoundTest:
     """What becomes of boards (N, cells) at ``depth``. What is no goal is at least one move away from one."""
     goals = problem.at_target(boards)
     values = numpy.maximum(heuristic.values(boards), 1)
     values[goals] = 0
     within = values <= bound - depth
     cut = values[~within & (values < UNREACHABLE)]
-    return Judged(goals & within, ~goals & within, depth + int(cut.min()) if len(cut) else None)
+    return BoundTest(goals & within, ~goals & within, depth + int(cut.min()) if len(cut) else None)
 
 
 def least(*bounds: int | None) -> int | None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.search.board_keys import Met, board_keys
+from farthest.search.board_keys import ClosedSet, board_keys
 from farthest.search.contract import Node
-from farthest.search.expansion import Children, MoveNumbers, Moving, children, judged, least
+from farthest.search.expansion import Children, MoveNumbers, MoveSource, children, judged, least
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ class Levels:
 
 
 def breadth_first_split(
-    space: Moving,
+    space: MoveSource,
     problem: Problem,
     heuristic: Heuristic,
     bound: int,
@@ -142,7 +142,7 @@ def breadth_first_split(
     roots that can be reached from one board only, ``Node.last``; the others have -1.
     """
     board = numpy.array([problem.board], dtype=numpy.uint8)
-    met, numbers = Met(), MoveNumbers()
+    met, numbers = ClosedSet(), MoveNumbers()
     met.add(board_keys(board))
     start = judged(problem, heuristic, board, 0, bound)
     keep = start.goals | start.open
@@ -173,7 +173,7 @@ def breadth_first_split(
 def _next_level(
     level: Level,
     found: Children,
-    met: Met,
+    met: ClosedSet,
     problem: Problem,
     heuristic: Heuristic,
     depth: int,
@@ -210,11 +210,11 @@ def _ways(before: Counts, parents: NDArray[numpy.intp], first: NDArray[numpy.int
     return ways
 
 
-def nearest_goal(space: Moving, problem: Problem, most: int) -> int | None:
+def nearest_goal(space: MoveSource, problem: Problem, most: int) -> int | None:
     """What a breadth-first search proves before a level has ``most`` boards, or all have ``MOST_BOARDS``: no goal is
     nearer to the problem's board than that. None: no goal can be reached."""
     boards = numpy.array([problem.board], dtype=numpy.uint8)
-    met, numbers = Met(), MoveNumbers()
+    met, numbers = ClosedSet(), MoveNumbers()
     met.add(board_keys(boards))
     depth, kept = 0, 1
     while len(boards) < most and kept < MOST_BOARDS and not problem.at_target(boards).any():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from farthest import _kernel
 from farthest.search.open_list import too_many
-from farthest.search.result import Found
+from farthest.search.result import PlainResult
 from farthest.search.walk_problem import walk_problem
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ SLICE = 1 << 16
 
 def native_plain(
     algorithm: Literal["bfs", "dfs", "astar"], problem: Problem, heuristic: Heuristic | None, memory: int
-) -> Found | None:
+) -> PlainResult | None:
     """What the search finds, or None where boards or heuristic are not of the kernel's kind; only A* asks the
     heuristic.
 
@@ -43,7 +43,7 @@ def native_plain(
     moves = walk.way(search.moves())
     found = state == "found"
     shortest = algorithm == "bfs" or (asked is not None and asked.admissible)
-    return Found(
+    return PlainResult(
         len(moves) if found else None,
         moves,
         search.expanded,

@@ -11,14 +11,14 @@ from farthest.search.unguided import breadth_first, depth_first
 if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
     from farthest.search.problem import Problem
-    from farthest.search.result import Found
+    from farthest.search.result import PlainResult
 
 PlainAlgorithm = Literal["bfs", "dfs", "astar"]
 
 
 def search_plain(
     algorithm: PlainAlgorithm, problem: Problem, heuristic: Heuristic | None, memory: int
-) -> Found:
+) -> PlainResult:
     """Breadth first, depth first, or A*, of which only the last asks the ``heuristic``.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError or BoardError where

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PlainResult:
     """A way from the board to a target, and what it cost to find.
 
     ``length``: of ``moves``; None: no target can be reached, all that can was searched. ``expanded``: boards taken from

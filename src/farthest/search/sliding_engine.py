@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import Component, Heuristic
     from farthest.puzzles.definition import Board, MoveName
     from farthest.search.contract import Split
-    from farthest.search.expansion import Moving
+    from farthest.search.expansion import MoveSource
     from farthest.search.problem import Problem
     from farthest.spaces.contract import Boards
 
@@ -48,7 +48,7 @@ class SlidingEngine:
     split_from = 1 << 22
     parts = 1 << 10
 
-    def __init__(self, problem: Problem, heuristic: Heuristic, space: Moving) -> None:
+    def __init__(self, problem: Problem, heuristic: Heuristic, space: MoveSource) -> None:
         """``space``: the problem's `forward_space`; ``heuristic`` with terms. Raises PuzzleError, BoardError."""
         self.problem = problem
         self.heuristic = heuristic

@@ -8,7 +8,7 @@ from farthest.search.levels import breadth_first_split, nearest_goal
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import Heuristic
-    from farthest.search.expansion import Moving
+    from farthest.search.expansion import MoveSource
     from farthest.search.levels import LastMoves, Levels
     from farthest.search.problem import Problem
 
@@ -22,7 +22,7 @@ class Splitter:
     """
 
     def __init__(
-        self, space: Moving, problem: Problem, heuristic: Heuristic, last: LastMoves | None = None
+        self, space: MoveSource, problem: Problem, heuristic: Heuristic, last: LastMoves | None = None
     ) -> None:
         """``last``: see `breadth_first_split`."""
         self._space = space

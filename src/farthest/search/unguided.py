@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from farthest.search.open_list import most_boards, target_test, too_many, way_to
-from farthest.search.result import Found
+from farthest.search.result import PlainResult
 from farthest.search.walking import successors_of
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 
-def breadth_first(problem: Problem, memory: int) -> Found:
+def breadth_first(problem: Problem, memory: int) -> PlainResult:
     """The boards that were met first are expanded first: the way found is a shortest one.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError, BoardError.
@@ -23,12 +23,12 @@ def breadth_first(problem: Problem, memory: int) -> Found:
     return _search(problem, memory, deepest_first=False)
 
 
-def depth_first(problem: Problem, memory: int) -> Found:
+def depth_first(problem: Problem, memory: int) -> PlainResult:
     """The boards that were met last are expanded first: a way, mostly a very long one. Raises as `breadth_first`."""
     return _search(problem, memory, deepest_first=True)
 
 
-def _search(problem: Problem, memory: int, *, deepest_first: bool) -> Found:
+def _search(problem: Problem, memory: int, *, deepest_first: bool) -> PlainResult:
     """A board that was met is never put on the open list again; it is tested for the target when it is taken."""
     began = perf_counter()
     successors, is_target = successors_of(problem.puzzle), target_test(problem)
@@ -43,7 +43,7 @@ def _search(problem: Problem, memory: int, *, deepest_first: bool) -> Found:
         if is_target(here):
             moves = way_to(here, came)
             seconds = perf_counter() - began
-            return Found(len(moves), moves, expanded, generated, seconds, optimal=not deepest_first)
+            return PlainResult(len(moves), moves, expanded, generated, seconds, optimal=not deepest_first)
         found = successors(here)
         generated += len(found)
         for name, after in found:
@@ -52,4 +52,4 @@ def _search(problem: Problem, memory: int, *, deepest_first: bool) -> Found:
                 waiting.append(after)
         if len(came) > most:
             raise too_many(problem, memory, len(came))
-    return Found(None, (), expanded, generated, perf_counter() - began, optimal=True)
+    return PlainResult(None, (), expanded, generated, perf_counter() - began, optimal=True)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Component, Heuristic
     from farthest.puzzles.definition import Board, MoveName
-    from farthest.search.expansion import Moving
+    from farthest.search.expansion import MoveSource
     from farthest.search.problem import Problem
 
 ANYTHING = 255
@@ -38,7 +38,7 @@ class WalkProblem:
 
     kernel: _kernel.WalkProblem
     names: tuple[MoveName, ...]
-    space: Moving
+    space: MoveSource
 
     def way(self, moves: Sequence[int]) -> tuple[MoveName, ...]:
         """The names of moves given by number."""
@@ -106,7 +106,7 @@ def _board_form(problem: Problem) -> tuple[int, int, Sequence[int], Sequence[int
 KernelMove = tuple["Sequence[int]", int, int, "Sequence[int]"]
 
 
-def _moves(space: Moving) -> list[tuple[MoveName, KernelMove]]:
+def _moves(space: MoveSource) -> list[tuple[MoveName, KernelMove]]:
     """The player's moves, named."""
     if isinstance(space, PermutationBoards):
         deltas = space.definition.oriented

@@ -110,7 +110,7 @@ def verify_generic(
     if distances is None:
         return report("not counted: the map is not whole")
 
-    known = Known(codes, distances, depth)
+    known = MapInMemory(codes, distances, depth)
     if model is None:
         counts = tuple(np.bincount(distances[distances != known.unreachable]).tolist())
     else:
@@ -139,7 +139,7 @@ def verify_generic(
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class MapInMemory:
     """A map in memory: distances by *place*, which is a key, or a state's number in a sparse map.
 
     ``codes``: of a sparse map, ascending. ``depth``: the last layer of a map with limited depth, else None.
@@ -175,7 +175,7 @@ class Known:
 
 
 def _prove(
-    puzzle: Puzzle, model: Model, known: Known, threads: int | None, progress: Progress | None
+    puzzle: Puzzle, model: Model, known: MapInMemory, threads: int | None, progress: Progress | None
 ) -> tuple[tuple[int, ...], list[Check]]:
     """The states of each layer, and the checks that look at every state."""
     length, distances = len(known.distances), known.distances
@@ -214,7 +214,7 @@ def _prove(
 
 
 def _look(
-    model: Model, known: Known, preceded: NDArray[np.bool_], first: int, last: int
+    model: Model, known: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int
 ) -> dict[str, Finding]:
     """Look at the places first <= place < last, and mark the successors that are one farther."""
     places = np.flatnonzero(known.distances[first:last] != known.unreachable) + first
@@ -236,7 +236,7 @@ def _look(
     }
 
 
-def _look_at_origins(model: Model, known: Known) -> Finding:
+def _look_at_origins(model: Model, known: MapInMemory) -> Finding:
     places = np.unique(known.places_of(np.unique(model.codes(model.origins()))))
     missing = int(places[0] < 0)  # an origin that is not reached has no place to tell
     wrong = np.setxor1d(places[missing:], np.flatnonzero(known.distances == 0))
@@ -248,7 +248,7 @@ def _finding(checked: int, wrong: NDArray[Any]) -> Finding:
     return Finding(checked, len(wrong), int(wrong[0]) if len(wrong) else None)
 
 
-def _explain(puzzle: Puzzle, model: Model, known: Known, place: int) -> BadState:
+def _explain(puzzle: Puzzle, model: Model, known: MapInMemory, place: int) -> BadState:
     """The bad state and the states that follow it."""
     board = model.boards(known.codes_at(np.array([place])))
     _, after = model.successors(board)
@@ -266,11 +266,11 @@ def _explain(puzzle: Puzzle, model: Model, known: Known, place: int) -> BadState
     )
 
 
-def _texts(puzzle: Puzzle, model: Model, known: Known, places: NDArray[np.int64]) -> list[str]:
+def _texts(puzzle: Puzzle, model: Model, known: MapInMemory, places: NDArray[np.int64]) -> list[str]:
     return puzzle.definition.texts(model.boards(known.codes_at(places)))
 
 
-def _nearest_goal(puzzle: Puzzle, model: Model, known: Known) -> int | None:
+def _nearest_goal(puzzle: Puzzle, model: Model, known: MapInMemory) -> int | None:
     nearest = known.unreachable
     for first in range(0, len(known.distances), BLOCK_STATES):
         places = np.flatnonzero(known.distances[first : first + BLOCK_STATES] < nearest) + first
@@ -279,7 +279,9 @@ def _nearest_goal(puzzle: Puzzle, model: Model, known: Known) -> int | None:
     return None if nearest == known.unreachable else nearest
 
 
-def _compare_rows(rows: Rows, puzzle: Puzzle, model: Model, known: Known, counts: tuple[int, ...]) -> Check:
+def _compare_rows(
+    rows: Rows, puzzle: Puzzle, model: Model, known: MapInMemory, counts: tuple[int, ...]
+) -> Check:
     def texts(places: NDArray[np.int64]) -> list[str]:
         return _texts(puzzle, model, known, places)
 

@@ -88,16 +88,16 @@ def celery_app(url: str) -> Celery:
     )
 
     @app.task(name=TASK, bind=True)  # type: ignore[untyped-decorator]
-    def run(task: Any, run: str, depth: int, block: int) -> None:
+    def run(task: Any, attempt: str, depth: int, block: int) -> None:
         from farthest.worker.enumeration.tasks import run_step
 
-        run_step(_worker(task), run, depth, block, _again(task))
+        run_step(_worker(task), attempt, depth, block, _again(task))
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
-    def search(task: Any, run: str, bound: int, batch: int) -> None:
+    def search(task: Any, attempt: str, bound: int, batch: int) -> None:
         from farthest.worker.search.tasks import run_subtrees
 
-        run_subtrees(_worker(task), run, bound, batch, _again(task))
+        run_subtrees(_worker(task), attempt, bound, batch, _again(task))
 
     return app
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.errors import StorageError
-from farthest.stores.redis.runs import prefix
+from farthest.stores.redis.attempts import prefix
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
@@ -66,12 +66,12 @@ class StepLeases:
     """
 
     def __init__(
-        self, nodes: RedisNodes, run: str, seconds: float, kind: Literal["step", "search"] = "step"
+        self, nodes: RedisNodes, attempt: str, seconds: float, kind: Literal["step", "search"] = "step"
     ) -> None:
         self.seconds = seconds
         self._kind = kind
         self._nodes = nodes
-        self._run = run
+        self._attempt = attempt
         self._milliseconds = max(1, round(seconds * 1000))
         self._longest = max(10 * self._milliseconds, round(LONGEST_SECONDS * 1000))
         self._take = nodes.main.register_script(_TAKE)
@@ -81,7 +81,7 @@ class StepLeases:
 
     def take(self, depth: int, block: int, holder: str) -> bool:
         """Takes the lease unless another holds it. Returns whether ``holder`` has it now."""
-        arguments: list[str | int] = [holder, self._milliseconds, self._run, depth, block, self._kind]
+        arguments: list[str | int] = [holder, self._milliseconds, self._attempt, depth, block, self._kind]
         with self._nodes.errors():
             return bool(self._take(self._keys(depth, block, holder), arguments))
 
@@ -111,7 +111,7 @@ class StepLeases:
         return held
 
     def _key(self, depth: int, block: int) -> str:
-        return f"{prefix(self._run)}lease:{depth}:{block}"
+        return f"{prefix(self._attempt)}lease:{depth}:{block}"
 
     def _keys(self, depth: int, block: int, holder: str) -> list[str]:
         return [self._key(depth, block), working_key(holder)]

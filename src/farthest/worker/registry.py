@@ -61,7 +61,7 @@ class Work:
     worker's process that runs it; ``seconds``: since when."""
 
     process: int
-    run: str
+    attempt: str
     depth: int
     block: int
     seconds: int

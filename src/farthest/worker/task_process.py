@@ -18,10 +18,10 @@ from farthest.errors import (
     RedisFullError,
     UnavailableError,
 )
+from farthest.stores.redis.attempt_blobs import AttemptBlobs
+from farthest.stores.redis.attempts import ATTEMPT_NAME
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.reports import Error, Report
-from farthest.stores.redis.run_blobs import RunBlobs
-from farthest.stores.redis.runs import RUN_NAME
 from farthest.worker.registry import holder_name
 from farthest.worker.stuck import ended_if_stuck
 
@@ -36,9 +36,9 @@ return 1
 """
 
 
-def _is_message(run: object, depth: object, item: object) -> bool:
+def _is_message(attempt: object, depth: object, item: object) -> bool:
     """Whether the values can be those of a message: whoever may write to the queue may write anything."""
-    named = isinstance(run, str) and RUN_NAME.fullmatch(run)
+    named = isinstance(attempt, str) and ATTEMPT_NAME.fullmatch(attempt)
     return bool(named) and all(type(number) is int and 0 <= number < 2**63 for number in (depth, item))
 
 
@@ -53,37 +53,37 @@ class TaskProcess(ABC):
         self._report = self.nodes.main.register_script(_REPORT)
 
     @abstractmethod
-    def name(self, run: str, depth: int, item: int) -> str:
+    def name(self, attempt: str, depth: int, item: int) -> str:
         """How log and reports call the work."""
 
     @abstractmethod
-    def work(self, run: str, depth: int, item: int, again: bool) -> None:
+    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
         """Does it, under a lease, unless another does; raises what went wrong. ``again``: the message was sent
         again."""
 
-    def run(self, run: str, depth: int, item: int, again: bool = False) -> None:
+    def run(self, attempt: str, depth: int, item: int, again: bool = False) -> None:
         """Does the work of a message, and tells of what went wrong."""
-        if not _is_message(run, depth, item):
+        if not _is_message(attempt, depth, item):
             log.warning("a message that is none of farthest's was dropped")
             return
-        name = self.name(run, depth, item)
+        name = self.name(attempt, depth, item)
         try:
             with ended_if_stuck(name):
-                self.work(run, depth, item, again)
+                self.work(attempt, depth, item, again)
         except LateStepError as late:
             log.debug("%s: %s", name, late)
         except UnavailableError as error:
             log.warning("%s dropped: %s", name, error)
         except FarthestError as error:
             log.error("%s: %s", name, error)
-            self._tell(run, Report(depth, item, self.holder, _kind(error), str(error)))
+            self._tell(attempt, Report(depth, item, self.holder, _kind(error), str(error)))
         except Exception as error:
             log.exception("%s failed", name)
             message = f"{type(error).__name__}: {error}"
-            self._tell(run, Report(depth, item, self.holder, "failed", message))
+            self._tell(attempt, Report(depth, item, self.holder, "failed", message))
 
-    def _tell(self, run: str, report: Report) -> None:
-        of = RunBlobs(self.nodes, run)
+    def _tell(self, attempt: str, report: Report) -> None:
+        of = AttemptBlobs(self.nodes, attempt)
         try:
             self.nodes.call(lambda: self._report([of.meta_key, of.done_key], [report.text()]))
         except FarthestError as error:  # it will be sent again, and fail again

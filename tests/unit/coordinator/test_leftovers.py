@@ -11,7 +11,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 
 
@@ -27,17 +27,17 @@ def test_keys_of_jobs_that_nobody_runs_are_removed(redis_url: str, tmp_path: Pat
             name = run_name(jobs.get(number)) if "database" not in status else "1-00000000"
             if "cancelled" in status:
                 jobs.cancel(number)
-            run = left[status] = runs.new_run(name)
-            runs.touch(nodes, run)
+            run = left[status] = attempts.new_attempt(name)
+            attempts.touch(nodes, run)
             if "just now" not in status:
-                nodes.main.zincrby(runs.RUNS, -2 * runs.SEEN_SECONDS, run)
-            nodes.main.set(f"{runs.prefix(run)}meta", "kept")
+                nodes.main.zincrby(attempts.ATTEMPTS, -2 * attempts.SEEN_SECONDS, run)
+            nodes.main.set(f"{attempts.prefix(run)}meta", "kept")
         leftovers = Leftovers(jobs, nodes)
         leftovers.look()
-    gone = runs.prefix(left.pop("cancelled"))
+    gone = attempts.prefix(left.pop("cancelled"))
     assert nodes.main.keys(f"{gone}*") == []
-    known: Any = nodes.main.zrange(runs.RUNS, 0, -1)
+    known: Any = nodes.main.zrange(attempts.ATTEMPTS, 0, -1)
     assert {name.decode() for name in known} == set(left.values())
-    kept: Any = nodes.main.keys("farthest:run:*")
+    kept: Any = nodes.main.keys("farthest:attempt:*")
     assert len(kept) == 3
     nodes.close()

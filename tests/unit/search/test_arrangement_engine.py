@@ -26,7 +26,7 @@ from farthest.search.deepening import Deepened, deepen
 from farthest.search.native_plain import native_plain
 from farthest.search.plain import PlainAlgorithm
 from farthest.search.problem import Problem
-from farthest.search.result import Found
+from farthest.search.result import PlainResult
 from farthest.search.unguided import breadth_first, depth_first
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space
@@ -167,7 +167,7 @@ def test_plain_searches_are_those_of_python(name: str) -> None:
         heuristic: Heuristic = open_heuristic(default_heuristic(puzzle), puzzle, problem.targets())
         if arrangement_engine(problem, heuristic) is None:
             heuristic = Zero()
-        models: list[tuple[PlainAlgorithm, Found]] = [
+        models: list[tuple[PlainAlgorithm, PlainResult]] = [
             ("bfs", breadth_first(problem, MEMORY)),
             ("dfs", depth_first(problem, MEMORY)),
             ("astar", a_star(problem, heuristic, MEMORY)),

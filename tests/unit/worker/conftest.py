@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import Nodes, begin_run
 from store_cases import Case
 
-Begin = Callable[..., RunStore]
+Begin = Callable[..., GatherAttempt]
 
 
 @pytest.fixture
@@ -33,11 +33,11 @@ def nodes(connect: Callable[..., Nodes]) -> Nodes:
 @pytest.fixture
 def begin(nodes: Nodes) -> Iterator[Begin]:
     """Begins runs (see ``begin_run``) over ``nodes``, or others, and drops them at the end."""
-    made: list[RunStore] = []
+    made: list[GatherAttempt] = []
 
     def begin_one(
         of: Case, over: Nodes | None = None, per_block: int = 2, distances: bool = True
-    ) -> RunStore:
+    ) -> GatherAttempt:
         made.append(begin_run(of, over or nodes, per_block=per_block, distances=distances))
         return made[-1]
 

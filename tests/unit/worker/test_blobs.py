@@ -19,7 +19,7 @@ from farthest.stores.blobs import blob
 from farthest.stores.blobs.blob import FOUND, HEADER, VISITED, decode_blob, encode_blob
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import MOST_SHARDS, Blocks, cut
-from farthest.stores.redis.records import Found, Pointer, Record
+from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from store_cases import case
 
 if sys.version_info >= (3, 14):
@@ -169,12 +169,12 @@ def test_records_and_pointers_are_read_as_written() -> None:
         assert Record.of(record.text(3, 5).encode(), 3, 5) == record
     assert Record.new({}).nonce == ""
     assert Record.new({1: 1}).nonce != Record.new({1: 1}).nonce
-    for pointer in (Pointer(), Pointer(12, (Found(7, "abc", 9), Found(12, "def", 3)))):
+    for pointer in (Pointer(), Pointer(12, (FoundBlob(7, "abc", 9), FoundBlob(12, "def", 3)))):
         assert Pointer.of(pointer.text(5).encode(), 5) == pointer
 
 
 def test_records_that_are_damaged_or_of_another_place_are_noticed() -> None:
-    record, pointer = Record.new({4: 12}), Pointer(12, (Found(12, "abc", 9),))
+    record, pointer = Record.new({4: 12}), Pointer(12, (FoundBlob(12, "abc", 9),))
     text = record.text(3, 5).encode()
     for depth, block in ((3, 6), (4, 5), (5, 3)):
         with pytest.raises(LostStateError, match=f"record of block {block} at depth {depth} is damaged"):

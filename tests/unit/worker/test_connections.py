@@ -20,7 +20,7 @@ from farthest.errors import (
 )
 from farthest.stores.redis import connections
 from farthest.stores.redis.connections import RedisNodes, translate
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import Nodes, advance, begin_run, keys
 from servers import RedisServer, free_port
 from store_cases import case
@@ -268,7 +268,7 @@ def test_connections_that_are_cut_after_a_command_change_nothing(
     while True:
         proxy = Proxy(redis_server.port)
         nodes = Nodes([f"redis://127.0.0.1:{proxy.port}/0"])
-        run: RunStore = begin_run(of, nodes, per_block=8)
+        run: GatherAttempt = begin_run(of, nodes, per_block=8)
         proxy.cut_after = cut_at
         for depth in range(1, 4):
             advance(run, depth, depth)

@@ -6,34 +6,34 @@ import pytest
 
 from farthest.models.pieces import digest_of
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.stores.redis import growing_run, runs
-from farthest.stores.redis.growing_run import GrowingRun
-from farthest.stores.redis.runs import new_run
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis import attempts, growing_attempt
+from farthest.stores.redis.attempts import new_attempt
+from farthest.stores.redis.growing_attempt import GrowingAttempt
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys
 from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
 
-Begin = Callable[..., GrowingRun]
+Begin = Callable[..., GrowingAttempt]
 
 names = pytest.mark.parametrize("name", NAMES)
 
 
 @pytest.fixture(autouse=True)
 def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "compile_space", compiled)
+    monkeypatch.setattr(attempts, "compile_space", compiled)
 
 
 @pytest.fixture
 def begin(nodes: Nodes) -> Iterator[Begin]:
     """Begins runs of at most seven shards, each filled by so many states, and drops them at the end."""
-    made: list[GrowingRun] = []
+    made: list[GrowingAttempt] = []
 
-    def begin_one(of: ScatterCase, shard_states: int, *, distances: bool = True) -> GrowingRun:
-        def make(shards: int, keep: bool) -> ScatterRun:
-            return ScatterRun.create(nodes, new_run("1"), of.space, shards, distances=keep)
+    def begin_one(of: ScatterCase, shard_states: int, *, distances: bool = True) -> GrowingAttempt:
+        def make(shards: int, keep: bool) -> ScatterAttempt:
+            return ScatterAttempt.create(nodes, new_attempt("1"), of.space, shards, distances=keep)
 
-        made.append(GrowingRun(make, 7, shard_states, distances=distances))
+        made.append(GrowingAttempt(make, 7, shard_states, distances=distances))
         return made[-1]
 
     yield begin_one
@@ -41,7 +41,7 @@ def begin(nodes: Nodes) -> Iterator[Begin]:
         run.drop()
 
 
-def advance(run: GrowingRun, of: ScatterCase, first: int, last: int) -> list[int]:
+def advance(run: GrowingAttempt, of: ScatterCase, first: int, last: int) -> list[int]:
     """Steps the layers ``first`` to ``last``, which are right; the number of shards at each."""
     shards = []
     for depth in range(first, last + 1):
@@ -58,7 +58,7 @@ def in_memory(of: ScatterCase, depth: int) -> ScatterMemoryStore:
     return store
 
 
-def digest(run: GrowingRun | ScatterMemoryStore, of: ScatterCase, depth: int) -> str:
+def digest(run: GrowingAttempt | ScatterMemoryStore, of: ScatterCase, depth: int) -> str:
     return digest_of([len(layer) for layer in of.layers[: depth + 1]], run.chunks(depth, 50))
 
 
@@ -71,7 +71,7 @@ def test_a_run_that_outgrows_its_shards_goes_on_in_more(begin: Begin, nodes: Nod
     assert shards == sorted(shards)
     assert run.keys(last, 10**6) == of.least(last, 10**6)
     assert digest(run, of, last) == digest(in_memory(of, last), of, last)
-    assert len({key.split(":")[2] for key in keys(nodes) if key.startswith("farthest:run:")}) == 1
+    assert len({key.split(":")[2] for key in keys(nodes) if key.startswith("farthest:attempt:")}) == 1
 
 
 @names
@@ -89,7 +89,7 @@ def test_a_thin_space_stays_in_one_shard(begin: Begin) -> None:
 def test_a_run_deeper_than_any_map_keeps_no_layers_to_grow(
     begin: Begin, monkeypatch: pytest.MonkeyPatch, distances: bool
 ) -> None:
-    monkeypatch.setattr(growing_run, "DEEP", 3)
+    monkeypatch.setattr(growing_attempt, "DEEP", 3)
     of = scatter_case("dense")
     shards = advance(begin(of, 10**6, distances=distances), of, 1, len(of.layers))
     assert shards[:3] == [1, 1, 1]
@@ -100,7 +100,7 @@ def test_a_run_deeper_than_any_map_keeps_no_layers_to_grow(
 def test_a_checkpoint_is_restored_in_the_shards_that_it_needs(begin: Begin, name: str) -> None:
     of = scatter_case(name)
     middle, last = len(of.layers) // 2, len(of.layers) - 1
-    pieces = growing_run._restorable(in_memory(of, middle).chunks(middle, 23))
+    pieces = growing_attempt._restorable(in_memory(of, middle).chunks(middle, 23))
     run = begin(of, 2)
     run.restore(middle, pieces, sum(map(len, of.layers[: middle + 1])))
     assert run.shards > 1

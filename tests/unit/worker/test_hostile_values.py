@@ -13,17 +13,17 @@ from farthest.coordinator.outstanding import Outstanding
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.serialized import node_of, piece_of
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import Pointer, Record, recorded, with_checksum
 from farthest.stores.redis.reports import MOST_OF_A_MESSAGE, Report
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.app import TASK
 from farthest.worker.enumeration.tasks import StepProcess
 from farthest.worker.leases import StepLeases, working_key
 from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
-from farthest.worker.search.runs import SearchRun
+from farthest.worker.search.attempts import SearchAttempt
 from run_cases import Nodes, begin_run
 from scatter_cases import scatter_case
 from store_cases import case
@@ -69,11 +69,13 @@ def reports(nodes: RedisNodes, key: str) -> list[Report]:
 def test_whatever_stands_in_meta_is_told(
     engine: str, process: StepProcess, nodes: Nodes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run: RunStore | ScatterRun
+    run: GatherAttempt | ScatterAttempt
     if engine == "gather":
         run = begin_run(case("two colours"), nodes, per_block=1, distances=False)
     else:
-        run = ScatterRun.create(nodes, runs.new_run("1"), scatter_case("sparse").space, 5, distances=False)
+        run = ScatterAttempt.create(
+            nodes, attempts.new_attempt("1"), scatter_case("sparse").space, 5, distances=False
+        )
     run.begin(1, range(run.shards))
     good: Any = nodes.main.hgetall(run.meta_key)
     with little_memory():
@@ -82,7 +84,7 @@ def test_whatever_stands_in_meta_is_told(
                 nodes.main.delete(run.done_key)
                 nodes.main.hset(run.meta_key, mapping={**good, field.encode(): garbage})
                 fresh = StepProcess("farthest@test")
-                fresh.run(run.run, 1, 0)
+                fresh.run(run.attempt, 1, 0)
                 fresh.nodes.close()
                 told = reports(nodes, run.done_key)
                 assert len(told) <= 1
@@ -93,22 +95,22 @@ def test_whatever_stands_in_meta_is_told(
 
 
 def test_layouts_of_meta_are_not_believed(
-    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
 ) -> None:
     run = begin(case("two colours"))
     for layout in ("{}", '{"labels": 5}', "[]", DEEP, '{"counts": [1e999]}'):
         nodes.main.hset(run.meta_key, "layout", layout)
-        with pytest.raises(LostStateError, match=r"farthest:run:.*:meta: .* damaged"):
-            process._store(run.run)
+        with pytest.raises(LostStateError, match=r"farthest:attempt:.*:meta: .* damaged"):
+            process._store(run.attempt)
 
 
 def test_a_message_for_a_block_that_is_none_changes_nothing(
-    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
 ) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
-    process.run(run.run, 1, run.blocks.count)
-    process.run(run.run, 1, 2**60)
+    process.run(run.attempt, 1, run.blocks.count)
+    process.run(run.attempt, 1, 2**60)
     assert reports(nodes, run.done_key) == []
 
 
@@ -200,7 +202,7 @@ def test_nodes_and_pieces_with_a_right_checksum_need_not_be_right(
 
 
 def test_what_is_no_report_is_left_out(
-    nodes: Nodes, begin: Callable[..., RunStore], caplog: pytest.LogCaptureFixture
+    nodes: Nodes, begin: Callable[..., GatherAttempt], caplog: pytest.LogCaptureFixture
 ) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
@@ -227,11 +229,11 @@ def test_what_is_no_report_is_left_out(
     assert max(map(len, left_out)) < 300
 
 
-def run_as_work(run: RunStore) -> Any:
+def run_as_work(run: GatherAttempt) -> Any:
     """What the executor of layers makes of a run: the items are blocks."""
 
     class Blocks:
-        nodes, run_ = run.nodes, run.run
+        nodes, run_ = run.nodes, run.attempt
         done_key = run.done_key
 
         def finished(self, depth: int) -> set[int]:
@@ -241,7 +243,7 @@ def run_as_work(run: RunStore) -> Any:
             return f"{depth} {items}"
 
     made: Any = Blocks()
-    made.run = run.run
+    made.attempt = run.attempt
     return made
 
 
@@ -353,14 +355,14 @@ def test_what_a_worker_does_may_be_garbage(nodes: Nodes) -> None:
 
 
 def test_a_key_of_another_kind_is_named(
-    nodes: Nodes, begin: Callable[..., RunStore], process: StepProcess
+    nodes: Nodes, begin: Callable[..., GatherAttempt], process: StepProcess
 ) -> None:
     run = begin(case("two colours"))
     nodes.main.delete(run.meta_key)
     nodes.main.set(run.meta_key, "a text")
     for asked in (
         lambda: run.committed(0),
-        lambda: process._store(run.run),
+        lambda: process._store(run.attempt),
         lambda: run.begin(1, [0]),
     ):
         with pytest.raises(StorageError) as caught:
@@ -372,7 +374,7 @@ def test_a_key_of_another_kind_is_named(
         list_workers(nodes)
 
 
-def test_fields_that_are_no_numbers_are_told(nodes: Nodes, begin: Callable[..., RunStore]) -> None:
+def test_fields_that_are_no_numbers_are_told(nodes: Nodes, begin: Callable[..., GatherAttempt]) -> None:
     run = begin(case("two colours"))
     run.begin(1, range(run.shards))
     nodes.main.hset(run.records_key(1), "\x1b[2J" + "x" * 1000, "")
@@ -384,25 +386,27 @@ def test_fields_that_are_no_numbers_are_told(nodes: Nodes, begin: Callable[..., 
         assert len(str(caught.value)) < 300
 
 
-def test_names_of_runs_do_not_match_those_of_others(nodes: Nodes, begin: Callable[..., RunStore]) -> None:
+def test_names_of_runs_do_not_match_those_of_others(
+    nodes: Nodes, begin: Callable[..., GatherAttempt]
+) -> None:
     run = begin(case("two colours"))
-    for name in (b"*", b"?" * len(run.run), b"[1-9]*", b"\xff\xfe"):
-        nodes.main.set(b"farthest:run:" + name + b":meta", "")
-        nodes.main.zadd(runs.RUNS, {name: 0})
-    runs.drop_dead(nodes, "2")
+    for name in (b"*", b"?" * len(run.attempt), b"[1-9]*", b"\xff\xfe"):
+        nodes.main.set(b"farthest:attempt:" + name + b":meta", "")
+        nodes.main.zadd(attempts.ATTEMPTS, {name: 0})
+    attempts.drop_dead(nodes, "2")
     assert run.committed(0) == set(run.counts(0)) or run.committed(0)
 
 
 def test_names_that_are_no_text_stop_nobody(nodes: Nodes) -> None:
-    assert not runs.others(nodes, "2")
-    nodes.main.zadd(runs.RUNS, {b"\xff\xfe": nodes.now(), b"2-ab": nodes.now()})
-    assert runs.others(nodes, "2")
-    nodes.main.hset("farthest:run:2-ab:meta", b"\xff", "x")
+    assert not attempts.others(nodes, "2")
+    nodes.main.zadd(attempts.ATTEMPTS, {b"\xff\xfe": nodes.now(), b"2-ab": nodes.now()})
+    assert attempts.others(nodes, "2")
+    nodes.main.hset("farthest:attempt:2-ab:meta", b"\xff", "x")
     with pytest.raises(LateStepError):
-        SearchRun(nodes, "2-ab").facts()
+        SearchAttempt(nodes, "2-ab").facts()
 
 
-def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., RunStore]) -> None:
+def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., GatherAttempt]) -> None:
     run = begin(case("two colours"))
     (record,) = (record for record in run._complete(0).values() if record.nonce)
     (block,) = (block for block, one in run._complete(0).items() if one is record)

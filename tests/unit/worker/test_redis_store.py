@@ -5,18 +5,18 @@ from collections.abc import Callable
 import pytest
 
 from farthest.errors import LostStateError
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.enumeration.step import step
 from run_cases import NAMES_BY_RULE, Nodes, advance, keys, stepped, worker_store
 from store_cases import NAMES, Case, case
 
-Begin = Callable[..., RunStore]
+Begin = Callable[..., GatherAttempt]
 Connect = Callable[..., Nodes]
 
 rules = pytest.mark.parametrize("rule", NAMES_BY_RULE)
 
 
-def check_the_rest(run: RunStore, of: Case, first: int) -> None:
+def check_the_rest(run: GatherAttempt, of: Case, first: int) -> None:
     """Goes on from layer ``first`` to the end."""
     for depth in range(first, len(of.layers) + 1):
         advance(run, depth, depth)

@@ -51,7 +51,7 @@ def test_what_processes_do_is_told(nodes: RedisNodes) -> None:
     leases.take(3, 7, holder_name(ALPHA.name, 12))
     (alpha,) = list_workers(nodes)
     (work,) = alpha.busy
-    assert (work.process, work.run, work.depth, work.block) == (12, "4-abc", 3, 7)
+    assert (work.process, work.attempt, work.depth, work.block) == (12, "4-abc", 3, 7)
     assert 0 <= work.seconds < 5
     leases.release(3, 7, holder_name(ALPHA.name, 12))
     assert list_workers(nodes)[0].busy == ()

@@ -13,8 +13,8 @@ from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.models.chunks import Chunk, Unit
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.stores.redis import runs
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis import attempts
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.enumeration.step import step
 from run_cases import (
     NAMES_BY_RULE,
@@ -31,13 +31,13 @@ from run_cases import (
 from servers import RedisServer
 from store_cases import NAMES, Case, case
 
-Begin = Callable[..., RunStore]
+Begin = Callable[..., GatherAttempt]
 Connect = Callable[..., Nodes]
 
 rules = pytest.mark.parametrize("rule", NAMES_BY_RULE)
 
 
-def whole(store: RunStore | MemoryStore, depth: int, size: int = 10**9, threads: int = 1) -> bytes:
+def whole(store: GatherAttempt | MemoryStore, depth: int, size: int = 10**9, threads: int = 1) -> bytes:
     """The map in chunks of ``size`` keys, which are checked, as one."""
     chunks = list(store.chunks(depth, size, threads))
     expected = [
@@ -54,14 +54,14 @@ def as_stored(of: Case, depth: int, size: int) -> list[tuple[int, Unit, memoryvi
     return [(first, "uint8", data[first : first + size]) for first in range(0, len(data), size)]
 
 
-def restored(run: RunStore, of: Case, depth: int, size: int = 97) -> RunStore:
+def restored(run: GatherAttempt, of: Case, depth: int, size: int = 97) -> GatherAttempt:
     """The run, at the checkpoint of a depth."""
     run.restore(depth, as_stored(of, depth, size), sum(map(len, of.layers[: depth + 1])))
     run.stored(depth, base_of(of, depth, size))
     return run
 
 
-def check_to_the_end(run: RunStore, of: Case, first: int) -> None:
+def check_to_the_end(run: GatherAttempt, of: Case, first: int) -> None:
     """Goes on from layer ``first``; what comes out is right."""
     last = len(of.layers) - 1
     for depth in range(first, last + 2):
@@ -200,7 +200,7 @@ def test_redis_holds_the_layers_that_steps_read(begin: Begin, nodes: Nodes, rule
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth)
         run.keys(depth, 1)  # waits for what is being moved
-        parts = [name.removeprefix(runs.prefix(run.run)).split(":") for name in keys(nodes)]
+        parts = [name.removeprefix(attempts.prefix(run.attempt)).split(":") for name in keys(nodes)]
         layers = {int(part[1]) for part in parts if part[0] in ("b", "c")}
         blobs = [part for part in parts if part[0] == "b"]
         committed = [set(run.blocks.of(of.counts(known))) for known in range(max(depth - 2, 0), depth + 1)]
@@ -228,7 +228,7 @@ def test_a_run_that_ends_leaves_no_keys(begin: Begin, nodes: Nodes) -> None:
     advance(other, 1, 2)
     run.drop()
     assert keys(nodes)
-    assert not [name for name in keys(nodes) if run.run in name]
+    assert not [name for name in keys(nodes) if run.attempt in name]
     check_to_the_end(other, of, 3)
     other.drop()
     assert keys(nodes) == set()
@@ -237,10 +237,10 @@ def test_a_run_that_ends_leaves_no_keys(begin: Begin, nodes: Nodes) -> None:
 def test_what_cannot_begin_leaves_no_keys(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     of = case("one-way", 2)
 
-    def broken(run: RunStore, depth: int) -> None:
+    def broken(run: GatherAttempt, depth: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RunStore, "_start", broken)
+    monkeypatch.setattr(GatherAttempt, "_start", broken)
     with pytest.raises(KeyboardInterrupt):
         begin_run(of, nodes)
     assert keys(nodes) == set()
@@ -249,23 +249,23 @@ def test_what_cannot_begin_leaves_no_keys(nodes: Nodes, monkeypatch: pytest.Monk
 def test_what_dead_coordinators_left_is_removed(begin: Begin, nodes: Nodes) -> None:
     of = case("one-way", 2)
     mine, others, old, slow = (begin_run(of, nodes) for _ in range(4))
-    attempts = {"7-aa-1": mine, "7-ab-1": others, "9-aa-1": old}
-    dropped = slow.run
+    made = {"7-aa-1": mine, "7-ab-1": others, "9-aa-1": old}
+    dropped = slow.attempt
     step(worker_store(slow), 1, slow.begin(1, range(slow.kernel.shards)))
     slow.drop()
     nodes.clients[1].set(slow.blob_key(1, 1, "late"), b"written by a worker that stood still")
-    for name, run in attempts.items():
+    for name, run in made.items():
         for client in nodes.clients:
-            for key in names_of(client, f"{runs.prefix(run.run)}*"):
-                client.rename(key, key.replace(run.run, name))
-        nodes.main.zrem(runs.RUNS, run.run)
-        runs.touch(nodes, name)
-    nodes.main.zincrby(runs.RUNS, -2 * runs.DEAD_SECONDS, "9-aa-1")
-    runs.drop_dead(nodes, "7-aa")
-    left = {name.split(":")[2] for name in keys(nodes) if name.startswith("farthest:run:")}
+            for key in names_of(client, f"{attempts.prefix(run.attempt)}*"):
+                client.rename(key, key.replace(run.attempt, name))
+        nodes.main.zrem(attempts.ATTEMPTS, run.attempt)
+        attempts.touch(nodes, name)
+    nodes.main.zincrby(attempts.ATTEMPTS, -2 * attempts.DEAD_SECONDS, "9-aa-1")
+    attempts.drop_dead(nodes, "7-aa")
+    left = {name.split(":")[2] for name in keys(nodes) if name.startswith("farthest:attempt:")}
     assert left == {"7-ab-1"}
     assert dropped not in left
-    assert nodes.main.zrange(runs.RUNS, 0, -1) == [b"7-ab-1"]
+    assert nodes.main.zrange(attempts.ATTEMPTS, 0, -1) == [b"7-ab-1"]
     for run in (mine, others, old):
         run.drop()
 
@@ -275,9 +275,9 @@ def test_a_run_with_long_layers_or_checkpoints_is_alive(begin: Begin, nodes: Nod
     run = begin(of)
     run.begin(1, range(run.kernel.shards))
     for alive in (lambda: run.committed(1), lambda: list(run.chunks(0, 100))):
-        nodes.main.zadd(runs.RUNS, {run.run: 0})
+        nodes.main.zadd(attempts.ATTEMPTS, {run.attempt: 0})
         alive()
-        assert (nodes.main.zscore(runs.RUNS, run.run) or 0) > 0
+        assert (nodes.main.zscore(attempts.ATTEMPTS, run.attempt) or 0) > 0
 
 
 # Loss
@@ -301,7 +301,7 @@ DAMAGE: dict[str, Damage] = {
 
 
 @pytest.fixture(params=NAMES_BY_RULE)
-def begun(request: pytest.FixtureRequest, begin: Begin) -> tuple[Case, RunStore]:
+def begun(request: pytest.FixtureRequest, begin: Begin) -> tuple[Case, GatherAttempt]:
     """A run whose layer 4 is complete and whose layer 5 is under way."""
     of = case(NAMES_BY_RULE[request.param], 2)
     run = begin(of)
@@ -310,7 +310,7 @@ def begun(request: pytest.FixtureRequest, begin: Begin) -> tuple[Case, RunStore]
     return of, run
 
 
-def open_all(run: RunStore, depth: int) -> None:
+def open_all(run: GatherAttempt, depth: int) -> None:
     """Reads what the steps of a layer that is under way need, as a worker with nothing in its cache."""
     worker = worker_store(run)
     for block in run.blocks.of(run.begin(depth, range(run.kernel.shards))):
@@ -318,7 +318,7 @@ def open_all(run: RunStore, depth: int) -> None:
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damaged_blobs_are_noticed(begun: tuple[Case, RunStore], damage: str) -> None:
+def test_damaged_blobs_are_noticed(begun: tuple[Case, GatherAttempt], damage: str) -> None:
     """Each one in turn is damaged, tried, and made whole again; in the end all is right."""
     of, run = begun
     places = [
@@ -369,7 +369,7 @@ HASHES: dict[str, Callable[[bytes], bytes | None]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", HASHES)
-def test_damaged_records_are_noticed(begun: tuple[Case, RunStore], damage: str) -> None:
+def test_damaged_records_are_noticed(begun: tuple[Case, GatherAttempt], damage: str) -> None:
     of, run = begun
     main = run.nodes.main
     older = run.visited_key if run.facts.exclude == "all" else run.records_key(3)
@@ -389,7 +389,7 @@ def test_damaged_records_are_noticed(begun: tuple[Case, RunStore], damage: str) 
 
 
 @pytest.mark.parametrize("damage", HASHES)
-def test_damaged_records_are_not_counted(begun: tuple[Case, RunStore], damage: str) -> None:
+def test_damaged_records_are_not_counted(begun: tuple[Case, GatherAttempt], damage: str) -> None:
     _, run = begun
     main = run.nodes.main
     step(run, 5, run.begin(5, range(run.kernel.shards)))
@@ -410,7 +410,7 @@ def test_damaged_records_are_not_counted(begun: tuple[Case, RunStore], damage: s
 
 
 @pytest.mark.parametrize("change", ["meta", "sealed", "garbled", "too many", "depth", "records", "all"])
-def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, RunStore], change: str) -> None:
+def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, GatherAttempt], change: str) -> None:
     _, run = begun
     main, worker = run.nodes.main, worker_store(run)
     block = run.blocks.of(run.begin(5, range(run.kernel.shards)))[0]

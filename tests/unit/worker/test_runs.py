@@ -5,25 +5,25 @@ from collections.abc import Callable
 import pytest
 
 from farthest.errors import LateStepError, VersionError
-from farthest.stores.redis import runs
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.runs import RunFacts, new_run, prefix
+from farthest.stores.redis import attempts
+from farthest.stores.redis.attempts import AttemptFacts, new_attempt, prefix
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import Nodes, worker_store
 from store_cases import NAMES, case
 
-Begin = Callable[..., RunStore]
+Begin = Callable[..., GatherAttempt]
 
 
 def test_attempts_at_a_job_have_names_of_their_own() -> None:
-    assert new_run("7-ab") != new_run("7-ab")
-    assert new_run("7-ab").rpartition("-")[0] == "7-ab"
-    assert prefix("7-ab-1") == "farthest:run:7-ab-1:"
+    assert new_attempt("7-ab") != new_attempt("7-ab")
+    assert new_attempt("7-ab").rpartition("-")[0] == "7-ab"
+    assert prefix("7-ab-1") == "farthest:attempt:7-ab-1:"
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_facts_are_read_as_written_and_make_the_same_space(begin: Begin, name: str) -> None:
     run = begin(case(name, 2))
-    facts = RunFacts.of(run.facts.fields(), run.run)
+    facts = AttemptFacts.of(run.facts.fields(), run.attempt)
     assert facts == run.facts
     kernel = worker_store(run).kernel
     assert (kernel.keys, kernel.shards) == (run.kernel.keys, run.kernel.shards)
@@ -32,7 +32,7 @@ def test_facts_are_read_as_written_and_make_the_same_space(begin: Begin, name: s
 @pytest.mark.parametrize(
     "fields",
     [
-        {"protocol": str(runs.PROTOCOL + 1), "version": "9.9"},
+        {"protocol": str(attempts.PROTOCOL + 1), "version": "9.9"},
         {"protocol": "?", "version": "9.9"},
         {"version": "9.9", "keys": "12"},
         {"version": "9.9", "shards": "12"},
@@ -48,7 +48,7 @@ def test_a_run_of_another_version_is_refused(begin: Begin, fields: dict[str, str
         run.nodes.main.hset(run.meta_key, field, value)
     with pytest.raises(
         VersionError,
-        match=f"run {run.run} was begun by farthest 9.9, this worker is .*: run the same version in all",
+        match=f"run {run.attempt} was begun by farthest 9.9, this worker is .*: run the same version in all",
     ):
         worker_store(run)
 
@@ -72,5 +72,5 @@ def test_a_worker_that_knows_other_nodes_is_refused(begin: Begin, redis_url: str
 def test_a_run_that_has_ended_is_late(begin: Begin) -> None:
     run = begin(case("two colours", 2))
     run.drop()
-    with pytest.raises(LateStepError, match=f"run {run.run} has ended"):
+    with pytest.raises(LateStepError, match=f"run {run.attempt} has ended"):
         worker_store(run)

@@ -11,17 +11,17 @@ from farthest.errors import DamagedMapError, LateStepError, LostStateError, Reso
 from farthest.models.pieces import digest_of
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.attach import attach
+from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.records import Pointer
-from farthest.stores.redis.runs import new_run
-from farthest.stores.redis.scatter_run import ScatterRun, shards_for
+from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys, names_of
 from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
 
-Begin = Callable[..., ScatterRun]
+Begin = Callable[..., ScatterAttempt]
 
 RULES = {"none": "byte strings, graded", "two": "sparse", "all": "byte strings"}
 """A case for each way to tell what is new in a shard."""
@@ -32,17 +32,19 @@ names = pytest.mark.parametrize("name", NAMES)
 
 @pytest.fixture(autouse=True)
 def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "compile_space", compiled)
+    monkeypatch.setattr(attempts, "compile_space", compiled)
 
 
 @pytest.fixture
 def begin(nodes: Nodes) -> Iterator[Begin]:
     """Begins runs of five shards, or others, and drops them at the end."""
-    made: list[ScatterRun] = []
+    made: list[ScatterAttempt] = []
 
-    def begin_one(of: ScatterCase, over: Nodes | None = None, shards: int = 5, **options: Any) -> ScatterRun:
+    def begin_one(
+        of: ScatterCase, over: Nodes | None = None, shards: int = 5, **options: Any
+    ) -> ScatterAttempt:
         options = {"distances": True, **options}
-        made.append(ScatterRun.create(over or nodes, new_run("1"), of.space, shards, **options))
+        made.append(ScatterAttempt.create(over or nodes, new_attempt("1"), of.space, shards, **options))
         return made[-1]
 
     yield begin_one
@@ -50,14 +52,14 @@ def begin(nodes: Nodes) -> Iterator[Begin]:
         run.drop()
 
 
-def worker_store(run: ScatterRun, nodes: Nodes | None = None, cache: int = 0) -> ScatterStore:
+def worker_store(run: ScatterAttempt, nodes: Nodes | None = None, cache: int = 0) -> ScatterStore:
     """What a worker makes of the run."""
-    store = attach(nodes or run.nodes, run.run, BlobCache(cache), "worker")
+    store = attach(nodes or run.nodes, run.attempt, BlobCache(cache), "worker")
     assert isinstance(store, ScatterStore)
     return store
 
 
-def advance(run: ScatterRun, first: int, last: int, worker: ScatterStore | None = None) -> None:
+def advance(run: ScatterAttempt, first: int, last: int, worker: ScatterStore | None = None) -> None:
     """Steps the layers ``first`` to ``last``, shard by shard."""
     for depth in range(first, last + 1):
         for shard in run.begin(depth, run.reachable(depth)):
@@ -65,7 +67,7 @@ def advance(run: ScatterRun, first: int, last: int, worker: ScatterStore | None 
         run.counts(depth)
 
 
-def check_to_the_end(run: ScatterRun, of: ScatterCase, first: int) -> None:
+def check_to_the_end(run: ScatterAttempt, of: ScatterCase, first: int) -> None:
     """Goes on from layer ``first``; what comes out is right."""
     last = len(of.layers) - 1
     for depth in range(first, last + 2):
@@ -75,7 +77,7 @@ def check_to_the_end(run: ScatterRun, of: ScatterCase, first: int) -> None:
     assert digest(run, of, last) == expected(of, last)
 
 
-def digest(run: ScatterRun, of: ScatterCase, depth: int, size: int = 50) -> str:
+def digest(run: ScatterAttempt, of: ScatterCase, depth: int, size: int = 50) -> str:
     return digest_of([len(layer) for layer in of.layers[: depth + 1]], run.chunks(depth, size))
 
 
@@ -202,7 +204,7 @@ def _flipped(blob: bytes) -> bytes:
     return blob[:place] + bytes([blob[place] ^ 4]) + blob[place + 1 :]
 
 
-def begun(begin: Begin, rule: str) -> tuple[ScatterCase, ScatterRun]:
+def begun(begin: Begin, rule: str) -> tuple[ScatterCase, ScatterAttempt]:
     """A run whose layer 2 is complete and whose layer 3 is under way."""
     of = scatter_case(RULES[rule])
     run = begin(of)
@@ -211,7 +213,7 @@ def begun(begin: Begin, rule: str) -> tuple[ScatterCase, ScatterRun]:
     return of, run
 
 
-def open_all(run: ScatterRun) -> None:
+def open_all(run: ScatterAttempt) -> None:
     """Reads what the steps of layer 3 need, as a worker with nothing in its cache."""
     worker_store(run).open(3, run.begin(3, []))
 
@@ -290,7 +292,7 @@ def test_redis_holds_what_steps_read(begin: Begin, nodes: Nodes, name: str) -> N
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth)
         run.keys(depth, 1)  # waits for what is being moved
-        parts = [key.removeprefix(runs.prefix(run.run)).split(":") for key in keys(nodes)]
+        parts = [key.removeprefix(attempts.prefix(run.attempt)).split(":") for key in keys(nodes)]
         assert {int(part[1]) for part in parts if part[0] in ("b", "c")} <= {depth - 2, depth - 1, depth}
         assert {int(part[1]) for part in parts if part[0] == "o"} <= {depth - 1, depth}
     run.drop()
@@ -341,7 +343,7 @@ def test_a_restored_run_goes_on_with_other_shards(begin: Begin, nodes: Nodes, na
         assert run.counts(depth) == of.counts(depth, run.shards)
         assert run.keys(depth, 10**6) == of.least(depth, 10**6)
         assert digest(run, of, depth) == expected(of, depth)
-        mine = [key for key in keys(nodes) if run.run in key]
+        mine = [key for key in keys(nodes) if run.attempt in key]
         assert {key.split(":")[4] for key in mine if ":b:" in key} == {str(max(depth - 1, 0)), str(depth)}
         check_to_the_end(run, of, depth + 1)
 

@@ -13,10 +13,10 @@ from farthest.search.contract import Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
 from farthest.search.serialized import engine_fields
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
-from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.search.attempts import SearchAttempt, SearchFacts
 from farthest.worker.search.tasks import SubtreeProcess
 
 BOUND = 36
@@ -50,7 +50,7 @@ def root(problem: Problem) -> Node:
 
 
 @pytest.fixture
-def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchRun]:
+def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchAttempt]:
     """A search with one piece under way, that from the board itself."""
     made = begin(nodes, problem, json.dumps(engine_fields(open_engine(problem, None))))
     made.offer(BOUND, {0: [root]})
@@ -58,98 +58,100 @@ def run(nodes: RedisNodes, problem: Problem, root: Node) -> Iterator[SearchRun]:
     made.drop()
 
 
-def begin(nodes: RedisNodes, problem: Problem, engine: str) -> SearchRun:
-    made = SearchRun(nodes, runs.new_run("1"))
+def begin(nodes: RedisNodes, problem: Problem, engine: str) -> SearchAttempt:
+    made = SearchAttempt(nodes, attempts.new_attempt("1"))
     fields = json.dumps(problem.fields())
     made.create(SearchFacts(problem.puzzle.to_json(), fields, first=False, limit=5, engine=engine))
     made.begin(BOUND)
     return made
 
 
-def told(run: SearchRun) -> list[dict[str, Any]]:
+def told(run: SearchAttempt) -> list[dict[str, Any]]:
     entries: Any = run.nodes.main.lrange(run.done_key, 0, -1)
     return [json.loads(entry) for entry in entries]
 
 
 def test_a_piece_is_searched_and_told(
-    process: SubtreeProcess, run: SearchRun, problem: Problem, root: Node
+    process: SubtreeProcess, run: SearchAttempt, problem: Problem, root: Node
 ) -> None:
-    process.run(run.run, BOUND, 0)
+    process.run(run.attempt, BOUND, 0)
     assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder}]
     assert run.finished(BOUND) == {0}
     expected = open_engine(problem, None).run(root, BOUND, first=False, limit=5)
     assert expected.rest
     assert run.take_back(BOUND, [0]) == {0: [expected]}
-    assert StepLeases(run.nodes, run.run, 5).held(BOUND, [0]) == {}
+    assert StepLeases(run.nodes, run.attempt, 5).held(BOUND, [0]) == {}
 
 
 def test_small_pieces_are_searched_in_one_go(
-    process: SubtreeProcess, run: SearchRun, problem: Problem, root: Node
+    process: SubtreeProcess, run: SearchAttempt, problem: Problem, root: Node
 ) -> None:
     """Until they have taken half of the nodes of a large one."""
     engine = open_engine(problem, None)
     small = engine.run(root, BOUND, first=False, limit=5).rest[:3]
     run.offer(BOUND, {1: [*small, root, root]})
-    process.run(run.run, BOUND, 1)
+    process.run(run.attempt, BOUND, 1)
     (pieces,) = run.take_back(BOUND, [1]).values()
     assert pieces == [engine.run(node, BOUND, first=False, limit=5) for node in (*small, root)]
     assert sum(piece.nodes for piece in pieces[:3]) < engine.budget // 2
 
 
-def test_the_first_to_store_a_result_has_searched_the_piece(process: SubtreeProcess, run: SearchRun) -> None:
+def test_the_first_to_store_a_result_has_searched_the_piece(
+    process: SubtreeProcess, run: SearchAttempt
+) -> None:
     first = Piece(1, 0, (), None, ())
     assert run.commit(BOUND, 0, [first], "another")
-    process.run(run.run, BOUND, 0)
+    process.run(run.attempt, BOUND, 0)
     assert run.commit(BOUND, 0, [Piece(2, 0, (), None, ())], "a third")
     assert [entry["by"] for entry in told(run)] == ["another"]
     assert run.take_back(BOUND, [0]) == {0: [first]}
 
 
-def test_a_piece_that_another_searches_is_left_to_it(process: SubtreeProcess, run: SearchRun) -> None:
-    assert StepLeases(run.nodes, run.run, 5, kind="search").take(BOUND, 0, "another")
-    process.run(run.run, BOUND, 0)
+def test_a_piece_that_another_searches_is_left_to_it(process: SubtreeProcess, run: SearchAttempt) -> None:
+    assert StepLeases(run.nodes, run.attempt, 5, kind="search").take(BOUND, 0, "another")
+    process.run(run.attempt, BOUND, 0)
     assert run.finished(BOUND) == set()
 
 
-def test_late_messages_change_nothing(process: SubtreeProcess, run: SearchRun) -> None:
-    process.run(run.run, BOUND, 7)  # nobody waits for it
-    process.run(run.run, BOUND - 2, 0)  # of the iteration before
+def test_late_messages_change_nothing(process: SubtreeProcess, run: SearchAttempt) -> None:
+    process.run(run.attempt, BOUND, 7)  # nobody waits for it
+    process.run(run.attempt, BOUND - 2, 0)  # of the iteration before
     process.run("1-over", BOUND, 0)
     run.withdraw(BOUND, [0])
-    process.run(run.run, BOUND, 0)
+    process.run(run.attempt, BOUND, 0)
     assert not run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
     assert (told(run), run.finished(BOUND)) == ([], set())
     with pytest.raises(LateStepError):
         run.batch(BOUND, 0)
-    assert run.nodes.main.keys("farthest:run:1-over:*") == []
+    assert run.nodes.main.keys("farthest:attempt:1-over:*") == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"00000000 [[0],0,-1,[]]", b"\xff\xfe"])
-def test_a_damaged_node_is_told(process: SubtreeProcess, run: SearchRun, damage: bytes) -> None:
-    run.nodes.main.hset(f"{runs.prefix(run.run)}p:{BOUND}", "0", damage)
-    process.run(run.run, BOUND, 0)
+def test_a_damaged_node_is_told(process: SubtreeProcess, run: SearchAttempt, damage: bytes) -> None:
+    run.nodes.main.hset(f"{attempts.prefix(run.attempt)}p:{BOUND}", "0", damage)
+    process.run(run.attempt, BOUND, 0)
     (entry,) = told(run)
     assert (entry["error"], "damaged" in entry["message"]) == ("lost", True)
 
 
-def test_a_node_of_another_piece_is_not_taken(process: SubtreeProcess, run: SearchRun) -> None:
-    key = f"{runs.prefix(run.run)}p:{BOUND}"
+def test_a_node_of_another_piece_is_not_taken(process: SubtreeProcess, run: SearchAttempt) -> None:
+    key = f"{attempts.prefix(run.attempt)}p:{BOUND}"
     text: Any = run.nodes.main.hget(key, "0")
     run.nodes.main.hset(key, "1", text)
-    process.run(run.run, BOUND, 1)
+    process.run(run.attempt, BOUND, 1)
     assert [entry["error"] for entry in told(run)] == ["lost"]
 
 
-def test_a_damaged_or_missing_result_is_lost(run: SearchRun) -> None:
+def test_a_damaged_or_missing_result_is_lost(run: SearchAttempt) -> None:
     run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
     with pytest.raises(LostStateError, match="missing"):
         run.take_back(BOUND, [0, 3])
-    run.nodes.main.hset(f"{runs.prefix(run.run)}r:{BOUND}", "0", b"[1]")
+    run.nodes.main.hset(f"{attempts.prefix(run.attempt)}r:{BOUND}", "0", b"[1]")
     with pytest.raises(LostStateError, match="damaged"):
         run.take_back(BOUND, [0])
 
 
-def test_an_emptied_redis_is_noticed(run: SearchRun) -> None:
+def test_an_emptied_redis_is_noticed(run: SearchAttempt) -> None:
     run.nodes.main.flushall()
     with pytest.raises(LostStateError, match="lost the search"):
         run.finished(BOUND)
@@ -157,31 +159,33 @@ def test_an_emptied_redis_is_noticed(run: SearchRun) -> None:
         run.begin(BOUND + 2)
 
 
-def test_the_next_iteration_removes_the_last(process: SubtreeProcess, run: SearchRun) -> None:
-    process.run(run.run, BOUND, 0)
+def test_the_next_iteration_removes_the_last(process: SubtreeProcess, run: SearchAttempt) -> None:
+    process.run(run.attempt, BOUND, 0)
     run.begin(BOUND + 2)
-    assert run.nodes.main.keys(f"{runs.prefix(run.run)}*") == [f"{runs.prefix(run.run)}meta".encode()]
+    assert run.nodes.main.keys(f"{attempts.prefix(run.attempt)}*") == [
+        f"{attempts.prefix(run.attempt)}meta".encode()
+    ]
     run.drop()
-    assert run.nodes.main.keys("farthest:run:*") == []
-    assert run.nodes.main.zrange(runs.RUNS, 0, -1) == []
+    assert run.nodes.main.keys("farthest:attempt:*") == []
+    assert run.nodes.main.zrange(attempts.ATTEMPTS, 0, -1) == []
 
 
 def test_runs_of_another_version_or_engine_are_told(
-    process: SubtreeProcess, run: SearchRun, nodes: RedisNodes, problem: Problem, root: Node
+    process: SubtreeProcess, run: SearchAttempt, nodes: RedisNodes, problem: Problem, root: Node
 ) -> None:
-    nodes.main.hset(f"{runs.prefix(run.run)}meta", "protocol", "1")
-    process.run(run.run, BOUND, 0)
+    nodes.main.hset(f"{attempts.prefix(run.attempt)}meta", "protocol", "1")
+    process.run(run.attempt, BOUND, 0)
     other = begin(nodes, problem, '{"engine": "Other"}')
     other.offer(BOUND, {0: [root]})
-    process.run(other.run, BOUND, 0)
+    process.run(other.attempt, BOUND, 0)
     for entry in (*told(run), *told(other)):
         assert (entry["error"], "same version" in entry["message"]) == ("failed", True)
     assert len(told(other)) == 1
     other.drop()
 
 
-def test_dead_searches_are_removed_as_dead_enumerations_are(run: SearchRun, nodes: RedisNodes) -> None:
-    runs.drop_dead(nodes, "2-other")
-    assert nodes.main.keys(f"{runs.prefix(run.run)}*")
-    runs.drop_dead(nodes, "1")
-    assert nodes.main.keys(f"{runs.prefix(run.run)}*") == []
+def test_dead_searches_are_removed_as_dead_enumerations_are(run: SearchAttempt, nodes: RedisNodes) -> None:
+    attempts.drop_dead(nodes, "2-other")
+    assert nodes.main.keys(f"{attempts.prefix(run.attempt)}*")
+    attempts.drop_dead(nodes, "1")
+    assert nodes.main.keys(f"{attempts.prefix(run.attempt)}*") == []

@@ -9,7 +9,7 @@ import pytest
 
 from farthest.errors import LostStateError, NoRoomError, StorageError
 from farthest.stores.blobs.spool import Spool
-from farthest.stores.redis.gather_run import RunStore
+from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import advance
 from store_cases import case
 
@@ -94,7 +94,7 @@ def test_writes_that_are_done_in_part_are_gone_on_with(monkeypatch: pytest.Monke
 
 
 @full_device
-def test_a_run_whose_layers_cannot_be_moved_says_so(begin: Callable[..., RunStore]) -> None:
+def test_a_run_whose_layers_cannot_be_moved_says_so(begin: Callable[..., GatherAttempt]) -> None:
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 2)
@@ -108,7 +108,9 @@ def test_a_run_whose_layers_cannot_be_moved_says_so(begin: Callable[..., RunStor
         list(run.chunks(3, 100))
 
 
-def test_a_blob_that_is_missing_when_its_layer_is_moved_is_noticed(begin: Callable[..., RunStore]) -> None:
+def test_a_blob_that_is_missing_when_its_layer_is_moved_is_noticed(
+    begin: Callable[..., GatherAttempt],
+) -> None:
     of = case("two colours", 2)
     run = begin(of)
     advance(run, 1, 2)

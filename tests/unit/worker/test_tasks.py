@@ -11,10 +11,10 @@ from farthest import _kernel
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.gather_run import RunStore
-from farthest.stores.redis.scatter_run import ScatterRun
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker import task_process
 from farthest.worker.app import celery_app
 from farthest.worker.enumeration.tasks import StepProcess
@@ -39,7 +39,7 @@ def process(nodes: RedisNodes) -> Iterator[StepProcess]:
 
 
 @pytest.fixture
-def store(nodes: RedisNodes) -> Iterator[RunStore]:
+def store(nodes: RedisNodes) -> Iterator[GatherAttempt]:
     """A run with its first layer under way, of one shard a block."""
     made = begin_run(case("two colours"), nodes, per_block=1, distances=False)
     made.begin(1, range(made.kernel.shards))
@@ -47,56 +47,56 @@ def store(nodes: RedisNodes) -> Iterator[RunStore]:
     made.drop()
 
 
-def told(store: RunStore) -> list[dict[str, Any]]:
+def told(store: GatherAttempt) -> list[dict[str, Any]]:
     return [json.loads(entry) for entry in store.nodes.main.lrange(store.done_key, 0, -1)]
 
 
-def test_a_step_is_committed_and_told(process: StepProcess, store: RunStore) -> None:
+def test_a_step_is_committed_and_told(process: StepProcess, store: GatherAttempt) -> None:
     for block in range(store.blocks.count):
-        process.run(store.run, 1, block)
+        process.run(store.attempt, 1, block)
     assert store.counts(1) == case("two colours").counts(1)
     assert [entry["block"] for entry in told(store)] == list(range(store.blocks.count))
     assert {entry["by"] for entry in told(store)} == {process.holder}
-    assert StepLeases(store.nodes, store.run, 5).held(1, [0]) == {}
+    assert StepLeases(store.nodes, store.attempt, 5).held(1, [0]) == {}
 
 
-def test_a_message_that_comes_twice_changes_nothing(process: StepProcess, store: RunStore) -> None:
-    process.run(store.run, 1, 0)
-    process.run(store.run, 1, 0)
+def test_a_message_that_comes_twice_changes_nothing(process: StepProcess, store: GatherAttempt) -> None:
+    process.run(store.attempt, 1, 0)
+    process.run(store.attempt, 1, 0)
     assert store.committed(1) == {0}
     assert len(told(store)) == 1
 
 
-def test_a_step_that_another_works_on_is_left_to_it(process: StepProcess, store: RunStore) -> None:
-    StepLeases(store.nodes, store.run, 5).take(1, 0, "another")
-    process.run(store.run, 1, 0)
+def test_a_step_that_another_works_on_is_left_to_it(process: StepProcess, store: GatherAttempt) -> None:
+    StepLeases(store.nodes, store.attempt, 5).take(1, 0, "another")
+    process.run(store.attempt, 1, 0)
     assert store.committed(1) == set()
 
 
 def test_messages_of_runs_and_layers_that_are_over_leave_nothing(
-    process: StepProcess, store: RunStore, nodes: RedisNodes
+    process: StepProcess, store: GatherAttempt, nodes: RedisNodes
 ) -> None:
     for block in range(store.blocks.count):
-        process.run(store.run, 1, block)
+        process.run(store.attempt, 1, block)
     store.begin(2, range(store.kernel.shards))
-    process.run(store.run, 1, 0)
+    process.run(store.attempt, 1, 0)
     store.drop()
-    process.run(store.run, 2, 0)
+    process.run(store.attempt, 2, 0)
     process.run("never-was", 1, 0)
-    assert list(nodes.main.scan_iter("farthest:run:*")) == []
+    assert list(nodes.main.scan_iter("farthest:attempt:*")) == []
 
 
-def test_lost_states_are_told(process: StepProcess, store: RunStore) -> None:
-    for blob in store.nodes.main.scan_iter(f"farthest:run:{store.run}:b:*"):
+def test_lost_states_are_told(process: StepProcess, store: GatherAttempt) -> None:
+    for blob in store.nodes.main.scan_iter(f"farthest:attempt:{store.attempt}:b:*"):
         store.nodes.main.delete(blob)
     for block in range(store.blocks.count):
-        process.run(store.run, 1, block)
+        process.run(store.attempt, 1, block)
     assert "lost" in {entry.get("error") for entry in told(store)}
 
 
-def test_a_run_of_another_version_is_told(process: StepProcess, store: RunStore) -> None:
-    store.nodes.main.hset(store.meta_key, "protocol", runs.PROTOCOL + 1)
-    process.run(store.run, 1, 0)
+def test_a_run_of_another_version_is_told(process: StepProcess, store: GatherAttempt) -> None:
+    store.nodes.main.hset(store.meta_key, "protocol", attempts.PROTOCOL + 1)
+    process.run(store.attempt, 1, 0)
     (entry,) = told(store)
     assert entry["error"] == "failed"
     assert "same version" in entry["message"]
@@ -107,35 +107,40 @@ def test_a_class_that_is_not_allowed_or_missing_where_the_worker_runs_is_told(
 ) -> None:
     text = 'name = "p"\nfamily = "python"\n[python]\nclass = "python_spaces:Ring"\noptions = { n = 12 }\n'
     space = scatter(compile_space(parse_puzzle(text, "p.toml")))
-    run = ScatterRun.create(nodes, runs.new_run("1"), space, 2, distances=False)
+    run = ScatterAttempt.create(nodes, attempts.new_attempt("1"), space, 2, distances=False)
     shards = run.begin(1, run.reachable(1))
     known = nodes.main.hget(run.meta_key, "puzzle")
     assert isinstance(known, bytes)
     nodes.main.hset(run.meta_key, "puzzle", known.replace(b"python_spaces:Ring", b"not_installed:Ring"))
-    process.run(run.run, 1, shards[0])
+    process.run(run.attempt, 1, shards[0])
     monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "python_spaces,not_installed")
-    process.run(run.run, 1, shards[0])
+    process.run(run.attempt, 1, shards[0])
     refused, entry = [json.loads(one) for one in nodes.main.lrange(run.done_key, 0, -1)]
     assert (refused["error"], refused["by"]) == ("failed", process.holder)
-    assert refused["message"].startswith(f"run {run.run}: puzzle class not_installed:Ring was not run on ")
+    assert refused["message"].startswith(
+        f"run {run.attempt}: puzzle class not_installed:Ring was not run on "
+    )
     assert (entry["error"], entry["by"]) == ("failed", process.holder)
     assert "there is no module not_installed" in entry["message"]
     assert "install it wherever farthest and its workers run" in entry["message"]
     nodes.main.hset(run.meta_key, "puzzle", known)
     for shard in shards:
-        process.run(run.run, 1, shard)
+        process.run(run.attempt, 1, shard)
     assert sum(run.counts(1).values()) == 2
     run.drop()
 
 
 def test_what_nobody_expects_is_told_and_logged(
-    process: StepProcess, store: RunStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    process: StepProcess,
+    store: GatherAttempt,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     def broken(*arguments: object) -> None:
         raise ZeroDivisionError("a defect")
 
     monkeypatch.setattr(_kernel, "step", broken)
-    process.run(store.run, 1, 0)
+    process.run(store.attempt, 1, 0)
     (entry,) = told(store)
     assert (entry["error"], entry["message"]) == ("failed", "ZeroDivisionError: a defect")
     assert "Traceback" in caplog.text

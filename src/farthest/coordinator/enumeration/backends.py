@@ -169,34 +169,36 @@ class Workers:
     def store(self, space: Space, name: str) -> JobStore:
         """See Backend: Redis is rid of what earlier attempts have left."""
         from farthest.environment import BLOCK_SIZE
-        from farthest.stores.redis import runs
+        from farthest.stores.redis import attempts
 
-        self._nodes.call(lambda: runs.drop_dead(self._nodes, name))
+        self._nodes.call(lambda: attempts.drop_dead(self._nodes, name))
         if space.engine == "scatter":
             return self._growing(scatter(space), name, BLOCK_SIZE.size())
         from farthest.stores.blocks import cut
-        from farthest.stores.redis.gather_run import RunStore
+        from farthest.stores.redis.gather_attempt import GatherAttempt
 
         blocks = cut(gather(space), BLOCK_SIZE.size())
         distances = not self._settings.histogram_only
-        return RunStore.create(self._nodes, runs.new_run(name), gather(space), blocks, distances=distances)
+        return GatherAttempt.create(
+            self._nodes, attempts.new_attempt(name), gather(space), blocks, distances=distances
+        )
 
     def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
-        from farthest.stores.redis import runs
-        from farthest.stores.redis.growing_run import GrowingRun
-        from farthest.stores.redis.scatter_run import ScatterRun, shards_for
+        from farthest.stores.redis import attempts
+        from farthest.stores.redis.growing_attempt import GrowingAttempt
+        from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 
-        def make(shards: int, distances: bool) -> ScatterRun:
-            return ScatterRun.create(
+        def make(shards: int, distances: bool) -> ScatterAttempt:
+            return ScatterAttempt.create(
                 self._nodes,
-                runs.new_run(name),
+                attempts.new_attempt(name),
                 space,
                 shards,
                 distances=distances,
                 max_depth=self._settings.max_depth,
             )
 
-        return GrowingRun(
+        return GrowingAttempt(
             make,
             shards_for(space, block),
             max(1, block // space.code_bytes),

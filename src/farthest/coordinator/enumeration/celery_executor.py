@@ -15,9 +15,9 @@ from farthest.coordinator.publisher import Publisher
 from farthest.coordinator.roll_call import RollCall
 from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
 from farthest.stores.contract import ShardStore
+from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.growing_run import GrowingRun
-from farthest.stores.redis.run_layers import RunLayers
+from farthest.stores.redis.growing_attempt import GrowingAttempt
 from farthest.worker.app import TASK
 from farthest.worker.enumeration.choice import offer
 from farthest.worker.enumeration.step import step
@@ -71,9 +71,9 @@ class CeleryExecutor:
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
         JobError when the workers cannot do it."""
-        if isinstance(store, GrowingRun):
+        if isinstance(store, GrowingAttempt):
             store = store.current
-        if not isinstance(store, RunLayers):
+        if not isinstance(store, AttemptLayers):
             raise TypeError(f"expected a store of a run in Redis, not {type(store).__name__}")
         if not shards:
             return
@@ -110,14 +110,14 @@ class _Layer:
 
     def __init__(
         self,
-        store: RunLayers[Any],
+        store: AttemptLayers[Any],
         depth: int,
         shards: Sequence[int],
         publisher: Publisher,
         lease_seconds: float,
     ) -> None:
         self.nodes = store.nodes
-        self.run = store.run
+        self.attempt = store.attempt
         self._store = store
         self._depth = depth
         self._blocks = store.blocks.of(shards)
@@ -144,7 +144,7 @@ class _Layer:
         """Sends what is not committed."""
         missing = self._missing()
         if missing:
-            offer(self.nodes, self.run, self._depth, missing)
+            offer(self.nodes, self.attempt, self._depth, missing)
         self.outstanding.send(missing)
 
     def complete(self) -> bool:

@@ -20,10 +20,10 @@ from farthest.coordinator.search.executors import run_piece
 from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
 from farthest.search.serialized import engine_fields
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import SUBTREE_TASK
-from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.search.attempts import SearchAttempt, SearchFacts
 from farthest.worker.search.tasks import enough
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class CelerySearch:
         self._nodes.check()
         self.publisher = Publisher(self._nodes, SUBTREE_TASK)
         self.roll_call = RollCall(self._nodes)
-        self._run: SearchRun | None = None
+        self._attempt: SearchAttempt | None = None
         self.batch_numbers = (
             count()
         )  # none twice: a worker may still search a batch of an iteration that was stopped
@@ -86,7 +86,7 @@ class CelerySearch:
         if frontier.complete:
             return
         try:
-            _Iteration(self._attempt(frontier), frontier, self).run(look)
+            _Iteration(self._made(frontier), frontier, self).run(look)
         except LostStateError:
             self._drop()
             raise
@@ -106,10 +106,10 @@ class CelerySearch:
         self.publisher.close()
         self._nodes.close()
 
-    def _attempt(self, frontier: Frontier) -> SearchRun:
+    def _made(self, frontier: Frontier) -> SearchAttempt:
         """The run, made where there is none: Redis is rid of what earlier attempts have left."""
-        if self._run is None:
-            self._nodes.call(lambda: runs.drop_dead(self._nodes, self._name))
+        if self._attempt is None:
+            self._nodes.call(lambda: attempts.drop_dead(self._nodes, self._name))
             facts = SearchFacts(
                 self._problem.puzzle.to_json(),
                 json.dumps(self._problem.fields()),
@@ -117,21 +117,21 @@ class CelerySearch:
                 frontier.limit,
                 json.dumps(engine_fields(self.engine)),
             )
-            self._run = SearchRun(self._nodes, runs.new_run(self._name))
-            self._run.create(facts)
-        return self._run
+            self._attempt = SearchAttempt(self._nodes, attempts.new_attempt(self._name))
+            self._attempt.create(facts)
+        return self._attempt
 
     def _drop(self) -> None:
-        if self._run is not None:
-            self._run.drop()
-            self._run = None
+        if self._attempt is not None:
+            self._attempt.drop()
+            self._attempt = None
 
 
 class _Iteration:
     """One iteration that is under way in the workers."""
 
-    def __init__(self, run: SearchRun, frontier: Frontier, executor: CelerySearch) -> None:
-        self._run = run
+    def __init__(self, attempt: SearchAttempt, frontier: Frontier, executor: CelerySearch) -> None:
+        self._attempt = attempt
         self._frontier = frontier
         self._executor = executor
         self._bound = frontier.bound
@@ -141,12 +141,12 @@ class _Iteration:
         self._enough = enough(executor.engine)
         self._resent = executor.resent
         self._outstanding = Outstanding(
-            run, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
+            attempt, self._bound, executor.publisher, executor.lease_seconds, renew=self._offer
         )
 
     def run(self, look: Callable[[], None]) -> None:
         self._executor.roll_call.soon()
-        self._run.begin(self._bound)
+        self._attempt.begin(self._bound)
         while not self._frontier.complete:
             look()
             self._look_who_is_there()
@@ -185,10 +185,10 @@ class _Iteration:
         return 1 + min(MOST_IN_A_BATCH - 1, len(self._frontier.waiting) // self._ahead, likely)
 
     def _offer(self, numbers: list[int]) -> None:
-        self._run.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
+        self._attempt.offer(self._bound, {n: [node for _, node in self._sent[n]] for n in numbers})
 
     def _take_back(self, numbers: set[int]) -> None:
-        for number, pieces in self._run.take_back(self._bound, numbers).items():
+        for number, pieces in self._attempt.take_back(self._bound, numbers).items():
             batch = self._sent.pop(number)
             for (place, _), piece in zip(batch, pieces, strict=False):
                 self._frontier.done(place, piece)
@@ -202,6 +202,6 @@ class _Iteration:
                 n for n, batch in self._sent.items() if not any(place in running for place, _ in batch)
             ]
             self._outstanding.forget(unwanted)
-            self._run.withdraw(self._bound, unwanted)
+            self._attempt.withdraw(self._bound, unwanted)
             for number in unwanted:
                 del self._sent[number]

@@ -17,7 +17,7 @@ from farthest.search.contract import Node
 if TYPE_CHECKING:
     from farthest.coordinator.interrupts import StopRequest
     from farthest.coordinator.search.executors import SearchExecutor
-    from farthest.coordinator.search.record import SearchRecorder, UnderWay
+    from farthest.coordinator.search.record import IterationState, SearchRecorder
     from farthest.coordinator.search.settings import SearchReporter, SearchSettings
     from farthest.coordinator.search.storage import StoredSearch
     from farthest.search.contract import Engine
@@ -93,7 +93,7 @@ class IterativeSearch:
         if self._recorder is not None:
             self._recorder.settle()
 
-    def _read(self) -> UnderWay | None:
+    def _read(self) -> IterationState | None:
         if self._recorder is None:
             return None
         self.iterations, under_way = self._recorder.iterations()
@@ -108,7 +108,7 @@ class IterativeSearch:
     def _over(self) -> bool:
         return bool(self.iterations) and (self.solutions > 0 or self.iterations[-1].next_bound is None)
 
-    def _lost(self, error: LostStateError) -> UnderWay | None:
+    def _lost(self, error: LostStateError) -> IterationState | None:
         self._losses += 1
         restarted = self._executor.restarted()
         self._restarts += restarted
@@ -124,7 +124,7 @@ class IterativeSearch:
         self._reporter.notice(f"{error}; going back to what is stored")
         return under_way
 
-    def _iterate(self, under_way: UnderWay | None) -> None:
+    def _iterate(self, under_way: IterationState | None) -> None:
         begun, before = perf_counter(), 0.0 if under_way is None else under_way.seconds
         frontier = self._frontier(under_way)
 
@@ -160,7 +160,7 @@ class IterativeSearch:
                 self._recorder.settle()
             raise KeyboardInterrupt
 
-    def _frontier(self, under_way: UnderWay | None) -> Frontier:
+    def _frontier(self, under_way: IterationState | None) -> Frontier:
         last = self.iterations[-1] if self.iterations else None
         bound = self._engine.lower_bound(self._board) if last is None else last.next_bound
         assert bound is not None, "the search is not over"

@@ -30,7 +30,7 @@ Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class IterationState:
     """An iteration that an earlier run has left: its totals, its time so far, and the pieces that they do not have."""
 
     bound: int
@@ -104,12 +104,12 @@ class SearchRecorder(OwnedJob):
 
     # Going on
 
-    def iterations(self) -> tuple[list[IterationRecord], UnderWay | None]:
+    def iterations(self) -> tuple[list[IterationRecord], IterationState | None]:
         """The complete iterations of earlier runs, and the one under way. Raises DamagedMapError where what is stored
         cannot be read."""
         return self._patiently(self._read)
 
-    def _read(self) -> tuple[list[IterationRecord], UnderWay | None]:
+    def _read(self) -> tuple[list[IterationRecord], IterationState | None]:
         self._ended, self._solutions, self._stale = [], [], []
         self._numbered = len(self._searches.solutions(self.job))  # read, so that they are checked
         found = self._searches.iterations(self.job)
@@ -143,7 +143,7 @@ class SearchRecorder(OwnedJob):
             ) from error
         self._stored = dict.fromkeys(done, True) | dict.fromkeys(waiting, False)
         totals = Totals(last.nodes, last.solutions, last.pieces, last.next_bound, self._numbered)
-        return complete, UnderWay(last.bound, totals, last.seconds, waiting, done)
+        return complete, IterationState(last.bound, totals, last.seconds, waiting, done)
 
     def bound(self) -> int | None:
         """The bound of the last iteration that something is stored of."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farthest.stores.redis.gather_store import RedisStore
-from farthest.stores.redis.run_steps import facts_of
+from farthest.stores.redis.attempt_steps import facts_of
+from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.scatter_store import ScatterStore
 
 if TYPE_CHECKING:
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-def attach(nodes: RedisNodes, run: str, cache: BlobCache, holder: str) -> RedisStore | ScatterStore:
+def attach(nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str) -> GatherStore | ScatterStore:
     """The store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError when this
     process cannot work for it, and what compiling its space raises."""
-    facts = facts_of(nodes, run)
-    store = RedisStore if facts.engine == "gather" else ScatterStore
-    return store.of(nodes, run, facts, cache, holder)
+    facts = facts_of(nodes, attempt)
+    store = GatherStore if facts.engine == "gather" else ScatterStore
+    return store.of(nodes, attempt, facts, cache, holder)

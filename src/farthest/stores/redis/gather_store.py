@@ -1,4 +1,4 @@
-"""The gather store whose blobs are in Redis, for steps in any number of processes; stores/redis/runs.py lists its keys.
+"""The gather store whose blobs are in Redis, for steps in any number of processes; stores/redis/attempts.py lists its keys.
 
 What is new in a block depends on the graph (kernel/include/farthest/step.hpp):
 
@@ -21,9 +21,9 @@ from farthest.stores.bitmaps import Bitmap
 from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob, longest_blob
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import BitmapStepInput
-from farthest.stores.redis.records import Found, Pointer, Record
-from farthest.stores.redis.run_steps import Commit, Look, RunSteps
-from farthest.stores.redis.runs import RunFacts, unbelieved
+from farthest.stores.redis.attempt_steps import AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempts import AttemptFacts, unbelieved
+from farthest.stores.redis.records import FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.cache import BlobCache
@@ -39,32 +39,32 @@ class BlockStepInput(BitmapStepInput):
     visited_of: dict[int, tuple[Bitmap, str]]
 
 
-class RedisStore(RunSteps[BlockStepInput]):
+class GatherStore(AttemptSteps[BlockStepInput]):
     """``StepStore`` of one run: opens and commits whole blocks. The coordinator's store
-    (stores/redis/gather_run.py) begins layers and reads results.
+    (stores/redis/gather_attempt.py) begins layers and reads results.
     """
 
     def __init__(
         self,
         nodes: RedisNodes,
-        run: str,
-        facts: RunFacts,
+        attempt: str,
+        facts: AttemptFacts,
         kernel: _kernel.Space,
         cache: BlobCache,
         holder: str | None,
     ) -> None:
-        super().__init__(nodes, run, facts, Blocks(kernel.shards, facts.per_block), cache, holder)
+        super().__init__(nodes, attempt, facts, Blocks(kernel.shards, facts.per_block), cache, holder)
         self.kernel = kernel
         self._sources: dict[int, list[int]] = {}
 
     @classmethod
-    def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
+    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
         """See RunSteps."""
-        space = gather(facts.space(run, len(nodes)))
-        with unbelieved(run):
+        space = gather(facts.space(attempt, len(nodes)))
+        with unbelieved(attempt):
             kernel = space.compile_kernel(facts.shard_classes)
-        facts.check(run, kernel.keys, kernel.shards)
-        return cls(nodes, run, facts, kernel, cache, holder)
+        facts.check(attempt, kernel.keys, kernel.shards)
+        return cls(nodes, attempt, facts, kernel, cache, holder)
 
     # StepStore
 
@@ -168,7 +168,7 @@ class RedisStore(RunSteps[BlockStepInput]):
 
     # All states of a block, where moves are one-way
 
-    def _visited(self, depth: int, look: Look) -> dict[int, tuple[Bitmap, str]]:
+    def _visited(self, depth: int, look: StepRecords) -> dict[int, tuple[Bitmap, str]]:
         """For each block a bitmap of its own of all states found, and the name of the blob that it is from ('': there
         are none). Blocks that another has stepped meanwhile are left out: the blob to be read has been replaced."""
         visited = {}
@@ -184,7 +184,9 @@ class RedisStore(RunSteps[BlockStepInput]):
                 visited[block] = bitmap, name
         return visited
 
-    def visited_blob(self, depth: int, block: int, bitmap: Bitmap, nonce: str) -> tuple[Found, bytes]:
+    def visited_blob(self, depth: int, block: int, bitmap: Bitmap, nonce: str) -> tuple[FoundBlob, bytes]:
         """The blob of all states of a block found up to a depth, and what a pointer says of it."""
         states = sum(_kernel.population(self.kernel, bitmap.layer))
-        return Found(depth, nonce, states), encode_blob(self.kernel, depth, block, states, bitmap, VISITED)
+        return FoundBlob(depth, nonce, states), encode_blob(
+            self.kernel, depth, block, states, bitmap, VISITED
+        )

@@ -9,8 +9,8 @@ from typing import Any
 
 from farthest.errors import LostStateError
 from farthest.stores.blobs.spool import Spool
+from farthest.stores.redis.attempt_steps import AttemptSteps
 from farthest.stores.redis.records import Record
-from farthest.stores.redis.run_steps import RunSteps
 
 MOVED_AT_ONCE = 8
 """Blobs that are fetched in one command."""
@@ -23,7 +23,7 @@ class OlderLayers:
     They are moved by a thread of their own while workers step; what fails there is raised by the next call.
     """
 
-    def __init__(self, store: RunSteps[Any], spool: Spool | None) -> None:
+    def __init__(self, store: AttemptSteps[Any], spool: Spool | None) -> None:
         self.keeps = spool is not None
         self._store = store
         self._spool = spool
@@ -89,7 +89,7 @@ class OlderLayers:
     def _present(self, blob: bytes | None, depth: int, block: int) -> bytes:
         if blob is None:
             raise LostStateError(
-                f"run {self._store.run}: the blob of block {block} at depth {depth} is missing"
+                f"attempt {self._store.attempt}: the blob of block {block} at depth {depth} is missing"
             )
         return blob
 

@@ -62,7 +62,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundBlob:
     """A blob of states that were found up to ``depth``: its nonce, and how many they are."""
 
     depth: int
@@ -76,7 +76,7 @@ class Pointer:
     hold them together."""
 
     depth: int = 0
-    blobs: tuple[Found, ...] = ()
+    blobs: tuple[FoundBlob, ...] = ()
 
     def text(self, block: int) -> str:
         """As stored."""
@@ -94,9 +94,9 @@ class Pointer:
         return cls(count(depth), tuple(_found(blob) for blob in items(blobs)))
 
 
-def _found(fields: Any) -> Found:
+def _found(fields: Any) -> FoundBlob:
     depth, nonce, states = items(fields)
-    return Found(count(depth), text(nonce), count(states))
+    return FoundBlob(count(depth), text(nonce), count(states))
 
 
 def _pair(fields: Any) -> tuple[int, int]:

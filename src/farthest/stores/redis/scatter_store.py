@@ -1,4 +1,4 @@
-"""The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/runs.py.
+"""The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
 A block is one shard. Its fresh states at a depth are a run, and what they lead to is its *outbox* of that depth: a blob
 with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are for its
@@ -25,9 +25,9 @@ from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
 from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
 from farthest.stores.blocks import Blocks
-from farthest.stores.redis.records import Found, Part, Pointer, Record, numbers
-from farthest.stores.redis.run_steps import NOTHING, Commit, Look, RunSteps
-from farthest.stores.redis.runs import SPARSE, RunFacts
+from farthest.stores.redis.attempt_steps import NOTHING, AttemptSteps, Commit, StepRecords
+from farthest.stores.redis.attempts import SPARSE, AttemptFacts
+from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
 from farthest.stores.scattering import put_successors
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ ROOM = 2**27
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class SortedRun:
     """A run as the kernel codes it (kernel/include/farthest/run_blob.hpp) and its number of states."""
 
     states: int
@@ -57,7 +57,7 @@ class Run:
         return memoryview(self.data).nbytes
 
 
-EMPTY = Run(0, b"")
+EMPTY = SortedRun(0, b"")
 
 
 @dataclass(slots=True)
@@ -66,12 +66,12 @@ class ShardStep:
     comes out: its fresh states, what they lead to by shard, and where all are kept the run that takes the place of the
     last of these blobs, ``replaced`` of them."""
 
-    incoming: list[Run] = field(default_factory=list)
-    exclude: list[Run] = field(default_factory=list)
-    visited: tuple[Found, ...] = ()
-    fresh: Run = EMPTY
-    outbox: dict[int, Run] = field(default_factory=dict)
-    united: Run = EMPTY
+    incoming: list[SortedRun] = field(default_factory=list)
+    exclude: list[SortedRun] = field(default_factory=list)
+    visited: tuple[FoundBlob, ...] = ()
+    fresh: SortedRun = EMPTY
+    outbox: dict[int, SortedRun] = field(default_factory=dict)
+    united: SortedRun = EMPTY
     replaced: int = 0
 
 
@@ -98,31 +98,31 @@ class ScatterStepInput:
         return [one.fresh.states for one in self.steps.values()]
 
 
-class ScatterStore(RunSteps[ScatterStepInput]):
+class ScatterStore(AttemptSteps[ScatterStepInput]):
     """``StepStore`` of one run: opens and commits shards. The coordinator's store
-    (stores/redis/scatter_run.py) begins layers and reads results."""
+    (stores/redis/scatter_attempt.py) begins layers and reads results."""
 
     def __init__(
         self,
         nodes: RedisNodes,
-        run: str,
-        facts: RunFacts,
+        attempt: str,
+        facts: AttemptFacts,
         space: ScatterSpace,
         cache: BlobCache,
         holder: str | None,
     ) -> None:
-        super().__init__(nodes, run, facts, Blocks(facts.shards, 1), cache, holder)
+        super().__init__(nodes, attempt, facts, Blocks(facts.shards, 1), cache, holder)
         self.space = space
         self._width = space.code_bytes
         # Of the last depths: for each shard, what is for it in the outboxes: (shard that sends it, its nonce, where).
         self._parts: dict[int, dict[int, list[_Sent]]] = {}
 
     @classmethod
-    def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
+    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
         """See RunSteps."""
-        space = scatter(facts.space(run, len(nodes)))
-        facts.check(run, SPARSE if space.keys is None else space.keys, facts.shards)
-        return cls(nodes, run, facts, space, cache, holder)
+        space = scatter(facts.space(attempt, len(nodes)))
+        facts.check(attempt, SPARSE if space.keys is None else space.keys, facts.shards)
+        return cls(nodes, attempt, facts, space, cache, holder)
 
     def sources_of(self, block: int) -> list[int]:
         """See RunSteps: its own layers before; of others it reads a part each."""
@@ -174,7 +174,7 @@ class ScatterStore(RunSteps[ScatterStepInput]):
         if one.united.states:
             kept = one.visited[: len(one.visited) - one.replaced]
             gone = one.visited[len(one.visited) - one.replaced :]
-            commit.pointer = Pointer(depth, (*kept, Found(depth, nonce, one.united.states)))
+            commit.pointer = Pointer(depth, (*kept, FoundBlob(depth, nonce, one.united.states)))
             blob = seal(VISITED, depth, shard, one.united.states, one.united.data)
             commit.blobs[self.visited_blob_key(shard, nonce)] = blob
             commit.replaced += [self.visited_blob_key(shard, found.nonce) for found in gone]
@@ -182,7 +182,9 @@ class ScatterStore(RunSteps[ScatterStepInput]):
 
     # The step
 
-    def merged(self, depth: int, shard: int, runs: Iterable[Run], exclude: Iterable[Run] = ()) -> Run:
+    def merged(
+        self, depth: int, shard: int, runs: Iterable[SortedRun], exclude: Iterable[SortedRun] = ()
+    ) -> SortedRun:
         """The states of any of the runs that are in none of ``exclude``. Raises LostStateError where a run is
         damaged."""
         try:
@@ -191,7 +193,7 @@ class ScatterStore(RunSteps[ScatterStepInput]):
             )
         except ValueError as error:
             raise damaged(depth, shard, error) from error
-        return Run(*united)
+        return SortedRun(*united)
 
     def expand(self, depth: int, one: ShardStep, threads: int) -> None:
         """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
@@ -204,11 +206,11 @@ class ScatterStore(RunSteps[ScatterStepInput]):
         """Room for codes on their way to shards."""
         return _kernel.Outboxes(self._width, self.facts.shards, self.space.keys or 0, ROOM)
 
-    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, Run]:
+    def emptied(self, boxes: _kernel.Outboxes, threads: int) -> dict[int, SortedRun]:
         """What the boxes have for each shard."""
         filled = boxes.filled()
         taken = boxes.take(filled, [[]] * len(filled), threads)
-        return {shard: Run(*run) for shard, run in zip(filled, taken, strict=True)}
+        return {shard: SortedRun(*run) for shard, run in zip(filled, taken, strict=True)}
 
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
@@ -221,7 +223,7 @@ class ScatterStore(RunSteps[ScatterStepInput]):
 
     # Reading
 
-    def _layer(self, step: int, depth: int, records: dict[int, Record]) -> Iterable[tuple[int, Run]]:
+    def _layer(self, step: int, depth: int, records: dict[int, Record]) -> Iterable[tuple[int, SortedRun]]:
         """The runs at ``depth`` of those shards that have states."""
         wanted = [
             _Wanted(
@@ -236,7 +238,9 @@ class ScatterStore(RunSteps[ScatterStepInput]):
                 raise self._missing(step, depth, one.shard)
             yield one.shard, runs[one.name]
 
-    def _visited(self, depth: int, look: Look) -> dict[int, tuple[tuple[Found, ...], list[Run]]] | None:
+    def _visited(
+        self, depth: int, look: StepRecords
+    ) -> dict[int, tuple[tuple[FoundBlob, ...], list[SortedRun]]] | None:
         """For each shard its blobs of all states found, as named and as runs, the longest first; None: they are not
         kept. Shards that another has stepped meanwhile are left out: the blobs to be read have been replaced."""
         if self.facts.exclude != "all":
@@ -260,11 +264,11 @@ class ScatterStore(RunSteps[ScatterStepInput]):
             visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
         return visited
 
-    def _runs(self, wanted: Sequence[_Wanted]) -> dict[str, Run]:
+    def _runs(self, wanted: Sequence[_Wanted]) -> dict[str, SortedRun]:
         """The contents of those of the blobs that are there, by name. Raises LostStateError for damaged ones."""
-        runs: dict[str, Run] = {}
+        runs: dict[str, SortedRun] = {}
         for one in wanted:
-            if (run := self._cache.get(one.name, Run)) is not None:
+            if (run := self._cache.get(one.name, SortedRun)) is not None:
                 runs[one.name] = run
         unknown = [one for one in wanted if one.name not in runs]
         most = self.longest_blob(max((one.states for one in unknown), default=0))
@@ -280,14 +284,16 @@ class ScatterStore(RunSteps[ScatterStepInput]):
         """See RunSteps."""
         return longest_blob(most_bytes(self._width, states))
 
-    def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> Run:
+    def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> SortedRun:
         """The run in a blob, which is to have so many states. Raises LostStateError."""
         said, data = unseal(kind, depth, shard, blob, most_bytes(self._width, states))
         if said != states:
             raise damaged(depth, shard, f"it holds {said} states, expected {states}")
-        return Run(states, data)
+        return SortedRun(states, data)
 
-    def _incoming(self, depth: int, look: Look, shards: Iterable[int]) -> Iterable[tuple[int, Run]]:
+    def _incoming(
+        self, depth: int, look: StepRecords, shards: Iterable[int]
+    ) -> Iterable[tuple[int, SortedRun]]:
         """What the outboxes of the layer before have for the shards."""
         if not shards:
             return
@@ -304,7 +310,7 @@ class ScatterStore(RunSteps[ScatterStepInput]):
             codes, data = unseal(SENT, depth - 1, shard, blob, most)
             if codes != sent.part.codes or bytes(data[: SENDER.size]) != SENDER.pack(sent.by):
                 raise damaged(depth - 1, sent.by, f"its part for shard {shard} is another's")
-            yield shard, Run(codes, data[SENDER.size :])
+            yield shard, SortedRun(codes, data[SENDER.size :])
 
     def _sent_to(self, step: int, records: int) -> dict[int, list[_Sent]]:
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
@@ -314,7 +320,7 @@ class ScatterStore(RunSteps[ScatterStepInput]):
             if len(texts) != records:
                 self._check_under_way(step)
                 raise LostStateError(
-                    f"run {self.run}: layer {depth} has {len(texts)} records, expected {records}"
+                    f"attempt {self.attempt}: layer {depth} has {len(texts)} records, expected {records}"
                 )
             of: dict[int, list[_Sent]] = {}
             for by, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):

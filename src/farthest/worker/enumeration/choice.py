@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.records import numbers
-from farthest.stores.redis.runs import prefix
 
 if TYPE_CHECKING:
+    from farthest.stores.redis.attempt_steps import AttemptSteps
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.stores.redis.run_steps import RunSteps
 
 WISHES = 64
 """Most blocks that are named in one request."""
@@ -30,23 +30,23 @@ return redis.call('SPOP', KEYS[1])
 """
 
 
-def todo_key(run: str, depth: int) -> str:
+def todo_key(attempt: str, depth: int) -> str:
     """The set of the layer's blocks that were sent and not begun."""
-    return f"{prefix(run)}todo:{depth}"
+    return f"{prefix(attempt)}todo:{depth}"
 
 
-def offer(nodes: RedisNodes, run: str, depth: int, blocks: Iterable[int]) -> None:
+def offer(nodes: RedisNodes, attempt: str, depth: int, blocks: Iterable[int]) -> None:
     """Makes the to-do set of a layer, in place of that of the layer before."""
     pipe = nodes.main.pipeline()
-    pipe.delete(todo_key(run, depth - 1), todo_key(run, depth))
-    pipe.sadd(todo_key(run, depth), *map(str, blocks))
+    pipe.delete(todo_key(attempt, depth - 1), todo_key(attempt, depth))
+    pipe.sadd(todo_key(attempt, depth), *map(str, blocks))
     nodes.call(pipe.execute)
 
 
 class Choice:
     """The choices of one process, for one run."""
 
-    def __init__(self, store: RunSteps[Any]) -> None:
+    def __init__(self, store: AttemptSteps[Any]) -> None:
         self._store = store
         self._take = store.nodes.main.register_script(_TAKE)
         self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped
@@ -55,13 +55,13 @@ class Choice:
 
     def next(self, depth: int, named: int) -> int:
         """A block to step, taken from the to-do set; ``named``, the message's, where that set is empty."""
-        run, nodes = self._store.run, self._store.nodes
+        attempt, nodes = self._store.attempt, self._store.nodes
         self._wish(depth)
         wishes = list(islice(self._wishes, WISHES))
         taken = nodes.call(
-            lambda: self._take(keys=[todo_key(run, depth)], args=[str(wish) for wish in wishes])
+            lambda: self._take(keys=[todo_key(attempt, depth)], args=[str(wish) for wish in wishes])
         )
-        chosen = named if taken is None else numbers([taken], todo_key(run, depth))[0]
+        chosen = named if taken is None else numbers([taken], todo_key(attempt, depth))[0]
         for wish in wishes:  # another process has had those before the one that was given, or all
             del self._wishes[wish]
             if wish == chosen:
@@ -70,8 +70,8 @@ class Choice:
 
     def named(self, depth: int, block: int) -> int:
         """``block``, which was sent again by its name: taken out of the to-do set, should it be there."""
-        run, nodes = self._store.run, self._store.nodes
-        nodes.call(lambda: nodes.main.srem(todo_key(run, depth), str(block)))
+        attempt, nodes = self._store.attempt, self._store.nodes
+        nodes.call(lambda: nodes.main.srem(todo_key(attempt, depth), str(block)))
         return block
 
     def stepped(self, depth: int, block: int) -> None:

@@ -17,7 +17,7 @@ from farthest.worker.leases import StepLeases, renewed
 from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
-    from farthest.stores.redis.gather_store import RedisStore
+    from farthest.stores.redis.gather_store import GatherStore
     from farthest.stores.redis.scatter_store import ScatterStore
 
 RUNS_KEPT = 4
@@ -29,18 +29,18 @@ class StepProcess(TaskProcess):
     def __init__(self, worker: str) -> None:
         super().__init__(worker)
         self._cache = BlobCache(WORKER_MEMORY.size())
-        self._stores: OrderedDict[str, tuple[RedisStore | ScatterStore, Choice]] = OrderedDict()
+        self._stores: OrderedDict[str, tuple[GatherStore | ScatterStore, Choice]] = OrderedDict()
 
-    def name(self, run: str, depth: int, item: int) -> str:
+    def name(self, attempt: str, depth: int, item: int) -> str:
         """See TaskProcess."""
-        return f"step of block {item} at depth {depth} of run {run}"
+        return f"step of block {item} at depth {depth} of attempt {attempt}"
 
-    def work(self, run: str, depth: int, item: int, again: bool) -> None:
+    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
         """See TaskProcess."""
-        store, choice = self._store(run)
+        store, choice = self._store(attempt)
         if item >= store.blocks.count:
-            raise LateStepError(f"run {run} has no block {item}")
-        leases = StepLeases(self.nodes, run, self.lease_seconds)
+            raise LateStepError(f"attempt {attempt} has no block {item}")
+        leases = StepLeases(self.nodes, attempt, self.lease_seconds)
         chosen = choice.named(depth, item) if again else choice.next(depth, item)
         if not leases.take(depth, chosen, self.holder):
             return
@@ -48,14 +48,14 @@ class StepProcess(TaskProcess):
             step(store, depth, store.blocks.shards(chosen))
             choice.stepped(depth, chosen)
 
-    def _store(self, run: str) -> tuple[RedisStore | ScatterStore, Choice]:
-        if run not in self._stores:
-            store = attach(self.nodes, run, self._cache, self.holder)
-            self._stores[run] = store, Choice(store)
+    def _store(self, attempt: str) -> tuple[GatherStore | ScatterStore, Choice]:
+        if attempt not in self._stores:
+            store = attach(self.nodes, attempt, self._cache, self.holder)
+            self._stores[attempt] = store, Choice(store)
             while len(self._stores) > RUNS_KEPT:
                 self._stores.popitem(last=False)
-        self._stores.move_to_end(run)
-        return self._stores[run]
+        self._stores.move_to_end(attempt)
+        return self._stores[attempt]
 
 
 @cache
@@ -63,6 +63,6 @@ def _process(pid: int, worker: str) -> StepProcess:
     return StepProcess(worker)
 
 
-def run_step(worker: str, run: str, depth: int, block: int, again: bool) -> None:
+def run_step(worker: str, attempt: str, depth: int, block: int, again: bool) -> None:
     """The body of the task: one step in this process of ``worker``; see ``TaskProcess.run``."""
-    _process(os.getpid(), worker).run(run, depth, block, again)
+    _process(os.getpid(), worker).run(attempt, depth, block, again)

@@ -14,10 +14,10 @@ from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.problem import Problem
 from farthest.search.serialized import engine_fields
-from farthest.stores.redis.runs import other_version, unbelieved
+from farthest.stores.redis.attempts import other_version, unbelieved
 from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import StepLeases, renewed
-from farthest.worker.search.runs import SearchFacts, SearchRun
+from farthest.worker.search.attempts import SearchAttempt, SearchFacts
 from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ class SubtreeProcess(TaskProcess):
         super().__init__(worker)
         self._searches: OrderedDict[str, tuple[SearchFacts, Engine]] = OrderedDict()
 
-    def name(self, run: str, depth: int, item: int) -> str:
+    def name(self, attempt: str, depth: int, item: int) -> str:
         """See TaskProcess."""
-        return f"batch {item} at bound {depth} of run {run}"
+        return f"batch {item} at bound {depth} of attempt {attempt}"
 
-    def work(self, run: str, depth: int, item: int, again: bool) -> None:
+    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
         """See TaskProcess."""
-        search = SearchRun(self.nodes, run)
-        leases = StepLeases(self.nodes, run, self.lease_seconds, kind="search")
+        search = SearchAttempt(self.nodes, attempt)
+        leases = StepLeases(self.nodes, attempt, self.lease_seconds, kind="search")
         nodes = search.batch(depth, item)
         if not leases.take(depth, item, self.holder):
             return
@@ -50,14 +50,14 @@ class SubtreeProcess(TaskProcess):
             facts, engine = self._search(search)
             search.commit(depth, item, search_batch(engine, facts, nodes, depth), self.holder)
 
-    def _search(self, search: SearchRun) -> tuple[SearchFacts, Engine]:
-        if search.run not in self._searches:
+    def _search(self, search: SearchAttempt) -> tuple[SearchFacts, Engine]:
+        if search.attempt not in self._searches:
             facts = search.facts()
-            self._searches[search.run] = facts, _open(facts, search.run)
+            self._searches[search.attempt] = facts, _open(facts, search.attempt)
             while len(self._searches) > SEARCHES_KEPT:
                 self._searches.popitem(last=False)
-        self._searches.move_to_end(search.run)
-        return self._searches[search.run]
+        self._searches.move_to_end(search.attempt)
+        return self._searches[search.attempt]
 
 
 def enough(engine: Engine) -> int:
@@ -79,22 +79,22 @@ def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], boun
     return pieces
 
 
-def _open(facts: SearchFacts, run: str) -> Engine:
+def _open(facts: SearchFacts, attempt: str) -> Engine:
     """The engine of a search. Raises VersionError where this process makes another of it, JobError or StorageError
     where it cannot have the pattern databases."""
     from farthest.search.engines import open_engine
 
-    with unbelieved(run):
+    with unbelieved(attempt):
         try:
             puzzle = Puzzle.from_json(facts.puzzle)
         except PuzzleError as error:
             raise ValueError(error) from error
         problem = Problem.from_fields(puzzle, read_json_object(facts.problem))
         cut = read_json_object(facts.engine)
-    with named_in(f"run {run}"):
+    with named_in(f"attempt {attempt}"):
         engine = open_engine(problem, _load_map)
     if engine_fields(engine) != cut:
-        raise VersionError(other_version(run, "with another engine"))
+        raise VersionError(other_version(attempt, "with another engine"))
     return engine
 
 
@@ -118,6 +118,6 @@ def _process(pid: int, worker: str) -> SubtreeProcess:
     return SubtreeProcess(worker)
 
 
-def run_subtrees(worker: str, run: str, bound: int, batch: int, again: bool) -> None:
+def run_subtrees(worker: str, attempt: str, bound: int, batch: int, again: bool) -> None:
     """The body of the task: one batch in this process of ``worker``; see ``TaskProcess.run``."""
-    _process(os.getpid(), worker).run(run, bound, batch, again)
+    _process(os.getpid(), worker).run(attempt, bound, batch, again)

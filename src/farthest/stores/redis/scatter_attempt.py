@@ -15,10 +15,10 @@ from farthest.errors import StorageError
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.spool import Spool
-from farthest.stores.redis.records import Found, Pointer, Record, new_nonce
-from farthest.stores.redis.run_layers import RunLayers
-from farthest.stores.redis.runs import NO_LIMIT, SPARSE, RunFacts
-from farthest.stores.redis.scatter_store import Run, ScatterStepInput, ScatterStore, ShardStep
+from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
+from farthest.stores.redis.records import FoundBlob, Pointer, Record, new_nonce
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun
 from farthest.stores.scattering import MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def shards_for(space: ScatterSpace, size: int) -> int:
     return max(1, min(most, states * space.code_bytes // max(size, 1), space.keys or most))
 
 
-class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
+class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     """``ScatterStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
@@ -50,17 +50,17 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
     def create(
         cls,
         nodes: RedisNodes,
-        run: str,
+        attempt: str,
         space: ScatterSpace,
         shards: int,
         *,
         distances: bool,
         max_depth: int | None = None,
         spool_folder: str | None = None,
-    ) -> ScatterRun:
+    ) -> ScatterAttempt:
         """A new run at depth 0. ``max_depth``: states there need not be expanded. Raises StorageError (UnavailableError
         where waiting may help)."""
-        facts = RunFacts(
+        facts = AttemptFacts(
             engine="scatter",
             puzzle=space.puzzle.to_json(),
             direction=space.origin.direction,
@@ -75,7 +75,7 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
             max_depth=NO_LIMIT if max_depth is None else max_depth,
         )
         spool = Spool(spool_folder) if distances else None
-        store = cls(nodes, run, facts, space, BlobCache(WORKER_MEMORY.size()), None)
+        store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None)
         store._prepare(spool)
         try:
             store._write_origins()
@@ -103,8 +103,8 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
         if outcome.pointer is not None:
             self._pointers[shard] = outcome.pointer
 
-    def _write_found(self, depth: int, shard: int, run: Run) -> None:
-        found = Found(depth, new_nonce(), run.states)
+    def _write_found(self, depth: int, shard: int, run: SortedRun) -> None:
+        found = FoundBlob(depth, new_nonce(), run.states)
         blob = seal(VISITED, depth, shard, run.states, run.data)
         self.send({self.visited_blob_key(shard, found.nonce): (shard, blob)})
         self._pointers[shard] = Pointer(depth, (found,))
@@ -156,7 +156,7 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
 
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
-    def _found(self, depth: int, records: Mapping[int, Record]) -> Iterator[tuple[int, Run]]:
+    def _found(self, depth: int, records: Mapping[int, Record]) -> Iterator[tuple[int, SortedRun]]:
         """The runs of those shards that have states, wherever they are."""
         for shard, record in records.items():
             if record.nonce:
@@ -169,7 +169,7 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
     def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
         """See JobStore."""
         self._unwrite()
-        found: dict[int, list[Run]] = {}
+        found: dict[int, list[SortedRun]] = {}
         for known, runs in read_map(self.space, self.shards, depth, chunks, states):
             self._layers[known] = {}
             if known < depth - 1:
@@ -178,7 +178,7 @@ class ScatterRun(RunLayers[ScatterStepInput], ScatterStore):
                     known, {shard: seal(FOUND, known, shard, n, run) for shard, (n, run) in runs.items()}
                 )
             for shard, (n, run) in runs.items():
-                one = ShardStep(fresh=Run(n, run))
+                one = ShardStep(fresh=SortedRun(n, run))
                 if known == depth:
                     self.expand(depth, one, threads)
                 if known >= depth - 1:

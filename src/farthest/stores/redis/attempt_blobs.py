@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from farthest.stores.redis.runs import prefix
+from farthest.stores.redis.attempts import prefix
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-class RunBlobs:
+class AttemptBlobs:
     """The keys and blobs of the run called ``run``; all methods raise what ``RedisNodes.call`` does."""
 
-    def __init__(self, nodes: RedisNodes, run: str) -> None:
+    def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
-        self.run = run
-        self._prefix = prefix(run)
+        self.attempt = attempt
+        self._prefix = prefix(attempt)
 
     @property
     def done_key(self) -> str:

@@ -1,6 +1,6 @@
 """Runs: one coordinator's attempt at a job, as Redis knows it.
 
-All its keys have the prefix ``farthest:run:{run}:``. Those of a search are in worker/search/runs.py; an enumeration's,
+All its keys have the prefix ``farthest:attempt:{run}:``. Those of a search are in worker/search/attempts.py; an enumeration's,
 on the main node but for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``RunFacts``); ``depth``, the layer under way; for
@@ -16,7 +16,7 @@ on the main node but for the blobs:
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
 
-``farthest:runs`` has every run by the time when its coordinator was last seen, so that what a dead one left is removed.
+``farthest:attempts`` has every run by the time when its coordinator was last seen, so that what a dead one left is removed.
 Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's (worker/app.py).
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
     from farthest.stores.redis.connections import RedisNodes
 
-RUN_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
+ATTEMPT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
 """What the name of a run looks like: names come from Redis and from messages, and become parts of patterns of keys."""
 
 PROTOCOL = 3
@@ -56,7 +56,7 @@ SPARSE = -1
 """The number of keys of a space that has none."""
 NO_LIMIT = -1
 
-RUNS = "farthest:runs"
+ATTEMPTS = "farthest:attempts"
 DEAD_SECONDS = 3600.0
 """A run whose coordinator was not seen for so long is removed by the next one."""
 
@@ -65,14 +65,14 @@ SEEN_SECONDS = 60.0
 """A coordinator is alive if it was seen within so many."""
 
 
-def new_run(attempt_of: str) -> str:
+def new_attempt(attempt_of: str) -> str:
     """A name for a new attempt at the job that ``attempt_of`` stands for (the same text for all of its attempts)."""
     return f"{attempt_of}-{secrets.token_hex(4)}"
 
 
-def prefix(run: str) -> str:
+def prefix(attempt: str) -> str:
     """What the names of the run's keys begin with."""
-    return f"farthest:run:{run}:"
+    return f"farthest:attempt:{attempt}:"
 
 
 _RANGES = {
@@ -85,7 +85,7 @@ _RANGES = {
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
+class AttemptFacts:
     """What a worker needs to know of a run. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``: SPARSE
     where states have none; ``max_depth``: of the last layer, or NO_LIMIT."""
 
@@ -109,13 +109,13 @@ class RunFacts:
         return {name: str(value) for name, value in asdict(self).items()}
 
     @classmethod
-    def of(cls, fields: dict[str, str], run: str) -> RunFacts:
+    def of(cls, fields: dict[str, str], attempt: str) -> AttemptFacts:
         """Inverse of ``fields``. Raises LateStepError when there is no such run, VersionError for another version's."""
         if "puzzle" not in fields:
-            raise LateStepError(f"run {run} has ended")
+            raise LateStepError(f"attempt {attempt} has ended")
         try:
             if int(fields["protocol"]) != PROTOCOL or fields["exclude"] not in EXCLUDE[fields["engine"]]:
-                raise VersionError(other_version(run, fields.get("version", "unknown")))
+                raise VersionError(other_version(attempt, fields.get("version", "unknown")))
             types = {
                 "shard_classes": int,
                 "per_block": int,
@@ -127,102 +127,104 @@ class RunFacts:
             }
             values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}
         except (KeyError, ValueError):
-            raise VersionError(other_version(run, fields.get("version", "unknown"))) from None
-        with unbelieved(run):
+            raise VersionError(other_version(attempt, fields.get("version", "unknown"))) from None
+        with unbelieved(attempt):
             for name, (least, most) in _RANGES.items():
                 if not least <= values[name] <= most:
                     raise ValueError(f"{name} is {shown(values[name])}, expected {least} to {most}")
         return cls(**values)
 
-    def space(self, run: str, nodes: int) -> Space:
+    def space(self, attempt: str, nodes: int) -> Space:
         """The space. Raises VersionError when this process knows another number of ``nodes``, and what
         ``compile_space`` does."""
         if nodes != self.nodes:
             raise VersionError(
-                f"run {run} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
+                f"attempt {attempt} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
                 "workers and coordinators the same FARTHEST_REDIS_NODES"
             )
-        with unbelieved(run):
+        with unbelieved(attempt):
             try:
                 puzzle = Puzzle.from_json(self.puzzle)
             except PuzzleError as error:
                 raise ValueError(error) from error
             layout = read_json_object(self.layout)
-            with named_in(f"run {run}"):
+            with named_in(f"attempt {attempt}"):
                 space = compile_space(puzzle, Origin(self.direction, self.where), layout)
             if space.engine != self.engine:
                 raise ValueError(f"the engine is {self.engine}, the puzzle needs {space.engine}")
             return space
 
-    def check(self, run: str, keys: int, shards: int) -> None:
+    def check(self, attempt: str, keys: int, shards: int) -> None:
         """Raises VersionError when this process makes something else of the space."""
         if (keys, shards) != (self.keys, self.shards):
-            raise VersionError(other_version(run, self.version))
+            raise VersionError(other_version(attempt, self.version))
 
 
 @contextmanager
-def unbelieved(run: str) -> Iterator[None]:
+def unbelieved(attempt: str) -> Iterator[None]:
     """Turns what is raised where ``meta`` says what cannot be into LostStateError: the run is to be made again."""
     try:
         yield
     except (StorageError, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        raise LostStateError(f"{prefix(run)}meta: what Redis says of the run is damaged: {error}") from error
+        raise LostStateError(
+            f"{prefix(attempt)}meta: what Redis says of the run is damaged: {error}"
+        ) from error
 
 
-def other_version(run: str, version: str) -> str:
+def other_version(attempt: str, version: str) -> str:
     """The message for a run that another version has begun."""
     return (
-        f"run {run} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
+        f"attempt {attempt} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
         "workers and coordinators"
     )
 
 
-def touch(nodes: RedisNodes, run: str) -> None:
+def touch(nodes: RedisNodes, attempt: str) -> None:
     """Says that the run's coordinator is alive."""
-    nodes.main.zadd(RUNS, {run: nodes.now()})
+    nodes.main.zadd(ATTEMPTS, {attempt: nodes.now()})
 
 
-def drop(nodes: RedisNodes, run: str) -> None:
+def drop(nodes: RedisNodes, attempt: str) -> None:
     """Removes all keys of a run. Harmless while workers still step for it: they find that it has ended."""
     for client in nodes.clients:
-        names = _keys(client, run)
+        names = _keys(client, attempt)
         for start in range(0, len(names), 1000):
             client.unlink(*names[start : start + 1000])
-    nodes.main.zrem(RUNS, run)
+    nodes.main.zrem(ATTEMPTS, attempt)
 
 
 def _decoded(name: bytes) -> str:
     return name.decode(errors="replace")
 
 
-def _keys(client: Redis, run: str) -> list[bytes]:
-    return list(client.scan_iter(match=f"{prefix(run)}*", count=10_000))
+def _keys(client: Redis, attempt: str) -> list[bytes]:
+    return list(client.scan_iter(match=f"{prefix(attempt)}*", count=10_000))
 
 
 def others(nodes: RedisNodes, attempt_of: str) -> bool:
     """Whether there are runs of other jobs, whose coordinators were seen of late. Raises what redis-py does."""
-    known: Any = nodes.main.zrangebyscore(RUNS, nodes.now() - SEEN_SECONDS, "+inf")
+    known: Any = nodes.main.zrangebyscore(ATTEMPTS, nodes.now() - SEEN_SECONDS, "+inf")
     return any(_decoded(name).rpartition("-")[0] != attempt_of for name in known)
 
 
 def silent(nodes: RedisNodes) -> list[str]:
     """The runs whose coordinators were not seen of late. Raises what redis-py does."""
-    known: Any = nodes.main.zrangebyscore(RUNS, "-inf", nodes.now() - SEEN_SECONDS)
-    return [name for name in map(_decoded, known) if RUN_NAME.fullmatch(name)]
+    known: Any = nodes.main.zrangebyscore(ATTEMPTS, "-inf", nodes.now() - SEEN_SECONDS)
+    return [name for name in map(_decoded, known) if ATTEMPT_NAME.fullmatch(name)]
 
 
 def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
     """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left."""
     names = {name.split(b":")[2] for client in nodes.clients for name in _keys(client, "*")}
-    begun = {name for name in map(_decoded, names) if RUN_NAME.fullmatch(name)}
-    known: Any = nodes.main.zrange(RUNS, 0, -1, withscores=True)
+    begun = {name for name in map(_decoded, names) if ATTEMPT_NAME.fullmatch(name)}
+    known: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
     seen = {
         name: moment
         for name, moment in ((_decoded(name), moment) for name, moment in known)
-        if RUN_NAME.fullmatch(name)
+        if ATTEMPT_NAME.fullmatch(name)
     }
     late = nodes.now() - DEAD_SECONDS
-    for run in begun | set(seen):
+    for attempt in begun | set(seen):
         # One that is not among the seen has been dropped, and a worker that was slow wrote to it.
-        if run.rpartition("-")[0] == attempt_of or seen.get(run, 0) < late:
-            drop(nodes, run)
+        if attempt.rpartition("-")[0] == attempt_of or seen.get(attempt, 0) < late:
+            drop(nodes, attempt)

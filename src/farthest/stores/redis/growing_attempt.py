@@ -17,7 +17,7 @@ from farthest.models.sparse import SparsePiece
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
     from farthest.stores.contract import Base
-    from farthest.stores.redis.scatter_run import ScatterRun
+    from farthest.stores.redis.scatter_attempt import ScatterAttempt
 
 OUTGROWN = 2
 """A shard has at most so many times the bytes that it should have."""
@@ -27,13 +27,13 @@ DEEP = 2**15
 """A run that keeps its layers only to go over to more shards does so at this depth at the latest: a map has a limit."""
 
 
-class GrowingRun:
+class GrowingAttempt:
     """``JobStore`` of a coordinator. ``make``: a new run with that many shards, which keeps all layers if told so;
     ``most``: shards, at the end; ``shard_states``: how many states fill one; ``distances``: keep all layers for the
     map, not only to count."""
 
     def __init__(
-        self, make: Callable[[int, bool], ScatterRun], most: int, shard_states: int, *, distances: bool
+        self, make: Callable[[int, bool], ScatterAttempt], most: int, shard_states: int, *, distances: bool
     ) -> None:
         self._make = make
         self._most = most
@@ -43,7 +43,7 @@ class GrowingRun:
         self._found = sum(self.current.counts(0).values())
         self._counted = 0  # depth
 
-    def _begin(self, shards: int) -> ScatterRun:
+    def _begin(self, shards: int) -> ScatterAttempt:
         # What goes over to more shards is read from all layers.
         return self._make(shards, self._distances or shards < self._most)
 

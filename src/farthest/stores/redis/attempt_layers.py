@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import LateStepError, LostStateError, RedisFullError, StorageError
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.distances import check_depth
-from farthest.stores.redis import runs
+from farthest.stores.redis import attempts
+from farthest.stores.redis.attempt_steps import AttemptSteps, Opened
 from farthest.stores.redis.older_layers import OlderLayers
 from farthest.stores.redis.records import Pointer, Record, numbers
-from farthest.stores.redis.run_steps import Opened, RunSteps
 
 if TYPE_CHECKING:
     pass
@@ -35,7 +35,7 @@ return 1
 depth, its number of records. Gives 0 where Redis does not have what it should."""
 
 
-class RunLayers(RunSteps[Opened]):
+class AttemptLayers(AttemptSteps[Opened]):
     """A coordinator's store; a class that derives from it is a worker's store too. ``_prepare`` is to be called
     first."""
 
@@ -110,7 +110,9 @@ class RunLayers(RunSteps[Opened]):
         records = self._complete(self._depth)
         keys = [self.meta_key, self.records_key(self._depth), self.done_key]
         if not self.nodes.call(lambda: self._begin(keys=keys, args=[self._depth, depth, len(records)])):
-            raise LostStateError(f"run {self.run}: Redis has lost layer {self._depth} or a part of it")
+            raise LostStateError(
+                f"attempt {self.attempt}: Redis has lost layer {self._depth} or a part of it"
+            )
         self._depth = depth
         self._begun[depth] = self.blocks.of(shards)
         self._retire(depth - 3)
@@ -137,7 +139,7 @@ class RunLayers(RunSteps[Opened]):
             found = numbers(texts, self.records_key(depth))
             if sorted(found) != self._begun[depth]:
                 raise LostStateError(
-                    f"run {self.run}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
+                    f"attempt {self.attempt}: layer {depth} has {len(texts)} of {len(self._begun[depth])} blocks"
                 )
             stored = zip(found, texts.values(), strict=True)
             records = {block: Record.of(text, depth, block) for block, text in stored}
@@ -162,12 +164,14 @@ class RunLayers(RunSteps[Opened]):
         self.touch()
         now, blocks = self.nodes.call(read)
         if now != str(depth).encode():
-            raise LostStateError(f"run {self.run}: Redis does not know that layer {depth} is under way")
+            raise LostStateError(
+                f"attempt {self.attempt}: Redis does not know that layer {depth} is under way"
+            )
         return set(numbers(blocks, self.records_key(depth)))
 
     def touch(self) -> None:
         """Says that the run's coordinator is alive."""
-        self.nodes.call(lambda: runs.touch(self.nodes, self.run))
+        self.nodes.call(lambda: attempts.touch(self.nodes, self.attempt))
 
     def touch_if_room(self) -> None:
         """``touch``, for what only reads and a full Redis need not stop."""
@@ -187,4 +191,4 @@ class RunLayers(RunSteps[Opened]):
         """Removes everything of the run from Redis, and gives the spool back."""
         self._older.close()
         with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
-            runs.drop(self.nodes, self.run)
+            attempts.drop(self.nodes, self.attempt)

@@ -1,6 +1,6 @@
 """Runs of searches: one coordinator's attempt at a search, as Redis knows it.
 
-Its keys are on the main node, with the prefix of all runs (stores/redis/runs.py), by which they are found and removed:
+Its keys are on the main node, with the prefix of all runs (stores/redis/attempts.py), by which they are found and removed:
 
     meta                    hash: ``kind`` search, and what the problem is (``SearchFacts``); ``bound``, of the
                             iteration under way
@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import LateStepError, LostStateError, VersionError
 from farthest.json_fields import items
 from farthest.search.serialized import node_fields, node_of, piece_fields, piece_of
+from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch
 from farthest.stores.redis.records import numbers, recorded, with_checksum
 from farthest.stores.redis.reports import Report
-from farthest.stores.redis.runs import PROTOCOL, drop, other_version, prefix, touch
 from farthest.version import __version__
 
 if TYPE_CHECKING:
@@ -73,10 +73,10 @@ class SearchFacts:
         }
 
     @classmethod
-    def of(cls, fields: Mapping[str, str], run: str) -> SearchFacts:
+    def of(cls, fields: Mapping[str, str], attempt: str) -> SearchFacts:
         """Inverse of ``fields``. Raises LateStepError when there is no such run, VersionError for another version's."""
         if "puzzle" not in fields:
-            raise LateStepError(f"run {run} has ended")
+            raise LateStepError(f"attempt {attempt} has ended")
         try:
             if int(fields["protocol"]) != PROTOCOL or fields["kind"] != KIND:
                 raise ValueError
@@ -88,16 +88,16 @@ class SearchFacts:
                 fields["engine"],
             )
         except (KeyError, ValueError):
-            raise VersionError(other_version(run, fields.get("version", "unknown"))) from None
+            raise VersionError(other_version(attempt, fields.get("version", "unknown"))) from None
 
 
-class SearchRun:
+class SearchAttempt:
     """The keys of the run called ``run``. All methods raise what ``RedisNodes.call`` does."""
 
-    def __init__(self, nodes: RedisNodes, run: str) -> None:
+    def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
-        self.run = run
-        self._prefix = prefix(run)
+        self.attempt = attempt
+        self._prefix = prefix(attempt)
         self._commit = nodes.main.register_script(_COMMIT)
 
     @property
@@ -122,7 +122,7 @@ class SearchRun:
         fields: Any = facts.fields()
 
         def write() -> None:
-            touch(self.nodes, self.run)
+            touch(self.nodes, self.attempt)
             self.nodes.main.hset(self._meta, mapping=fields)
 
         self.nodes.call(write)
@@ -155,7 +155,7 @@ class SearchRun:
         """The batches of the iteration of bound ``depth`` with a result. Raises LostStateError where Redis has lost the
         run. Says that the coordinator is alive."""
         self._check()
-        self.nodes.call(lambda: touch(self.nodes, self.run))
+        self.nodes.call(lambda: touch(self.nodes, self.attempt))
         found: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._results_key(depth)))
         return set(numbers(found, self._results_key(depth)))
 
@@ -170,7 +170,7 @@ class SearchRun:
         for number, text in zip(wanted, texts, strict=True):
             what = f"batch {number} at bound {bound}"
             if text is None:
-                raise LostStateError(f"run {self.run}: the result of {what} is missing")
+                raise LostStateError(f"attempt {self.attempt}: the result of {what} is missing")
             batches[number] = recorded(text, f"r:{bound}:{number}", what, _pieces)
         self.withdraw(bound, wanted)
         return batches
@@ -191,7 +191,7 @@ class SearchRun:
 
     def drop(self) -> None:
         """Removes all keys of the run."""
-        self.nodes.call(lambda: drop(self.nodes, self.run))
+        self.nodes.call(lambda: drop(self.nodes, self.attempt))
 
     def name(self, depth: int, item: int) -> str:
         """How messages for people call a batch."""
@@ -203,7 +203,7 @@ class SearchRun:
 
     def _check(self) -> None:
         if not self.nodes.call(lambda: self.nodes.main.exists(self._meta)):
-            raise LostStateError(f"run {self.run}: Redis has lost the search")
+            raise LostStateError(f"attempt {self.attempt}: Redis has lost the search")
 
     # For workers
 
@@ -213,14 +213,14 @@ class SearchRun:
         fields = {
             name.decode(errors="replace"): value.decode(errors="replace") for name, value in found.items()
         }
-        return SearchFacts.of(fields, self.run)
+        return SearchFacts.of(fields, self.attempt)
 
     def batch(self, bound: int, number: int) -> list[Node]:
         """The nodes of a batch. Raises LateStepError where nobody waits for it, LostStateError."""
         text: Any = self.nodes.call(lambda: self.nodes.main.hget(self._nodes_key(bound), str(number)))
         what = f"batch {number} at bound {bound}"
         if text is None:
-            raise LateStepError(f"run {self.run}: nobody waits for {what}")
+            raise LateStepError(f"attempt {self.attempt}: nobody waits for {what}")
         return recorded(text, f"p:{bound}:{number}", what, _nodes)
 
     def commit(self, bound: int, number: int, pieces: Sequence[Piece], holder: str) -> bool:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from farthest.errors import LateStepError, LostStateError, StorageError
+from farthest.stores.redis.attempt_blobs import AttemptBlobs
+from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.reports import Report
-from farthest.stores.redis.run_blobs import RunBlobs
-from farthest.stores.redis.runs import RunFacts
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.cache import BlobCache
@@ -57,7 +57,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class StepRecords:
     """What is committed of what a step needs: the blocks still to be stepped; the records at depth d-1 of the blocks
     that they read, and at d-2 of the blocks themselves; pointers to what was visited; how many records there are at
     d-1."""
@@ -75,20 +75,20 @@ NOTHING = Record("", {})
 Opened = TypeVar("Opened", bound="StepInput")
 
 
-class RunSteps(RunBlobs, ABC, Generic[Opened]):
+class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     """A run's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the done-list
     alone. ``Opened``: its views. ``look_around`` is called now and then while a step takes long, and may raise."""
 
     def __init__(
         self,
         nodes: RedisNodes,
-        run: str,
-        facts: RunFacts,
+        attempt: str,
+        facts: AttemptFacts,
         blocks: Blocks,
         cache: BlobCache,
         holder: str | None,
     ) -> None:
-        super().__init__(nodes, run)
+        super().__init__(nodes, attempt)
         self.facts = facts
         self.blocks = blocks
         self.holder = holder
@@ -98,14 +98,14 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
 
     @classmethod
     @abstractmethod
-    def of(cls, nodes: RedisNodes, run: str, facts: RunFacts, cache: BlobCache, holder: str) -> Self:
+    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
         """A worker's store of a run. Raises VersionError when this process cannot work for it."""
 
     @classmethod
-    def attach(cls, nodes: RedisNodes, run: str, cache: BlobCache, holder: str) -> Self:
+    def attach(cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str) -> Self:
         """A worker's store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError
         when this process cannot work for it."""
-        return cls.of(nodes, run, facts_of(nodes, run), cache, holder)
+        return cls.of(nodes, attempt, facts_of(nodes, attempt), cache, holder)
 
     # StepStore
 
@@ -167,10 +167,10 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
             ]
         )
         if not under_way and len(mine) < len(commits):
-            raise LateStepError(f"layer {depth} of run {self.run} is over")
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
         return mine
 
-    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> Look:
+    def _look(self, depth: int, wanted: Sequence[int], sources: Sequence[int]) -> StepRecords:
         """Reads, at one moment, what is committed of what the steps of the wanted blocks need; ``sources``: the blocks
         whose records at depth d-1 they need. Raises LateStepError, LostStateError."""
         all_found = self.facts.exclude == "all"
@@ -187,21 +187,23 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
 
         (now, sealed, sealed_before), own, records, before, others, two_before = self.nodes.call(read)
         if now != str(depth).encode():
-            raise LateStepError(f"layer {depth} of run {self.run} is not under way")
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is not under way")
         blocks = [block for block, done in zip(wanted, own, strict=True) if done is None]
         self._check_sealed(depth - 1, sealed, records)
         frontier = self._records(depth - 1, sources, before)
         if all_found:
             texts = dict(zip(wanted, two_before, strict=True))
-            return Look(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
+            return StepRecords(blocks, frontier, {}, {block: texts[block] for block in blocks}, records)
         if depth >= 2:
             self._check_sealed(depth - 2, sealed_before, others)
-        return Look(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
+        return StepRecords(blocks, frontier, self._records(depth - 2, wanted, two_before), {}, records)
 
     def _check_sealed(self, depth: int, sealed: bytes | None, records: int) -> None:
         expected = "an unknown number" if sealed is None else sealed.decode(errors="replace")
         if str(records) != expected:
-            raise LostStateError(f"run {self.run}: layer {depth} has {records} records, expected {expected}")
+            raise LostStateError(
+                f"attempt {self.attempt}: layer {depth} has {records} records, expected {expected}"
+            )
 
     def _records(self, depth: int, blocks: Sequence[int], texts: Sequence[bytes | None]) -> dict[int, Record]:
         return {
@@ -209,14 +211,14 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
             for block, text in zip(blocks, texts, strict=True)
         }
 
-    def _pointer(self, depth: int, block: int, look: Look) -> Pointer:
+    def _pointer(self, depth: int, block: int, look: StepRecords) -> Pointer:
         """Where all found states of a block are, that are to be those before ``depth``."""
         text = look.visited[block]
         pointer = None if text is None else Pointer.of(text, block)
         least = depth - 1 if look.before[block].nonce else 0
         if pointer is None or not least <= pointer.depth < depth:
             raise LostStateError(
-                f"run {self.run}: what block {block} has visited before depth {depth} is lost"
+                f"attempt {self.attempt}: what block {block} has visited before depth {depth} is lost"
             )
         return pointer
 
@@ -224,17 +226,19 @@ class RunSteps(RunBlobs, ABC, Generic[Opened]):
         """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step
         that comes late needs may be gone."""
         self._check_under_way(step)
-        return LostStateError(f"run {self.run}: the blob of block {block} at depth {depth} is missing")
+        return LostStateError(
+            f"attempt {self.attempt}: the blob of block {block} at depth {depth} is missing"
+        )
 
     def _check_under_way(self, depth: int) -> None:
         now = self.nodes.call(lambda: self.nodes.main.hget(self.meta_key, "depth"))
         if now != str(depth).encode():
-            raise LateStepError(f"layer {depth} of run {self.run} is over")
+            raise LateStepError(f"layer {depth} of attempt {self.attempt} is over")
 
 
-def facts_of(nodes: RedisNodes, run: str) -> RunFacts:
+def facts_of(nodes: RedisNodes, attempt: str) -> AttemptFacts:
     """What a run is. Raises LateStepError when it has ended, VersionError for another version's."""
-    meta_key = RunBlobs(nodes, run).meta_key
+    meta_key = AttemptBlobs(nodes, attempt).meta_key
     fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
     texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
-    return RunFacts.of(texts, run)
+    return AttemptFacts.of(texts, attempt)

@@ -20,11 +20,11 @@ from farthest.stores.blobs.spool import Spool
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.sources import Sources
 from farthest.stores.redis.assembly import Assembly
-from farthest.stores.redis.gather_store import BlockStepInput, RedisStore
+from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempts import AttemptFacts
+from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
 from farthest.stores.redis.records import Pointer, Record, new_nonce
 from farthest.stores.redis.restoring import read_blocks
-from farthest.stores.redis.run_layers import RunLayers
-from farthest.stores.redis.runs import RunFacts
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-class RunStore(RunLayers[BlockStepInput], RedisStore):
+class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
     """``RedisStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
@@ -41,18 +41,18 @@ class RunStore(RunLayers[BlockStepInput], RedisStore):
     def create(
         cls,
         nodes: RedisNodes,
-        run: str,
+        attempt: str,
         space: GatherSpace,
         cut: Cut,
         *,
         distances: bool,
         spool_folder: str | None = None,
-    ) -> RunStore:
+    ) -> GatherAttempt:
         """A new run at depth 0. Raises StorageError (UnavailableError where waiting may help)."""
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
-        facts = RunFacts(
+        facts = AttemptFacts(
             engine="gather",
             puzzle=space.puzzle.to_json(),
             direction=space.origin.direction,
@@ -66,7 +66,7 @@ class RunStore(RunLayers[BlockStepInput], RedisStore):
             nodes=len(nodes),
         )
         spool = Spool(spool_folder) if distances else None
-        store = cls(nodes, run, facts, kernel, BlobCache(WORKER_MEMORY.size()), None)
+        store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None)
         store._prepare(spool)
         store._set_colours(origins, in_place)
         try:
@@ -164,10 +164,10 @@ class RunStore(RunLayers[BlockStepInput], RedisStore):
             try:
                 chunk = base(key)
             except JobError as error:
-                raise LostStateError(f"run {self.run}: {error}") from error
+                raise LostStateError(f"attempt {self.attempt}: {error}") from error
             if chunk.depth < depth:
                 raise LostStateError(
-                    f"run {self.run}: the database has the checkpoint of depth {chunk.depth} again, after that of "
+                    f"attempt {self.attempt}: the database has the checkpoint of depth {chunk.depth} again, after that of "
                     f"depth {depth}"
                 )
             return chunk
