@@ -148,7 +148,7 @@ def test_a_step_that_kills_its_workers_ends_the_job(
     step = take(nodes, LEASE, "first")
     work(nodes, store.blocks.count - 1)
     assert take(nodes, LEASE, "second") == step
-    while layer.runs:  # where the machine stands still, a lease may end unseen
+    while layer.attempts:  # where the machine stands still, a lease may end unseen
         if queue_length(nodes):
             assert take(nodes, LEASE, "another") == step
         time.sleep(0.02)

@@ -114,7 +114,7 @@ def test_every_json_field(run_json: RunJson, command: str, arguments: list[str])
 def test_every_json_field_of_workers(
     run_json: RunJson, monkeypatch: pytest.MonkeyPatch, redis_url: str
 ) -> None:
-    work = Work(process=7, run="1-0", depth=2, block=3, seconds=4)
+    work = Work(process=7, attempt="1-0", depth=2, block=3, seconds=4)
     record = WorkerRecord("farthest@one", "host", 6, "1.0.0", 1, 1, "2026-01-01", (7,), (work,), 0.5)
     monkeypatch.setattr("farthest.worker.registry.list_workers", lambda nodes: [record])
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)

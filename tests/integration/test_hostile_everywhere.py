@@ -62,7 +62,7 @@ def hostile(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for command in (
         ["enumerate", "3-puzzle"],
         ["enumerate", "3-puzzle", "--histogram-only"],
-        ["solve", "8-puzzle", "867254301"],
+        ["solve", "8-puzzle", "867254301", "--store"],
         ["submit", "3-puzzle"],
         ["submit", "3-puzzle", "--from", "start"],
     ):
@@ -130,7 +130,7 @@ def test_what_workers_say_of_themselves(
     folder: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
-    work = Work(process=7, run=EVIL, depth=2, block=3, seconds=4, kind=EVIL)
+    work = Work(process=7, attempt=EVIL, depth=2, block=3, seconds=4, kind=EVIL)
     record = WorkerRecord(EVIL, EVIL, 6, EVIL, 1, 1, EVIL, (7,), (work,))
     with Redis.from_url(redis_url) as client:
         seconds, _ = client.time()

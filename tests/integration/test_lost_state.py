@@ -186,7 +186,7 @@ def test_a_job_that_another_has_taken_over_is_left_to_it(redis: RedisNodes, data
         [record] = jobs.list()
         with database.write() as connection:
             connection.exec_driver_sql("UPDATE job SET owner = 'elsewhere/1/0'")
-        [name] = {key.split(":")[2] for key in keys(redis) if ":run:" in key}
+        [name] = {key.split(":")[2] for key in keys(redis) if ":attempt:" in key}
         assert name.startswith(f"{record.id}-")
         redis.main.flushall()
         other = f"{name.rpartition('-')[0]}-other"
@@ -195,7 +195,7 @@ def test_a_job_that_another_has_taken_over_is_left_to_it(redis: RedisNodes, data
 
     with pytest.raises(JobError, match="another process has taken it over"):
         run(PUZZLE, database, Meddler({9}, taken_over))
-    assert len([key for key in keys(redis) if ":run:" in key]) == 1
+    assert len([key for key in keys(redis) if ":attempt:" in key]) == 1
     assert jobs.list()[0].owner == "elsewhere/1/0"
 
 
@@ -264,7 +264,7 @@ def test_a_redis_without_memory_is_not_a_damaged_checkpoint(redis: RedisNodes, d
     with pytest.MonkeyPatch.context() as patch:
 
         def new_attempt(name: str) -> str:
-            patch.setattr("farthest.stores.redis.gather_attempt.RunStore.restore", restore)
+            patch.setattr("farthest.stores.redis.gather_attempt.GatherAttempt.restore", restore)
             return create(name)
 
         from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -275,7 +275,7 @@ def test_a_redis_without_memory_is_not_a_damaged_checkpoint(redis: RedisNodes, d
             redis.main.config_set("maxmemory", "1")
             real(store, *arguments, **options)
 
-        patch.setattr(attempts, "new_run", new_attempt)
+        patch.setattr(attempts, "new_attempt", new_attempt)
         try:
             with pytest.raises(StorageError, match="Redis has no memory left") as error:
                 run(PUZZLE, database)

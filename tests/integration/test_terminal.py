@@ -81,7 +81,7 @@ def announced(*arguments: str, module: str) -> list[str]:
         "            time.sleep(30)\n"
         "sys.meta_path.insert(0, Finder())\n"
         f"sys.argv[1:] = {list(arguments)!r}\n"
-        "from farthest.cli import main; main()"
+        "from farthest.cli.entry import main; main()"
     )
     return [sys.executable, "-c", code]
 
@@ -107,7 +107,7 @@ def test_interrupt_while_modules_are_imported(module: str, run: Run) -> None:
 def test_interrupt_that_falls_into_the_end_of_an_object(folder: Path) -> None:
     code = (
         "import os, signal, sys, time\n"
-        "from farthest.cli import main\n"
+        "from farthest.cli.entry import main\n"
         "from farthest.cli.app import cli\n"
         "class Held:\n"
         "    def __del__(self):\n"

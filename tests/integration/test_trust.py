@@ -219,7 +219,7 @@ def compile_space_allowed(file: str) -> Space:
 def test_a_search_in_redis_runs_nothing(marker: Path) -> None:
     puzzle = hostile(farthest.load_puzzle(python_spaces.Ring()), marker)
     problem = json.dumps({"board": [0] * 8, "target": "0", "heuristic": "zero"})
-    with pytest.raises(ForbiddenCodeError, match=r"^run 1-a: puzzle class os:system was not run on "):
+    with pytest.raises(ForbiddenCodeError, match=r"^attempt 1-a: puzzle class os:system was not run on "):
         search_tasks._open(SearchFacts(puzzle, problem, False, 10, "{}"), "1-a")
     assert not marker.exists()
 

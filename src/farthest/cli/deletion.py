@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from farthest.cli.completion import complete_job
 from farthest.cli.options import database_option, json_option
 from farthest.errors import FarthestError, JobError
 
@@ -20,7 +21,7 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 
 
 @click.command()
-@click.argument("jobs", metavar="JOB...", nargs=-1, required=True)
+@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=complete_job)
 @database_option
 @json_option
 def delete(jobs: tuple[str, ...], database: str | None, as_json: bool) -> None:

@@ -113,7 +113,7 @@ def _row(record: WorkerRecord) -> tuple[str, ...]:
     steps = []
     for work in record.busy:
         depth, block = words.get(work.kind, ("depth", "block"))
-        steps.append(f"run {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)")
+        steps.append(f"attempt {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)")
     return (
         record.name,
         record.version,

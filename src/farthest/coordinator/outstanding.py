@@ -43,7 +43,7 @@ class Work(Protocol):
         """The list on which workers report what they have done."""
 
     def finished(self, depth: int) -> Collection[int]:
-        """The items that are done, as Redis knows it. Raises LostStateError when Redis has lost the run."""
+        """The items that are done, as Redis knows it. Raises LostStateError when Redis has lost the attempt."""
 
     def name(self, depth: int, item: int) -> str:
         """How messages for people call an item."""

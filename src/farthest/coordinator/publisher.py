@@ -28,8 +28,8 @@ class Publisher:
         self._loading.start()
 
     def publish(self, attempt: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
-        """Sends a message (run, depth, item) for each item; after an error some may have been sent, and all may be sent
-        again.
+        """Sends a message (attempt, depth, item) for each item; after an error some may have been sent, and all may be
+        sent again.
 
         Raises UnavailableError where waiting may help, else StorageError.
         """

@@ -4,7 +4,7 @@ alone imports no Celery.
 A message is gone from Redis as soon as a process of a worker has it. What becomes of it then is the coordinator's
 matter: it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements
 are switched off: they would write for each message, which a full Redis refuses. There are no results: what is done is
-reported on the run's done-list.
+reported on the attempt's done-list.
 
 Programs of Celery's own find the app here too: ``celery -A farthest.worker.app flower``.
 """

@@ -21,12 +21,12 @@ LONGEST_SECONDS = 60.0
 """No lease lasts longer without a sign of life of its holder, unless ten of ``seconds`` are more: that much longer the
 workers' setting may be than the coordinator's."""
 
-# KEYS: lease, what the holder does. ARGV: holder, milliseconds, run, depth, block, kind. A lease of its own counts as
-# free: the client sends a command again when it has not seen the answer.
+# KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, block, kind. A lease of its own counts
+# as free: the client sends a command again when it has not seen the answer.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
-local work = {run = ARGV[3], depth = tonumber(ARGV[4]), block = tonumber(ARGV[5])}
+local work = {attempt = ARGV[3], depth = tonumber(ARGV[4]), block = tonumber(ARGV[5])}
 work.kind = ARGV[6]
 work.since = tonumber(redis.call('TIME')[1])
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
@@ -54,12 +54,12 @@ return redis.call('DEL', KEYS[1], KEYS[2])
 
 
 def working_key(holder: str) -> str:
-    """Where Redis has what a holder does now: JSON with run, depth, block, kind, and since (by Redis's clock)."""
+    """Where Redis has what a holder does now: JSON with attempt, depth, block, kind, and since (by Redis's clock)."""
     return f"farthest:working:{holder}"
 
 
 class StepLeases:
-    """The leases of one run's steps, or of a search's pieces by bound and piece. They last ``seconds`` from the
+    """The leases of one attempt's steps, or of a search's pieces by bound and piece. They last ``seconds`` from the
     last sign of life of their holder.
 
     All methods raise what ``RedisNodes.errors`` does.

@@ -181,7 +181,7 @@ def _work(stored: bytes, pid: int, now: float) -> list[Work]:
     """What a process does. Raises ValueError, TypeError or KeyError for what is none."""
     fields = read_json_object(stored, MOST_BYTES)
     depth, block, since = counts([fields["depth"], fields["block"], fields["since"]])
-    return [Work(pid, text(fields["run"]), depth, block, max(0, int(now) - since), text(fields["kind"]))]
+    return [Work(pid, text(fields["attempt"]), depth, block, max(0, int(now) - since), text(fields["kind"]))]
 
 
 def _key(name: str) -> bytes:

@@ -346,7 +346,7 @@ def test_what_is_no_record_of_a_worker_is_left_out(nodes: Nodes, caplog: pytest.
 def test_what_a_worker_does_may_be_garbage(nodes: Nodes) -> None:
     Heartbeat(nodes, ALPHA, lambda: [11, 12]).beat()
     StepLeases(nodes, "4-abc", 5).take(3, 7, f"{ALPHA.name}/11")
-    for garbage in (*GARBAGE, b'{"run":"a","depth":"3","block":1,"since":1,"kind":"step"}'):
+    for garbage in (*GARBAGE, b'{"attempt":"a","depth":"3","block":1,"since":1,"kind":"step"}'):
         nodes.main.set(working_key(f"{ALPHA.name}/12"), garbage)
         assert [work.process for work in list_workers(nodes)[0].busy] == [11]
 

@@ -497,7 +497,7 @@ def test_a_late_commit_changes_nothing(begin: Begin, nodes: Nodes, rule: str) ->
     run.begin(4, range(run.kernel.shards))
     run.keys(3, 1)  # waits for what is being moved
     before = keys(nodes)
-    with pytest.raises(LateStepError, match=r"layer 3 of run .* is over"):
+    with pytest.raises(LateStepError, match=r"layer 3 of attempt .* is over"):
         worker.commit(3, *later)
     assert keys(nodes) == before
     with pytest.raises(LateStepError):

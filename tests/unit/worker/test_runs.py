@@ -48,7 +48,7 @@ def test_a_run_of_another_version_is_refused(begin: Begin, fields: dict[str, str
         run.nodes.main.hset(run.meta_key, field, value)
     with pytest.raises(
         VersionError,
-        match=f"run {run.attempt} was begun by farthest 9.9, this worker is .*: run the same version in all",
+        match=f"attempt {run.attempt} was begun by farthest 9.9, this worker is .*: run the same version in all",
     ):
         worker_store(run)
 
@@ -72,5 +72,5 @@ def test_a_worker_that_knows_other_nodes_is_refused(begin: Begin, redis_url: str
 def test_a_run_that_has_ended_is_late(begin: Begin) -> None:
     run = begin(case("two colours", 2))
     run.drop()
-    with pytest.raises(LateStepError, match=f"run {run.attempt} has ended"):
+    with pytest.raises(LateStepError, match=f"attempt {run.attempt} has ended"):
         worker_store(run)

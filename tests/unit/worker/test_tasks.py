@@ -118,7 +118,7 @@ def test_a_class_that_is_not_allowed_or_missing_where_the_worker_runs_is_told(
     refused, entry = [json.loads(one) for one in nodes.main.lrange(run.done_key, 0, -1)]
     assert (refused["error"], refused["by"]) == ("failed", process.holder)
     assert refused["message"].startswith(
-        f"run {run.attempt}: puzzle class not_installed:Ring was not run on "
+        f"attempt {run.attempt}: puzzle class not_installed:Ring was not run on "
     )
     assert (entry["error"], entry["by"]) == ("failed", process.holder)
     assert "there is no module not_installed" in entry["message"]

@@ -1,4 +1,4 @@
-"""Sites: where a run keeps its states and takes its steps, in this process or on any number of machines."""
+"""Backends: where a run keeps its states and takes its steps, in this process or on any number of machines."""
 
 from __future__ import annotations
 
@@ -240,7 +240,7 @@ class Workers:
 
 
 def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backend:
-    """The site that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
+    """The backend that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
     check_workers(puzzle)

@@ -1,7 +1,8 @@
 """The executor whose steps run in Celery workers, wherever they are.
 
-A message is sent for each block of a layer; workers report commits on the run's done-list (coordinator/outstanding.py).
-Only the records of committed blocks count: a layer is complete when all of its blocks have one.
+A message is sent for each block of a layer; workers report commits on the attempt's done-list
+(coordinator/outstanding.py). Only the records of committed blocks count: a layer is complete when all of its blocks
+have one.
 """
 
 from __future__ import annotations
@@ -69,12 +70,12 @@ class CeleryExecutor:
         self._resent = 0
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
-        """See Executor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
+        """See Executor. Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away,
         JobError when the workers cannot do it."""
         if isinstance(store, GrowingAttempt):
             store = store.current
         if not isinstance(store, AttemptLayers):
-            raise TypeError(f"expected a store of a run in Redis, not {type(store).__name__}")
+            raise TypeError(f"expected a store of an attempt in Redis, not {type(store).__name__}")
         if not shards:
             return
         blocks = store.blocks.of(shards)

@@ -1,8 +1,8 @@
 """The executor of searches whose pieces are searched by Celery workers, wherever they are.
 
 A message is for a batch of pieces, one after the other in order; some more are sent than the workers have processes.
-Workers store what they find and report it on the run's done-list (coordinator/outstanding.py); what a batch has left
-waits again. Where one piece is all that there is, it is searched here.
+Workers store what they find and report it on the attempt's done-list (coordinator/outstanding.py); what a batch has
+left waits again. Where one piece is all that there is, it is searched here.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class CelerySearch:
         self._nodes.while_waiting = action
 
     def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
-        """See SearchExecutor. Raises LostStateError when Redis has lost the run, UnavailableError when it stays away,
-        JobError when the workers cannot do it."""
+        """See SearchExecutor. Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays
+        away, JobError when the workers cannot do it."""
         while not frontier.complete and len(frontier.waiting) == 1 and not frontier.running:
             taken = frontier.take()
             assert taken is not None, "one waits"
@@ -107,7 +107,7 @@ class CelerySearch:
         self._nodes.close()
 
     def _made(self, frontier: Frontier) -> SearchAttempt:
-        """The run, made where there is none: Redis is rid of what earlier attempts have left."""
+        """The attempt, made where there is none: Redis is rid of what earlier attempts have left."""
         if self._attempt is None:
             self._nodes.call(lambda: attempts.drop_dead(self._nodes, self._name))
             facts = SearchFacts(

@@ -1,4 +1,4 @@
-"""Which store a worker makes of a run: that of the engine that the run says."""
+"""Which store a worker makes of an attempt: that of the engine that the attempt says."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def attach(nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str) -> GatherStore | ScatterStore:
-    """The store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError when this
-    process cannot work for it, and what compiling its space raises."""
+    """The store of an attempt that a coordinator has begun. Raises LateStepError when it has ended, VersionError when
+    this process cannot work for it, and what compiling its space raises."""
     facts = facts_of(nodes, attempt)
     store = GatherStore if facts.engine == "gather" else ScatterStore
     return store.of(nodes, attempt, facts, cache, holder)

@@ -1,4 +1,4 @@
-"""The keys of one run in Redis, and its blobs, which are spread over the nodes block by block."""
+"""The keys of one attempt in Redis, and its blobs, which are spread over the nodes block by block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class AttemptBlobs:
-    """The keys and blobs of the run called ``run``; all methods raise what ``RedisNodes.call`` does."""
+    """The keys and blobs of the attempt called ``attempt``; all methods raise what ``RedisNodes.call`` does."""
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
@@ -29,7 +29,7 @@ class AttemptBlobs:
 
     @property
     def meta_key(self) -> str:
-        """What the run is, and how far."""
+        """What the attempt is, and how far."""
         return f"{self._prefix}meta"
 
     def records_key(self, depth: int) -> str:

@@ -47,11 +47,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
         # By depth, complete layers: those that results are made from, and three.
         self._layers: dict[int, dict[int, Record]] = {}
-        self._pointers: dict[int, Pointer] = {}  # as the run began
+        self._pointers: dict[int, Pointer] = {}  # as the attempt began
         self._stored_depth = -1  # results are made without the layers up to it
 
     def _start(self, depth: int) -> None:
-        """Writes the run's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
+        """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
         for known in range(max(depth - 1, 0), depth + 1):
             self._layers.setdefault(known, {})
             self._begun[known] = list(self._layers[known])
@@ -170,7 +170,7 @@ class AttemptLayers(AttemptSteps[Opened]):
         return set(numbers(blocks, self.records_key(depth)))
 
     def touch(self) -> None:
-        """Says that the run's coordinator is alive."""
+        """Says that the attempt's coordinator is alive."""
         self.nodes.call(lambda: attempts.touch(self.nodes, self.attempt))
 
     def touch_if_room(self) -> None:
@@ -188,7 +188,7 @@ class AttemptLayers(AttemptSteps[Opened]):
             del self._layers[depth]
 
     def drop(self) -> None:
-        """Removes everything of the run from Redis, and gives the spool back."""
+        """Removes everything of the attempt from Redis, and gives the spool back."""
         self._older.close()
         with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
             attempts.drop(self.nodes, self.attempt)

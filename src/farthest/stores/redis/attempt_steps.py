@@ -76,8 +76,9 @@ Opened = TypeVar("Opened", bound="StepInput")
 
 
 class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
-    """A run's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the done-list
-    alone. ``Opened``: its views. ``look_around`` is called now and then while a step takes long, and may raise."""
+    """An attempt's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the
+    done-list alone. ``Opened``: its views. ``look_around`` is called now and then while a step takes long, and may
+    raise."""
 
     def __init__(
         self,
@@ -99,12 +100,12 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     @classmethod
     @abstractmethod
     def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
-        """A worker's store of a run. Raises VersionError when this process cannot work for it."""
+        """A worker's store of an attempt. Raises VersionError when this process cannot work for it."""
 
     @classmethod
     def attach(cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str) -> Self:
-        """A worker's store of a run that a coordinator has begun. Raises LateStepError when it has ended, VersionError
-        when this process cannot work for it."""
+        """A worker's store of an attempt that a coordinator has begun. Raises LateStepError when it has ended,
+        VersionError when this process cannot work for it."""
         return cls.of(nodes, attempt, facts_of(nodes, attempt), cache, holder)
 
     # StepStore
@@ -237,7 +238,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
 
 
 def facts_of(nodes: RedisNodes, attempt: str) -> AttemptFacts:
-    """What a run is. Raises LateStepError when it has ended, VersionError for another version's."""
+    """What an attempt is. Raises LateStepError when it has ended, VersionError for another version's."""
     meta_key = AttemptBlobs(nodes, attempt).meta_key
     fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
     texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}

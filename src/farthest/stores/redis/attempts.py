@@ -1,14 +1,15 @@
-"""Runs: one coordinator's attempt at a job, as Redis knows it.
+"""Attempts: one coordinator's attempt at a job, as Redis knows it.
 
-All its keys have the prefix ``farthest:attempt:{run}:``. Those of a search are in worker/search/attempts.py; an enumeration's,
-on the main node but for the blobs:
+All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search are in worker/search/attempts.py; an
+enumeration's, on the main node but for the blobs:
 
-    meta                    hash: what the puzzle is, how it is cut (``RunFacts``); ``depth``, the layer under way; for
+    meta                    hash: what the puzzle is, how it is cut (``AttemptFacts``); ``depth``, the layer under way;
+    for
                             each complete layer that steps read ``sealed:{depth}``, its number of records
     c:{depth}               hash: for each block committed at the depth its record: the nonce of its blobs, states by
                             shard, and the parts of its outbox
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
-    b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a run
+    b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a sorted run
     o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
     v:{block}:{nonce}           all found states of a block, or some of them
                             these three are blobs, on the block's node; never changed once they are named
@@ -16,8 +17,9 @@ on the main node but for the blobs:
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
 
-``farthest:attempts`` has every run by the time when its coordinator was last seen, so that what a dead one left is removed.
-Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's (worker/app.py).
+``farthest:attempts`` has every attempt by the time when its coordinator was last seen, so that what a dead one left is
+removed. Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's
+(worker/app.py).
 """
 
 from __future__ import annotations
@@ -44,9 +46,10 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 ATTEMPT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-"""What the name of a run looks like: names come from Redis and from messages, and become parts of patterns of keys."""
+"""What the name of an attempt looks like: names come from Redis and from messages, and become parts of patterns of
+keys."""
 
-PROTOCOL = 3
+PROTOCOL = 4
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
@@ -58,7 +61,7 @@ NO_LIMIT = -1
 
 ATTEMPTS = "farthest:attempts"
 DEAD_SECONDS = 3600.0
-"""A run whose coordinator was not seen for so long is removed by the next one."""
+"""An attempt whose coordinator was not seen for so long is removed by the next one."""
 
 
 SEEN_SECONDS = 60.0
@@ -71,7 +74,7 @@ def new_attempt(attempt_of: str) -> str:
 
 
 def prefix(attempt: str) -> str:
-    """What the names of the run's keys begin with."""
+    """What the names of the attempt's keys begin with."""
     return f"farthest:attempt:{attempt}:"
 
 
@@ -86,8 +89,8 @@ _RANGES = {
 
 @dataclass(frozen=True, slots=True)
 class AttemptFacts:
-    """What a worker needs to know of a run. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``: SPARSE
-    where states have none; ``max_depth``: of the last layer, or NO_LIMIT."""
+    """What a worker needs to know of an attempt. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``:
+    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT."""
 
     engine: str
     puzzle: str
@@ -110,7 +113,8 @@ class AttemptFacts:
 
     @classmethod
     def of(cls, fields: dict[str, str], attempt: str) -> AttemptFacts:
-        """Inverse of ``fields``. Raises LateStepError when there is no such run, VersionError for another version's."""
+        """Inverse of ``fields``. Raises LateStepError when there is no such attempt, VersionError for another
+        version's."""
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
         try:
@@ -139,8 +143,8 @@ class AttemptFacts:
         ``compile_space`` does."""
         if nodes != self.nodes:
             raise VersionError(
-                f"attempt {attempt} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give all "
-                "workers and coordinators the same FARTHEST_REDIS_NODES"
+                f"attempt {attempt} keeps its blobs on {self.nodes} Redis servers, this process knows {nodes}: give "
+                "all workers and coordinators the same FARTHEST_REDIS_NODES"
             )
         with unbelieved(attempt):
             try:
@@ -162,17 +166,17 @@ class AttemptFacts:
 
 @contextmanager
 def unbelieved(attempt: str) -> Iterator[None]:
-    """Turns what is raised where ``meta`` says what cannot be into LostStateError: the run is to be made again."""
+    """Turns what is raised where ``meta`` says what cannot be into LostStateError: the attempt is to be made again."""
     try:
         yield
     except (StorageError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise LostStateError(
-            f"{prefix(attempt)}meta: what Redis says of the run is damaged: {error}"
+            f"{prefix(attempt)}meta: what Redis says of the attempt is damaged: {error}"
         ) from error
 
 
 def other_version(attempt: str, version: str) -> str:
-    """The message for a run that another version has begun."""
+    """The message for an attempt that another version has begun."""
     return (
         f"attempt {attempt} was begun by farthest {version}, this worker is {__version__}: run the same version in all "
         "workers and coordinators"
@@ -180,12 +184,12 @@ def other_version(attempt: str, version: str) -> str:
 
 
 def touch(nodes: RedisNodes, attempt: str) -> None:
-    """Says that the run's coordinator is alive."""
+    """Says that the attempt's coordinator is alive."""
     nodes.main.zadd(ATTEMPTS, {attempt: nodes.now()})
 
 
 def drop(nodes: RedisNodes, attempt: str) -> None:
-    """Removes all keys of a run. Harmless while workers still step for it: they find that it has ended."""
+    """Removes all keys of an attempt. Harmless while workers still step for it: they find that it has ended."""
     for client in nodes.clients:
         names = _keys(client, attempt)
         for start in range(0, len(names), 1000):

@@ -1,4 +1,4 @@
-"""The coordinator's side of a run in Redis by the gather engine: begins it, restores it, reads its results.
+"""The coordinator's side of an attempt in Redis by the gather engine: begins it, restores it, reads its results.
 
 A checkpoint folds the layers in the spool into the distance map of the database, the *base*.
 """
@@ -48,7 +48,7 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
         distances: bool,
         spool_folder: str | None = None,
     ) -> GatherAttempt:
-        """A new run at depth 0. Raises StorageError (UnavailableError where waiting may help)."""
+        """A new attempt at depth 0. Raises StorageError (UnavailableError where waiting may help)."""
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -167,8 +167,8 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
                 raise LostStateError(f"attempt {self.attempt}: {error}") from error
             if chunk.depth < depth:
                 raise LostStateError(
-                    f"attempt {self.attempt}: the database has the checkpoint of depth {chunk.depth} again, after that of "
-                    f"depth {depth}"
+                    f"attempt {self.attempt}: the database has the checkpoint of depth {chunk.depth} again, after that "
+                    f"of depth {depth}"
                 )
             return chunk
 

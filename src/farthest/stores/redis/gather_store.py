@@ -1,4 +1,5 @@
-"""The gather store whose blobs are in Redis, for steps in any number of processes; stores/redis/attempts.py lists its keys.
+"""The gather store whose blobs are in Redis, for steps in any number of processes; stores/redis/attempts.py lists its
+keys.
 
 What is new in a block depends on the graph (kernel/include/farthest/step.hpp):
 
@@ -40,7 +41,7 @@ class BlockStepInput(BitmapStepInput):
 
 
 class GatherStore(AttemptSteps[BlockStepInput]):
-    """``StepStore`` of one run: opens and commits whole blocks. The coordinator's store
+    """``StepStore`` of one attempt: opens and commits whole blocks. The coordinator's store
     (stores/redis/gather_attempt.py) begins layers and reads results.
     """
 

@@ -1,9 +1,9 @@
-"""A scatter run whose number of shards grows with the states that it has found.
+"""A scatter attempt whose number of shards grows with the states that it has found.
 
 How many states a space has is often not known before, and far fewer than there could be. Every step reads a part of
 the outbox of each shard that sends it any: a layer of a hundred states in 64 shards is a thousand parts of a state or
-two, and takes a hundred times as long as in one. So a run begins in one shard, and goes over to a run in more of them
-when its states have outgrown these.
+two, and takes a hundred times as long as in one. So an attempt begins in one shard, and goes over to an attempt in more
+of them when its states have outgrown these.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ OUTGROWN = 2
 AHEAD = 4
 """So many times the shards that the states found fill are made at once: going over reads and writes all of them."""
 DEEP = 2**15
-"""A run that keeps its layers only to go over to more shards does so at this depth at the latest: a map has a limit."""
+"""An attempt that keeps its layers only to go over to more shards does so at this depth at the latest: a map has a
+limit."""
 
 
 class GrowingAttempt:
-    """``JobStore`` of a coordinator. ``make``: a new run with that many shards, which keeps all layers if told so;
+    """``JobStore`` of a coordinator. ``make``: a new attempt with that many shards, which keeps all layers if told so;
     ``most``: shards, at the end; ``shard_states``: how many states fill one; ``distances``: keep all layers for the
     map, not only to count."""
 
@@ -48,7 +49,7 @@ class GrowingAttempt:
         return self._make(shards, self._distances or shards < self._most)
 
     def _fitting(self, states: int) -> int:
-        """The number of shards for a run that has so many states."""
+        """The number of shards for an attempt that has so many states."""
         if states <= OUTGROWN * self._shard_states * self.current.shards:
             return self.current.shards
         return min(self._most, AHEAD * states // self._shard_states)
@@ -61,7 +62,7 @@ class GrowingAttempt:
         return self.current.shards
 
     def reachable(self, depth: int) -> Sequence[int]:
-        """See ShardStore. Before, the run goes over to more shards where it has outgrown its own."""
+        """See ShardStore. Before, the attempt goes over to more shards where it has outgrown its own."""
         if depth - 1 > self._counted:
             self._counted = depth - 1
             self._found += sum(self.current.counts(depth - 1).values())

@@ -18,7 +18,7 @@ REMOVED_AT_ONCE = 1000
 
 
 class OlderLayers:
-    """The older layers of a run. ``keeps``: whether there is a spool, or they are only removed from Redis.
+    """The older layers of an attempt. ``keeps``: whether there is a spool, or they are only removed from Redis.
 
     They are moved by a thread of their own while workers step; what fails there is raised by the next call.
     """

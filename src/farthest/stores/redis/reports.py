@@ -1,4 +1,4 @@
-"""What workers tell the coordinator that waits: the entries of a run's done-list."""
+"""What workers tell the coordinator that waits: the entries of an attempt's done-list."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ERRORS: tuple[Error, ...] = get_args(Error)
 @dataclass(frozen=True, slots=True)
 class Report:
     """The step of a block: committed ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means that
-    the run's working state is, "full" that Redis had no memory left, "failed" that the step cannot be done."""
+    the attempt's working state is, "full" that Redis had no memory left, "failed" that the step cannot be done."""
 
     depth: int
     block: int

@@ -1,4 +1,4 @@
-"""Reading a checkpoint block by block: the bitmaps that a run needs to go on from it."""
+"""Reading a checkpoint block by block: the bitmaps that an attempt needs to go on from it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The coordinator's side of a run in Redis by the scatter engine: begins it, restores it, reads its results.
+"""The coordinator's side of an attempt in Redis by the scatter engine: begins it, restores it, reads its results.
 
 All layers that Redis has no more stay in the spool until the end, as runs of a byte or two a state: checkpoints are
 made from them alone.
@@ -58,8 +58,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         max_depth: int | None = None,
         spool_folder: str | None = None,
     ) -> ScatterAttempt:
-        """A new run at depth 0. ``max_depth``: states there need not be expanded. Raises StorageError (UnavailableError
-        where waiting may help)."""
+        """A new attempt at depth 0. ``max_depth``: states there need not be expanded. Raises StorageError
+        (UnavailableError where waiting may help)."""
         facts = AttemptFacts(
             engine="scatter",
             puzzle=space.puzzle.to_json(),
@@ -112,10 +112,10 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     # ShardStore
 
     def reachable(self, depth: int) -> list[int]:
-        """See ShardStore. Raises StorageError beyond the depth that the run is limited to."""
+        """See ShardStore. Raises StorageError beyond the depth that the attempt is limited to."""
         if self.facts.max_depth != NO_LIMIT and depth > self.facts.max_depth:
             raise StorageError(
-                f"layer {depth} lies beyond depth {self.facts.max_depth}, the last of this run"
+                f"layer {depth} lies beyond depth {self.facts.max_depth}, the last of this attempt"
             )
         return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
 

@@ -1,8 +1,8 @@
 """The scatter store whose blobs are in Redis, for steps in any number of processes; its keys: stores/redis/attempts.py.
 
-A block is one shard. Its fresh states at a depth are a run, and what they lead to is its *outbox* of that depth: a blob
-with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are for its
-shard, of all outboxes of depth d-1. What is new among them depends on the graph:
+A block is one shard. Its fresh states at a depth are a sorted run, and what they lead to is its *outbox* of that depth:
+a blob with a part for each shard that any of them leads to, itself a run. A step to depth d unites the parts that are
+for its shard, of all outboxes of depth d-1. What is new among them depends on the graph:
 
     exclude "none"  graded: all of them
     exclude "two"   undirected: what is not in the shard's layers d-1 and d-2
@@ -76,7 +76,7 @@ class ShardStep:
 
 
 class ScatterStepInput:
-    """``Views`` of runs: the step of each shard."""
+    """``StepInput`` of sorted runs: the step of each shard."""
 
     def __init__(self, store: ScatterStore, depth: int, steps: dict[int, ShardStep]) -> None:
         self.steps = steps
@@ -99,7 +99,7 @@ class ScatterStepInput:
 
 
 class ScatterStore(AttemptSteps[ScatterStepInput]):
-    """``StepStore`` of one run: opens and commits shards. The coordinator's store
+    """``StepStore`` of one attempt: opens and commits shards. The coordinator's store
     (stores/redis/scatter_attempt.py) begins layers and reads results."""
 
     def __init__(

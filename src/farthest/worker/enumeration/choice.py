@@ -44,7 +44,7 @@ def offer(nodes: RedisNodes, attempt: str, depth: int, blocks: Iterable[int]) ->
 
 
 class Choice:
-    """The choices of one process, for one run."""
+    """The choices of one process, for one attempt."""
 
     def __init__(self, store: AttemptSteps[Any]) -> None:
         self._store = store

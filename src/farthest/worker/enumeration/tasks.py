@@ -1,4 +1,4 @@
-"""One step of an enumeration, as a worker's process runs it for a message (run, depth, block)."""
+"""One step of an enumeration, as a worker's process runs it for a message (attempt, depth, block)."""
 
 from __future__ import annotations
 

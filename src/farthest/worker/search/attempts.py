@@ -1,6 +1,7 @@
-"""Runs of searches: one coordinator's attempt at a search, as Redis knows it.
+"""Attempts at searches: one coordinator's attempt at a search, as Redis knows it.
 
-Its keys are on the main node, with the prefix of all runs (stores/redis/attempts.py), by which they are found and removed:
+Its keys are on the main node, with the prefix of all runs (stores/redis/attempts.py), by which they are found and
+removed:
 
     meta                    hash: ``kind`` search, and what the problem is (``SearchFacts``); ``bound``, of the
                             iteration under way
@@ -10,11 +11,10 @@ Its keys are on the main node, with the prefix of all runs (stores/redis/attempt
     done                    list: what was found, and what failed, for the coordinator that waits
     lease:{bound}:{batch}   who searches the batch now (worker/leases.py)
 
-Batches are numbered by their coordinator as it sends them, no number twice in a run. The result of a batch is that of
-its first pieces, until they have taken half of the nodes that one piece may take: so small pieces cost no message each,
-and a batch not much more than a large piece.
-Nodes and results bear a checksum, over their names too: what was damaged or belongs elsewhere raises LostStateError.
-All of it can be made again from the database.
+Batches are numbered by their coordinator as it sends them, no number twice in an attempt. The result of a batch is that
+of its first pieces, until they have taken half of the nodes that one piece may take: so small pieces cost no message
+each, and a batch not much more than a large piece. Nodes and results bear a checksum, over their names too: what was
+damaged or belongs elsewhere raises LostStateError. All of it can be made again from the database.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ class SearchFacts:
 
     @classmethod
     def of(cls, fields: Mapping[str, str], attempt: str) -> SearchFacts:
-        """Inverse of ``fields``. Raises LateStepError when there is no such run, VersionError for another version's."""
+        """Inverse of ``fields``. Raises LateStepError when there is no such attempt, VersionError for another
+        version's."""
         if "puzzle" not in fields:
             raise LateStepError(f"attempt {attempt} has ended")
         try:
@@ -92,7 +93,7 @@ class SearchFacts:
 
 
 class SearchAttempt:
-    """The keys of the run called ``run``. All methods raise what ``RedisNodes.call`` does."""
+    """The keys of the attempt called ``attempt``. All methods raise what ``RedisNodes.call`` does."""
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
@@ -118,7 +119,7 @@ class SearchAttempt:
     # For coordinators
 
     def create(self, facts: SearchFacts) -> None:
-        """Makes the run known."""
+        """Makes the attempt known."""
         fields: Any = facts.fields()
 
         def write() -> None:
@@ -190,7 +191,7 @@ class SearchAttempt:
         self.nodes.call(remove)
 
     def drop(self) -> None:
-        """Removes all keys of the run."""
+        """Removes all keys of the attempt."""
         self.nodes.call(lambda: drop(self.nodes, self.attempt))
 
     def name(self, depth: int, item: int) -> str:

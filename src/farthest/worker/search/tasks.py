@@ -1,4 +1,4 @@
-"""A batch of pieces of a search, as a worker's process searches it for a message (run, bound, batch)."""
+"""A batch of pieces of a search, as a worker's process searches it for a message (attempt, bound, batch)."""
 
 from __future__ import annotations
 
