@@ -2,13 +2,15 @@
 # clang-format and the rest come into .venv, in the versions that constraints.txt names.
 
 PYTHON ?= python3
-# Processes of the Python tests: auto is one a core; 0 runs them in one process, for a debugger.
+# Processes of the Python tests: auto is two more than cores; 0 runs them in one process, for a debugger.
 PYTEST_JOBS ?= auto
 
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
 PYTEST := $(BIN)/pytest -q
+# A process that has no tests left takes some of another's.
+PARALLEL = -n $(PYTEST_JOBS) --dist worksteal
 CMAKE := $(BIN)/cmake
 # What the build needs; the first two as in pyproject.toml. In the environment rather than in a fresh one for
 # each build, so that a rebuild compiles only what has changed.
@@ -22,7 +24,7 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow soak containers bench lock clean \
+.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow night soak containers bench lock clean \
         distclean FORCE
 
 help:  ## this list
@@ -107,21 +109,24 @@ kernel-tests: build/kernel/.configured  ## the kernel's C++ tests
 
 python-tests: $(VENV)/.tested  ## the Python tests without the slow ones
 	@echo "== Python tests"
-	@$(PYTEST) -n $(PYTEST_JOBS)
+	@$(PYTEST) $(PARALLEL)
 
 # The C++ tests, then Python's tests of the kernel and the digests, on a kernel built with ASan and UBSan.
 sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests under ASan and UBSan
 	@echo "== C++ tests, sanitized"
 	@$(call build,build/sanitize)
 	@$(call ctest,build/sanitize)
-	@echo "== Python tests of the kernel, sanitized"
-	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) tests/unit/kernel
-	@echo "== digests, sanitized"
-	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) -m 'signature and not slow'
+	@echo "== Python tests of the kernel and digests, sanitized"
+	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) tests/unit/kernel tests/signature
 
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"
-	@$(PYTEST) -m slow -n $(PYTEST_JOBS) --durations=15
+	@$(PYTEST) -m 'slow and not night' $(PARALLEL) --durations=15
+
+night: $(VENV)/.tested  ## Python tests of minutes, and random ones with more examples; not part of make test
+	@echo "== Python tests for a night"
+	@$(PYTEST) -m night $(PARALLEL) --durations=15
+	@$(PYTEST) -m 'hypothesis and not night' --hypothesis-profile night $(PARALLEL)
 
 # Minutes and, to draw the same jobs and strikes again, the seed that a soak has told.
 SOAK_MINUTES ?= 60

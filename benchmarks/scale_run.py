@@ -33,7 +33,8 @@ PARTS = ("open", "kernel", "commit", "fetch", "send")
 @dataclass
 class Layer:
     """What one layer took. ``written``, ``read``: bytes of blobs; ``blobs``, ``fetched``: how many they were; ``held``:
-    bytes in Redis at most; ``seconds`` by part of a step; ``redis_*``: the server's own count."""
+    bytes in Redis at its end, when the layer that it does not need has left; ``seconds`` by part of a step;
+    ``redis_*``: the server's own count."""
 
     depth: int
     states: int = 0
@@ -111,6 +112,10 @@ class _CountedRun(_CountedStore, GatherAttempt):
 
     counter = _Counter()
 
+    def settle(self) -> None:
+        """Waits until older layers have left Redis: how soon they do is up to the machine's load."""
+        self._older.settle()
+
 
 class _InTurn:
     """``Executor``: workers that take turns, and the coordinator for small layers."""
@@ -127,7 +132,6 @@ class _InTurn:
         layer = self._counter.layer
         if sum(store.counts(depth - 1).values()) <= self._small:
             step(store, depth, shards)
-            layer.held = max(layer.held, held(self._nodes))
             return
         blocks = store.blocks.of(shards)
         offer(self._nodes, store.attempt, depth, blocks)
@@ -137,7 +141,6 @@ class _InTurn:
             self._step(worker, depth, block)
             choice.stepped(depth, block)
             layer.messages += 1
-            layer.held = max(layer.held, held(self._nodes))
 
     def close(self) -> None:
         """See Executor."""
@@ -156,21 +159,15 @@ class _InTurn:
 
 
 def held(nodes: RedisNodes) -> int:
-    """Bytes that the servers hold: keys and values, and what their allocator needs for them."""
-    memory: list[Any] = [client.info("memory") for client in nodes.clients]
-    # What was removed is freed by another thread of the server.
-    while any(one["lazyfree_pending_objects"] for one in memory):
-        memory = [client.info("memory") for client in nodes.clients]
-    return sum(int(one["used_memory_dataset"]) for one in memory)
-
-
-def _settled(nodes: RedisNodes) -> int:
-    """What the servers hold once they have freed what was removed before, which they do by and by."""
-    before, now = -1, held(nodes)
-    while now != before:
-        time.sleep(0.05)
-        before, now = now, held(nodes)
-    return now
+    """Bytes that the servers hold: keys and values, and what their allocator needs for them. Key by key: of a server's
+    own figures some change with the buffers of its connections, and with what it has not freed yet."""
+    size = 0
+    for client in nodes.clients:
+        pipe = client.pipeline(transaction=False)
+        for name in client.scan_iter(count=1000):
+            pipe.memory_usage(name, samples=0)
+        size += sum(one or 0 for one in pipe.execute())
+    return size
 
 
 def _server(nodes: RedisNodes) -> tuple[int, int, float]:
@@ -197,10 +194,11 @@ def counted_run(
     nodes = RedisNodes([url])
     space = gather(compile_space(puzzle))
     counter = _CountedRun.counter = _Counter()
-    base = _settled(nodes)
+    base = held(nodes)
     run = _CountedRun.create(
         nodes, attempts.new_attempt("1-scale"), space, cut(space, block_size), distances=True
     )
+    assert isinstance(run, _CountedRun)
     try:
         stores: list[GatherStore] = []
         for number in range(workers):
@@ -216,7 +214,8 @@ def counted_run(
             layer.states = search.next_layer(layer.depth)
             after = _server(nodes)
             layer.steps = len(run.committed(layer.depth))
-            layer.held -= base
+            run.settle()
+            layer.held = held(nodes) - base
             layer.redis_bytes, layer.redis_commands = after[0] - before[0], after[1] - before[1]
             layer.redis_seconds = after[2] - before[2]
             done.append(layer)

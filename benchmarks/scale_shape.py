@@ -163,7 +163,7 @@ class _Nodes:
 class _Store:
     """What Choice needs of a store."""
 
-    run: str
+    attempt: str
     nodes: _Nodes
     sources_of: Callable[[int], list[int]]
 

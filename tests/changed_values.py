@@ -16,7 +16,7 @@ from sqlalchemy import Boolean, Column, Connection, MetaData, Table, create_engi
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
-from flips import ask, asked
+from questions import ask, asked, compared
 
 TABLES = (puzzle, job, layer, chunk, state, iteration, solution)
 
@@ -100,14 +100,7 @@ class Stored:
         return rows
 
     def _problem(self) -> str:
-        problems, told = [], False
-        for words, right in zip(self.questions, self.answers, strict=True):
-            answer, problem = ask(words, self.url)
-            if problem:
-                problems.append(problem)
-            elif answer[0] == 0 and answer != right:
-                problems.append(f"{' '.join(words)}: {answer[1][:200]}")
-            told |= words[0] == "verify" and answer[0] != 0
+        told, problems = compared(self.url, self.questions, self.answers)
         if not told:
             problems.append("verify passes it")
         return "; ".join(problems)

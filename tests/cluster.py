@@ -35,6 +35,7 @@ ENDS = ("finished", "failed", "cancelled", "interrupted")
 
 # Ends with its parent (PR_SET_PDEATHSIG), and writes what its threads do into its log at SIGUSR2. A delay before every
 # step, and FARTHEST_TEST_LAYER seconds before every layer, make runs of small puzzles long enough to disturb.
+# FARTHEST_TEST_JOB_LEASE: seconds that the job of a coordinator which stands still is not taken over.
 PROGRAM = """
 import ctypes, faulthandler, os, signal, sys, time
 ctypes.CDLL(None).prctl(1, 9)
@@ -55,6 +56,9 @@ if delay:
 if "FARTHEST_TEST_LAYER" in os.environ:
     from farthest.coordinator.enumeration.layers import LayerSearch
     LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))
+if "FARTHEST_TEST_JOB_LEASE" in os.environ:
+    from farthest.coordinator import service
+    service.JOB_LEASE_SECONDS = float(os.environ["FARTHEST_TEST_JOB_LEASE"])
 if "FARTHEST_TEST_PIECES" in os.environ:
     import small_pieces
     small_pieces.cut(os.environ["FARTHEST_TEST_PIECES"])

@@ -18,7 +18,7 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-pytest_plugins = ["server_fixtures"]
+pytest_plugins = ["server_fixtures", "strangers"]
 
 KERNEL_MODULE = "farthest._kernel"
 
@@ -63,8 +63,20 @@ def select_kernel() -> Path | None:
 selected_kernel = select_kernel()
 
 # Time limits of single examples mean little on a shared machine; CI draws the same examples each time.
-hypothesis.settings.register_profile("farthest", deadline=None, derandomize="CI" in os.environ)
+# `make night` draws more of them.
+hypothesis.settings.register_profile(
+    "farthest", deadline=None, derandomize="CI" in os.environ, max_examples=40
+)
+hypothesis.settings.register_profile("night", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("farthest")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Of `-n auto`: two more than processors, since tests wait for servers, disks and other processes now and then."""
+    return (
+        len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) + 2
+    )
 
 
 def pytest_report_header() -> str:

@@ -32,7 +32,7 @@ class Arena:
     rng: random.Random
     told: list[str] = field(default_factory=list)
     job: int = 0
-    landed: int = 0  # strikes at the last job
+    landed: list[Strike] = field(default_factory=list)  # at the last job
     patience: float = 30.0  # seconds that a strike waits for what it strikes
 
     def say(self, text: str) -> None:
@@ -57,7 +57,7 @@ class Arena:
         """
         self.mend()
         self.told.clear()
-        self.landed = 0
+        self.landed = []
         self.job = self.cluster.submit(puzzle)
         targets = sorted(self.rng.sample(range(EDGE, layers - EDGE), len(strikes)))
         for number, (target, strike) in enumerate(zip(targets, strikes, strict=True)):
@@ -72,7 +72,8 @@ class Arena:
             assert number or self.runs(), f"job {self.job} had ended before {strike.__name__}"
             self.say(f"{strike.__name__} at layer {depth}")
             strike(self)
-            self.landed += not self.told[-1].startswith("too late")
+            if not self.told[-1].startswith("too late"):
+                self.landed.append(strike)
         result = self.cluster.wait(self.job, seconds)
         for service in (*self.cluster.workers, *self.cluster.coordinators):
             assert service.alive, f"{service.name} did not survive\n{service.said()}"

@@ -5,7 +5,6 @@
 makes so many changes in databases of all kinds of job, half of them anywhere in the file, half in what it uses.
 """
 
-import json
 import random
 import shutil
 import sys
@@ -15,9 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from farthest.cli.app import cli
+from questions import Answer, ask, asked, compared
 from sqlite_pages import Pages
 
 KINDS: dict[str, tuple[tuple[str, ...], ...]] = {
@@ -107,35 +104,6 @@ class Flip:
         return f"{self.kind} byte {self.place} ({self.label}) {self.old:#04x} to {self.new:#04x}: {told} {self.problem}"
 
 
-Answer = tuple[int, str]
-"""Exit status and what was printed on standard output."""
-
-
-def asked(file: Path | str, job: int) -> list[list[str]]:
-    """The questions about a job that it answers, `verify` the last."""
-    number = str(job)
-    states = ["states", number, "--farthest", "--json"]
-    questions = [["show", number, "--json"], states, ["states", number, "--depth", "2", "--json"]]
-    (status, text), _ = ask(states, file)
-    if status == 0:
-        boards = json.loads(text)["boards"]
-        questions += [["distance", number, *boards[:3], "--json"], ["path", number, boards[-1], "--json"]]
-    return [words for words in [*questions, ["verify", number, "--json"]] if ask(words, file)[0][0] == 0]
-
-
-def ask(words: Sequence[str], file: Path | str) -> tuple[Answer, str]:
-    """The answer, and a problem: a traceback."""
-    found = CliRunner().invoke(cli, [*words, "--database", str(file)])
-    problem = ""
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        problem = f"{' '.join(words)}: {type(found.exception).__name__}: {found.exception}"
-    text = found.stdout
-    if found.exit_code == 0 and words[0] == "verify":
-        document = json.loads(text)
-        text = json.dumps([document[name] for name in ("ok", "digest", "states", "layers")])
-    return (found.exit_code, text), problem
-
-
 class Subject:
     """The database of a kind of job, its right answers, and what its bytes are."""
 
@@ -165,17 +133,7 @@ class Subject:
         label, old = self.pages.of[place], data[place]
         data[place] = new
         self.copy.write_bytes(data)
-        told, problems = False, []
-        for words, right in zip(self.questions, self.answers, strict=True):
-            answer, problem = ask(words, self.copy)
-            if problem:
-                problems.append(problem)
-            elif answer[0] == 0 and answer != right:
-                problems.append(f"{' '.join(words)}: {answer[1][:300]!r}")
-            elif words[0] == "verify":
-                told |= answer[0] != 0
-            elif answer[0] not in (0, 2):
-                problems.append(f"{' '.join(words)}: exit status {answer[0]}")
+        told, problems = compared(self.copy, self.questions, self.answers)
         if not told and not reason(label, old, new):
             problems.append("verify passes it")
         return Flip(self.kind, place, label, old, new, told, "; ".join(problems))

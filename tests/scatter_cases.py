@@ -10,10 +10,13 @@ from typing import Any, cast
 
 from farthest import _kernel
 from farthest.families.blocks.rush_hour import rush_hour
+from farthest.models.pieces import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import ScatterSpace, scatter
+from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.worker.enumeration.step import step
 
 PUZZLES = {
     "dense": "hanoi-3-3",
@@ -111,3 +114,21 @@ def scatter_case(name: str) -> ScatterCase:
         layers.append(set(codes_in(space.successors(b"".join(layers[-1]), 1), width)) - seen)
     ordered = [sorted(layer, key=lambda code: code[::-1] if width == 8 else code) for layer in layers[:-1]]
     return ScatterCase(space, tuple(map(tuple, ordered)))
+
+
+def in_memory(of: ScatterCase, depth: int) -> ScatterMemoryStore:
+    """The store of this process after so many layers."""
+    store = ScatterMemoryStore(of.space, distances=True)
+    for known in range(1, depth + 1):
+        step(store, known, store.begin(known, store.reachable(known)))
+    return store
+
+
+def digest(store: Any, of: ScatterCase, depth: int, size: int = 50) -> str:
+    """The digest of a store's map up to a depth, in pieces of so many states."""
+    return digest_of([len(layer) for layer in of.layers[: depth + 1]], store.chunks(depth, size))
+
+
+def expected(of: ScatterCase, depth: int) -> str:
+    """What ``digest`` is to be."""
+    return digest(in_memory(of, depth), of, depth, 64)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from farthest.stores.redis.connections import RedisNodes
 from servers import PostgresServer, RedisServer
 
 
@@ -26,6 +27,15 @@ def redis_url(redis_server: RedisServer) -> str:
         redis_server.start()
     redis_server.flush()
     return redis_server.url
+
+
+@pytest.fixture
+def redis_nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
+    """Connections to a Redis without keys, which the environment names."""
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    nodes = RedisNodes([redis_url])
+    yield nodes
+    nodes.close()
 
 
 @pytest.fixture(scope="session")

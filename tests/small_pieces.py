@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from farthest.coordinator.search import loop as search_loop
+from farthest.puzzles.catalogue import load
 from farthest.search import sliding_engine
 from farthest.search.arrangement_engine import ArrangementEngine
 from farthest.search.batch_engine import BatchEngine
+from farthest.search.problem import Problem
 from farthest.search.sliding_engine import SlidingEngine
 
 PUZZLE = "15-puzzle"
@@ -36,6 +38,13 @@ def cut(text: str, setting: Any = setattr) -> None:
             setting(engine, "run", slowly(engine.run, float(seconds)))
     if float(seconds):
         setting(search_loop, "COMMIT_SECONDS", 0.1)
+
+
+def problem(setting: Any) -> Problem:
+    """The search of BOARD, cut so; ``setting``: see ``cut``."""
+    cut(CUT, setting)
+    puzzle = load(PUZZLE)
+    return Problem(puzzle, puzzle.definition.parse_board(BOARD), "goal", "manhattan")
 
 
 def slowly(run: Callable[..., Any], seconds: float) -> Callable[..., Any]:

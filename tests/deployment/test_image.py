@@ -1,4 +1,7 @@
-"""The commands of the Dockerfile, run without Docker: the same files, the same order, other folders."""
+"""The commands of the Dockerfile, run without Docker: the same files, the same order, other folders.
+
+They compile the kernel anew. `make containers` runs the Dockerfile itself.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import pytest
 from deployment.compose import ROOT
 from deployment.dockerfile import Instruction, Stage, read_stages, sent
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.night
 
 FOLDERS = ("/source", "/tools", "/wheels", "/opt/farthest")
 """The folders that the builder makes; in the test they are under a temporary one."""

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from farthest.models.database import open_database
 from farthest.models.record_digest import record_digest
 from farthest.models.sealing import PUZZLE_COLUMNS, rows_digest, seal
 from farthest.models.tables import job, puzzle
+from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
 
 Run = Callable[..., Result]
@@ -30,6 +31,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """A file without jobs."""
+    with open_database(str(tmp_path / "maps.db"), create=True) as opened:
+        yield opened
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

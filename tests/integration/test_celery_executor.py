@@ -27,12 +27,9 @@ LEASE = 0.3
 
 
 @pytest.fixture
-def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
-    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
     monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
-    opened = RedisNodes([redis_url])
-    yield opened
-    opened.close()
+    return redis_nodes
 
 
 @pytest.fixture

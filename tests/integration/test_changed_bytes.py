@@ -9,7 +9,8 @@ import pytest
 from changed_values import KINDS, TABLES, Stored
 from farthest.models.tables import chunk, job, layer, puzzle, state
 from flips import KINDS as FLIPPED
-from flips import Flip, ask, flips
+from flips import Flip, flips
+from questions import ask
 from sqlite_pages import Pages
 
 
@@ -28,12 +29,14 @@ def wrong(found: list[Flip]) -> list[str]:
     return [str(flip) for flip in found if flip.problem]
 
 
-@pytest.mark.slow
-def test_changed_bytes_are_told_or_not_read(tmp_path: Path) -> None:
-    found = flips(50, 11, tmp_path, [kind for kind in FLIPPED if kind != "deep"])
+@pytest.mark.parametrize(
+    "number", [pytest.param(20, marks=pytest.mark.slow), pytest.param(400, marks=pytest.mark.night)]
+)
+def test_changed_bytes_are_told_or_not_read(tmp_path: Path, number: int) -> None:
+    found = flips(number, 11, tmp_path, [kind for kind in FLIPPED if kind != "deep"])
     assert wrong(found) == []
-    assert sum(flip.told for flip in found) > 15
-    assert sum(not flip.told for flip in found) > 15
+    assert sum(flip.told for flip in found) > number // 4
+    assert sum(not flip.told for flip in found) > number // 4
 
 
 @pytest.mark.parametrize(
@@ -90,7 +93,7 @@ def test_changed_values_are_told(stored: Stored) -> None:
     assert made > 12
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_changed_values_are_told_in_every_column(tmp_path: Path) -> None:
     for kind in KINDS:
         stored = Stored(f"sqlite:///{tmp_path / kind}.db", kind)

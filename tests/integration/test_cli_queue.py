@@ -5,7 +5,7 @@ import os
 import pty
 import signal
 import subprocess
-import time
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -44,12 +44,22 @@ def finish_next(database: Database, told: Callable[[], None] = lambda: None) -> 
     continue_job(record, database, Settings(), Reporter(), owner)
 
 
+SOON_LONELY = (
+    "from farthest.cli import following; following.LONELY_SECONDS = 0.2\n"
+    "from farthest.cli.entry import main; main()"
+)
+"""`farthest` that tells sooner of a job that nobody runs."""
+
+
 @contextmanager
-def watching(*words: str, terminal: bool = False) -> Iterator[tuple["subprocess.Popen[str]", int]]:
-    """`farthest watch` as a process of its own, and what a terminal would show of its messages."""
+def watching(
+    *words: str, terminal: bool = False, soon: bool = False
+) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """`farthest watch` as a process of its own, and what a terminal would show of its messages. ``soon``: it tells
+    sooner that nobody runs the job."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
-        [*COMMAND, "watch", *words],
+        [*([sys.executable, "-c", SOON_LONELY] if soon else COMMAND), "watch", *words],
         stdout=subprocess.PIPE,
         stderr=theirs if terminal else subprocess.PIPE,
         text=True,
@@ -209,8 +219,7 @@ def test_watch_on_a_terminal(run: Run, database: Database) -> None:
 def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
     Jobs(database).claim_next(owner_token())
-    with watching("1", "--json") as (process, _):
-        time.sleep(1)
+    with watching("1", "--json", soon=True) as (process, _):
         run("cancel", "1")
         out, told = process.communicate(timeout=60)
     assert process.returncode == 1
@@ -227,7 +236,7 @@ def test_watch_ends_with_a_job_that_is_cancelled(run: Run, database: Database) -
 @pytest.mark.slow
 def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
-    with watching("1") as (process, _):
+    with watching("1", soon=True) as (process, _):
         assert process.stderr is not None
         assert process.stderr.readline().startswith("Job 1 waits in the queue")
         process.send_signal(signal.SIGINT)
@@ -239,7 +248,7 @@ def test_ctrl_c_stops_watching_only(run: Run, database: Database) -> None:
 @pytest.mark.slow
 def test_watch_says_when_nobody_runs_the_job(run: Run, database: Database) -> None:
     run("submit", "3-puzzle")
-    with watching("1") as (process, _):
+    with watching("1", soon=True) as (process, _):
         assert process.stderr is not None
         line = process.stderr.readline()
         assert (
@@ -254,14 +263,14 @@ def test_watch_waits_for_another_coordinator(run: Run, database: Database) -> No
     run("submit", "3-puzzle")
     run("submit", "eight-kinds")
     Jobs(database).claim_next(DEAD)
-    with watching("1") as (process, _):
+    with watching("1", soon=True) as (process, _):
         assert process.stderr is not None
         assert "the one that ran it is gone" in process.stderr.readline()
         finish_next(database)
         assert process.wait(60) == 0
     Jobs(database).claim_next(owner_token())
     run("submit", "8-puzzle")
-    with watching("8-puzzle") as (process, _):
+    with watching("8-puzzle", soon=True) as (process, _):
         assert process.stderr is not None
         assert process.stderr.readline() == "Job 3 waits in the queue; coordinators run 2 now.\n"
 

@@ -34,7 +34,6 @@ CATALOGUE = (
     "first-row",
     "mississippi",
     "lozenge",
-    "sliding-2x5",
     "rush-hour-60",
     "hanoi-4-6",
     "hanoi-cyclic-3-4",
@@ -76,7 +75,9 @@ def cluster(
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(n, marks=() if n == 2 else pytest.mark.slow) for n in sorted(WORKERS)],
+    params=[
+        pytest.param(n, marks=pytest.mark.slow if n == 2 else pytest.mark.night) for n in sorted(WORKERS)
+    ],
     ids="{}-processes".format,
 )
 def workers(cluster: Cluster, request: pytest.FixtureRequest) -> Cluster:
@@ -115,7 +116,6 @@ def compare(cluster: Cluster, *names: str) -> None:
         assert result.digest == expected.digest
 
 
-@pytest.mark.slow
 def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     files = {"blanks.toml": TWO_BLANKS, "tiles.toml": TWO_TILES}
     for name, text in files.items():
@@ -124,7 +124,6 @@ def test_same_digests_of_small_spaces(workers: Cluster, tmp_path: Path) -> None:
     compare(workers, "roundabout", "roundabout to goal", "wilson-theta", *own, "eight-kinds")
 
 
-@pytest.mark.slow
 def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Path) -> None:
     """Dense, where moves go both ways and one way, sparse, and a class of the user's whose codes are byte strings."""
     own = tmp_path / "frogs.toml"
@@ -132,15 +131,18 @@ def test_same_digests_where_states_are_scattered(workers: Cluster, tmp_path: Pat
     compare(workers, "hanoi-4-5", "jugs-8-5-3", "rush-BBoooooooooCAAoooCooooooooDDoooooooo", str(own))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [2], indirect=True, ids="{}-processes".format)
-@pytest.mark.parametrize("name", CATALOGUE)
-def test_same_digest_in_many_blocks(workers: Cluster, name: str) -> None:
-    compare(workers, name)
+def test_same_digests_in_many_blocks(workers: Cluster) -> None:
+    compare(workers, *CATALOGUE)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("processes", sorted(WORKERS))
+@pytest.mark.night
+def test_same_digest_in_very_many_blocks(workers: Cluster) -> None:
+    compare(workers, "sliding-2x5")
+
+
+@pytest.mark.parametrize(
+    "processes", [pytest.param(n, marks=pytest.mark.slow if n == 2 else pytest.mark.night) for n in WORKERS]
+)
 def test_same_digests_of_large_spaces_with_default_settings(
     redis_url: str, postgres_url: str, tmp_path: Path, processes: int
 ) -> None:

@@ -31,6 +31,8 @@ from strategies import grid_rows, make_puzzle, puzzles
 
 ISAS = ("", *_kernel.available_isas())
 QUICK_STATES = 20_000
+LARGER = (("8-puzzle-slide", "from"), ("eight-kinds", "to"), ("two-blanks", "to"))
+"""Puzzles of some 100,000 states, one of each kind of graph."""
 SMALL = (
     "sliding-1x5",
     "sliding-2x2",
@@ -90,17 +92,21 @@ def check_outcome(outcome: Outcome, expected: dict[naive.Board, int], puzzle: Pu
 
 
 def catalogue() -> list[Any]:
-    """All puzzles that Python can enumerate; those that take it seconds are slow."""
+    """All puzzles that Python can enumerate; those that take it seconds are slow, and many are for a night."""
     marked = []
     for name in (*sliding_names(), *SMALL):
         states = arrangement_space(load(name)).arrangements
-        if states < 1_000_000:
-            marked.append(pytest.param(name, marks=[pytest.mark.slow] if states > QUICK_STATES else []))
+        for direction in ("to", "from"):
+            if states <= QUICK_STATES:
+                marks = []
+            else:
+                marks = [pytest.mark.slow if (name, direction) in LARGER else pytest.mark.night]
+            if states < 1_000_000:
+                marked.append(pytest.param(name, direction, marks=marks))
     return marked
 
 
-@pytest.mark.parametrize("direction", ["to", "from"])
-@pytest.mark.parametrize("name", catalogue())
+@pytest.mark.parametrize(("name", "direction"), catalogue())
 def test_catalogue_equals_the_naive_model(database: Database, name: str, direction: Direction) -> None:
     puzzle = load(name)
     origin = Origin(direction, puzzle.origin.where)
@@ -123,7 +129,7 @@ ways = st.builds(
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way: Settings) -> None:
     expected = naive.distances(puzzle)
     outcome = enumerate_puzzle(puzzle, either, way)
@@ -136,7 +142,7 @@ def test_any_puzzle_equals_the_naive_model(either: Database, puzzle: Puzzle, way
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways)
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, way: Settings) -> None:
     plain = Settings(threads=1, isa="portable")
     reference = enumerate_puzzle(puzzle, None, plain)
@@ -153,7 +159,7 @@ def test_digests_do_not_depend_on_the_way(database: Database, puzzle: Puzzle, wa
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways, st.integers(0, 12), st.booleans())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_depth_limit_cuts_the_same_layers_off(
     database: Database, puzzle: Puzzle, way: Settings, limit: int, histogram_only: bool
 ) -> None:
@@ -199,7 +205,7 @@ class StopAt(Reporter):
 
 @pytest.mark.slow
 @given(puzzles(most=5000), ways, ways, st.integers(0, 1000))
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_a_stopped_run_goes_on_in_any_way(
     either: Database, puzzle: Puzzle, way: Settings, other: Settings, rng: int
 ) -> None:

@@ -18,8 +18,8 @@ from farthest.puzzles.catalogue import load
 
 SCRIPT = Path(__file__).parent / "enumerate_slowly.py"
 PUZZLE = "sliding-2x5"
-KILLS = 10
-MOST_ROUNDS = 60
+KILLS = 4
+MOST_ROUNDS = 30
 
 
 @contextmanager

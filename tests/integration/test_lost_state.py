@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,19 +36,10 @@ ONE_WAY, PUZZLE = load("roundabout"), load("8-puzzle")
 
 
 @pytest.fixture
-def redis(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
-    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+def redis(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
     monkeypatch.setenv("FARTHEST_REDIS_WAIT_SECONDS", "0")
     monkeypatch.setenv("FARTHEST_BLOCK_SIZE", "4KiB")
-    nodes = RedisNodes([redis_url])
-    yield nodes
-    nodes.close()
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_database(str(tmp_path / "maps.db"), create=True) as opened:
-        yield opened
+    return redis_nodes
 
 
 @pytest.fixture

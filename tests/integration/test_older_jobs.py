@@ -1,7 +1,5 @@
 """Jobs that an older version of the program stored, without digests, and that this one finishes."""
 
-import signal
-
 import pytest
 
 import small_pieces
@@ -9,7 +7,7 @@ from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.search import loop as search_loop
-from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.coordinator.settings import Settings
@@ -17,8 +15,8 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles.catalogue import load
-from farthest.search.problem import Problem
 from integration.conftest import Run, RunJson, alter
+from stopping import StoppedAfter, StoppedAt
 
 
 def store_as_an_older_version() -> None:
@@ -34,18 +32,10 @@ def whole(job: int, run: Run, run_json: RunJson) -> bool:
     return bool(run_json("verify", str(job))["ok"])
 
 
-class StoppedAt(Reporter):
-    """Ctrl-C after a layer."""
-
-    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        if depth == 5:
-            signal.raise_signal(signal.SIGINT)
-
-
 @pytest.mark.parametrize("name", ["sliding-2x3", "hoppers"])
 def test_an_interrupted_enumeration(place: str, run: Run, run_json: RunJson, name: str) -> None:
     with open_database(create=True) as database, pytest.raises(Interrupted):
-        enumerate_puzzle(load(name), database, Settings(), StoppedAt())
+        enumerate_puzzle(load(name), database, Settings(), StoppedAt(5))
     store_as_an_older_version()
     assert run_json("enumerate", name)["job"] == 1
     assert whole(1, run, run_json)
@@ -69,25 +59,12 @@ def test_queued_enumerations(place: str, run: Run, run_json: RunJson) -> None:
     assert run_json("distance", "3-puzzle", "21/30")["distances"]
 
 
-class StoppedAfter(SearchReporter):
-    """Ctrl-C after some commits."""
-
-    left = 60
-
-    def progress(self, known: dict[str, object]) -> None:
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
-
-
 @pytest.mark.slow
 def test_an_interrupted_search(
     place: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
-    puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = small_pieces.problem(monkeypatch.setattr)
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:
         with pytest.raises(SearchInterrupted):

@@ -2,9 +2,7 @@
 
 import signal
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +12,6 @@ from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.transactions import Database
@@ -32,10 +29,9 @@ TWO = Settings(threads=2)
 
 
 @pytest.fixture
-def database(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Database]:
+def database(database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
     toy.install(monkeypatch)
-    with open_database(str(tmp_path / "maps.db"), create=True) as opened:
-        yield opened
+    return database
 
 
 @pytest.fixture(params=CODES)

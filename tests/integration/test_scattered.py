@@ -1,14 +1,12 @@
 """Whole runs of scattered spaces over Redis, with losses, interruptions and limits; no worker is needed."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.models.database import open_database
 from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes
@@ -21,19 +19,10 @@ puzzles = pytest.mark.parametrize("name", PUZZLES)
 
 
 @pytest.fixture
-def redis(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
-    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+def redis(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
     monkeypatch.setenv("FARTHEST_REDIS_WAIT_SECONDS", "0")
     monkeypatch.setenv("FARTHEST_BLOCK_SIZE", "256")
-    nodes = RedisNodes([redis_url])
-    yield nodes
-    nodes.close()
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    with open_database(str(tmp_path / "maps.db"), create=True) as opened:
-        yield opened
+    return redis_nodes
 
 
 class Meddler(Reporter):

@@ -16,7 +16,6 @@ from farthest.coordinator.search.executors import SearchStopped
 from farthest.coordinator.search.frontier import Frontier
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import JobError, LostStateError
-from farthest.puzzles.catalogue import load
 from farthest.search.contract import Engine, Node, Piece
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
@@ -31,19 +30,14 @@ Message = tuple[str, int, int]
 
 
 @pytest.fixture
-def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
-    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+def nodes(redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch) -> RedisNodes:
     monkeypatch.setattr(outstanding, "BLOCK_SECONDS", 0.05)
-    opened = RedisNodes([redis_url])
-    yield opened
-    opened.close()
+    return redis_nodes
 
 
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
-    puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return small_pieces.problem(monkeypatch.setattr)
 
 
 class Told(SearchReporter):

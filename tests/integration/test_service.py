@@ -26,8 +26,8 @@ LATER_CHECKPOINT = r"checkpoint at depth ([3-9]|\d\d)"
 @pytest.fixture
 def cluster(tmp_path: Path, redis_url: str, postgres_url: str) -> Iterator[Cluster]:
     """Nothing runs yet. Every layer goes to workers, which pause before each step; checkpoints as often as can be."""
-    environment = {"SMALL_LAYER_STATES": 0, "CHECKPOINT_SECONDS": 0}
-    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.15) as cluster:
+    environment = {"SMALL_LAYER_STATES": 0, "CHECKPOINT_SECONDS": 0, "TEST_JOB_LEASE": 3}
+    with Cluster(tmp_path, redis_url, postgres_url, environment, delay=0.06) as cluster:
         yield cluster
 
 

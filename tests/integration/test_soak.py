@@ -12,7 +12,7 @@ TESTS = Path(__file__).parents[1]
 WORDS = "--rounds 1 --seed 3 --strikes 2 2 --only kill_worker,empty_redis --workloads topspin,8-puzzle-slide,hanoi-4-8"
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_round_of_a_soak(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     words = [*WORDS.split(), "--json", str(report), "--evidence", str(tmp_path / "evidence")]

@@ -20,8 +20,6 @@ from farthest.coordinator.search.solve import solve_problem
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
-from farthest.puzzles.catalogue import load
-from farthest.search.problem import Problem
 from servers import RedisServer
 
 SEED = int(os.environ.get("FARTHEST_TEST_SEED", "0")) or random.SystemRandom().getrandbits(32)
@@ -35,9 +33,7 @@ def wanted(request: pytest.FixtureRequest) -> list[str]:
 
 @pytest.fixture
 def expected(wanted: list[str], monkeypatch: pytest.MonkeyPatch) -> SearchOutcome:
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
-    puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = small_pieces.problem(monkeypatch.setattr)
     return solve_problem(problem, SearchSettings(all_solutions=bool(wanted), threads=1))
 
 
@@ -90,8 +86,9 @@ def more_than(cluster: Cluster, before: tuple[int, int]) -> Callable[[], bool | 
 
 
 @pytest.mark.parametrize("wanted", ["all"], indirect=True)
-@pytest.mark.parametrize("workers", [1, 2, 4])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "workers", [pytest.param(n, marks=pytest.mark.slow if n == 2 else pytest.mark.night) for n in (1, 2, 4)]
+)
 def test_any_number_of_workers_counts_the_same(
     cluster: Cluster, workers: int, wanted: list[str], expected: SearchOutcome
 ) -> None:
@@ -104,7 +101,11 @@ def test_any_number_of_workers_counts_the_same(
     assert cluster.redis.keys("farthest:attempt:*") == []
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    "wanted",
+    [pytest.param("first", marks=pytest.mark.night), pytest.param("all", marks=pytest.mark.slow)],
+    indirect=True,
+)
 def test_killed_workers_change_nothing(cluster: Cluster, wanted: list[str], expected: SearchOutcome) -> None:
     rng = random.Random(SEED)
     cluster.add_worker(2)
@@ -124,8 +125,16 @@ def test_killed_workers_change_nothing(cluster: Cluster, wanted: list[str], expe
     assert is_the_same(document(search), expected), f"seed {SEED}\n{cluster.logs()}"
 
 
-@pytest.mark.parametrize("workers", ["threads", "celery"])
-@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("wanted", "workers"),
+    [
+        pytest.param("first", "threads", marks=pytest.mark.slow),
+        pytest.param("all", "celery", marks=pytest.mark.slow),
+        pytest.param("first", "celery", marks=pytest.mark.night),
+        pytest.param("all", "threads", marks=pytest.mark.night),
+    ],
+    indirect=["wanted"],
+)
 def test_killed_coordinators_change_nothing(
     cluster: Cluster, workers: str, wanted: list[str], expected: SearchOutcome
 ) -> None:

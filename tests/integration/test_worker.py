@@ -28,11 +28,8 @@ Start = Callable[..., Service]
 
 
 @pytest.fixture
-def nodes(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[RedisNodes]:
-    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
-    opened = RedisNodes([redis_url])
-    yield opened
-    opened.close()
+def nodes(redis_nodes: RedisNodes) -> RedisNodes:
+    return redis_nodes
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A job that goes on from what was changed meanwhile: it is told, or the result is right."""
 
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -10,25 +9,15 @@ import pytest
 import small_pieces
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
-from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.search import loop as search_loop
-from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.coordinator.settings import Settings
 from farthest.errors import FarthestError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
-from farthest.search.problem import Problem
-
-
-class StoppedAt(Reporter):
-    """Ctrl-C after a layer."""
-
-    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        if depth == 9:
-            signal.raise_signal(signal.SIGINT)
-
+from stopping import StoppedAfter, StoppedAt
 
 Result = TypeVar("Result")
 
@@ -38,17 +27,6 @@ def result_or_message(action: Callable[[], Result]) -> Result | str:
         return action()
     except FarthestError as error:
         return str(error)
-
-
-class StoppedAfter(SearchReporter):
-    """Ctrl-C after some commits."""
-
-    left = 60
-
-    def progress(self, known: dict[str, object]) -> None:
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
@@ -82,7 +60,7 @@ def test_an_enumeration(tmp_path: Path, statement: str) -> None:
     expected = enumerate_puzzle(puzzle, None)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(Interrupted):
-            enumerate_puzzle(puzzle, database, Settings(), StoppedAt())
+            enumerate_puzzle(puzzle, database, Settings(), StoppedAt(9))
         with database.write() as connection:
             assert connection.exec_driver_sql(statement).rowcount
         outcome = result_or_message(lambda: enumerate_puzzle(puzzle, database, Settings()))
@@ -111,9 +89,7 @@ def test_an_enumeration(tmp_path: Path, statement: str) -> None:
 )
 def test_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
-    puzzle = load(small_pieces.PUZZLE)
-    problem = Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    problem = small_pieces.problem(monkeypatch.setattr)
     settings = SearchSettings(all_solutions=True, threads=1)
     expected = solve_problem(problem, settings)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:

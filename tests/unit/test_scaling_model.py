@@ -82,7 +82,7 @@ def test_what_workers_keep_is_not_read(redis_url: str) -> None:
     check_kept(*measured(load("sliding-2x5"), redis_url, 2**12, 4, MIB // 4, 20_000), least=0.5)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_3x4(redis_url: str) -> None:
     run, shape, cluster = measured(load("sliding-3x4"), redis_url, 4 * MIB, 1, 0, 250_000)
     prediction = predict(shape, cluster, simulated_locality(shape, 1, 0))
@@ -94,7 +94,7 @@ def test_3x4(redis_url: str) -> None:
     assert all(abs(said / counted - 1) < 0.15 for counted, said in large)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_3x4_kept(redis_url: str) -> None:
     check_kept(*measured(load("sliding-3x4"), redis_url, 4 * MIB, 2, 256 * MIB, 250_000), least=0.0)
 

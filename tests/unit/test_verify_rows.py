@@ -237,6 +237,10 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
         lambda example, rows: sorted([*rows, unreached(example)]),
         "distance 3; the map does not reach that state",
     ),
+    "a row of an unreached state at the distance that stands for none": (
+        lambda example, rows: sorted([*rows, (unreached(example)[0], UNREACHABLE, unreached(example)[2])]),
+        "distance 255; the map does not reach that state",
+    ),
     "a row of a layer beside the last": (
         lambda example, rows: sorted([*example.layer(example.depth), rows[0]]),
         "is of layer",

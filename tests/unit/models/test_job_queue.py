@@ -1,5 +1,6 @@
 """Submitted jobs: their queue, who gets one, and how they are cancelled and queued again."""
 
+from datetime import timedelta
 from threading import Thread
 from typing import Any
 
@@ -171,6 +172,13 @@ def test_a_job_may_be_set_back_for_weeks(jobs: Jobs) -> None:
     until = jobs.set_back(job_id, HERE, "full")
     assert until is not None
     assert round((until - now()).total_seconds()) == LONGEST_SETBACK
+
+
+def test_a_pause_that_a_wrong_clock_has_written_holds_no_job_up(jobs: Jobs, database: Database) -> None:
+    job_id = submit(jobs)
+    with database.write() as connection:
+        connection.execute(update(table).values(lease_until=now() + timedelta(seconds=2 * LONGEST_SETBACK)))
+    assert claim(jobs).id == job_id
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,8 @@ WRONG: list[tuple[str, list[str], str, str, str]] = [
      "no piece of start is written 'B'", "name one that is"),
     ("exit-moved", ['start = ["A+."]', 'goal = [".A+"]', 'exits = { "+" = ["A"] }'], ", line 6, [blocks] goal:",
      "row 1, column 3 is drawn as exit +", "correct one"),
+    ("exit-another", ['start = ["A+.-B"]', 'goal = [".-.+."]', 'exits = { "+" = ["A"], "-" = ["B"] }'],
+     ", line 6, [blocks] goal:", "row 1, column 2 is drawn as exit -", "correct one"),
     ("exit-shut", ['start = ["A+"]', 'goal = [".A"]', 'exits = { "+" = ["A"] }', 'distinct = ["B"]'],
      ", line 8, [blocks] distinct:", "no piece of start is written 'B'", "name one that is"),
     ("goal-in-a-shut-exit", ['start = ["AB+"]', 'goal = ["..B"]', 'exits = { "+" = ["A"] }'],

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+import scatter_cases
+from farthest.stores.redis import attempts
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from run_cases import Nodes, begin_run
 from store_cases import Case
@@ -23,6 +25,12 @@ def connect(redis_url: str) -> Iterator[Callable[..., Nodes]]:
     yield connect_again
     for nodes in made:
         nodes.close()
+
+
+@pytest.fixture
+def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers can make the spaces of scatter_cases, too."""
+    monkeypatch.setattr(attempts, "compile_space", scatter_cases.compiled)
 
 
 @pytest.fixture

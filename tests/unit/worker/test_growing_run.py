@@ -4,24 +4,20 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.models.pieces import digest_of
-from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.stores.redis import attempts, growing_attempt
+from farthest.stores.redis import growing_attempt
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.growing_attempt import GrowingAttempt
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys
-from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
+from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
 
 Begin = Callable[..., GrowingAttempt]
 
 names = pytest.mark.parametrize("name", NAMES)
 
 
-@pytest.fixture(autouse=True)
-def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "compile_space", compiled)
+pytestmark = pytest.mark.usefixtures("spaces_of_cases")
 
 
 @pytest.fixture
@@ -51,17 +47,6 @@ def advance(run: GrowingAttempt, of: ScatterCase, first: int, last: int) -> list
     return shards
 
 
-def in_memory(of: ScatterCase, depth: int) -> ScatterMemoryStore:
-    store = ScatterMemoryStore(of.space, distances=True)
-    for known in range(1, depth + 1):
-        step(store, known, store.begin(known, store.reachable(known)))
-    return store
-
-
-def digest(run: GrowingAttempt | ScatterMemoryStore, of: ScatterCase, depth: int) -> str:
-    return digest_of([len(layer) for layer in of.layers[: depth + 1]], run.chunks(depth, 50))
-
-
 @names
 def test_a_run_that_outgrows_its_shards_goes_on_in_more(begin: Begin, nodes: Nodes, name: str) -> None:
     of = scatter_case(name)
@@ -70,7 +55,7 @@ def test_a_run_that_outgrows_its_shards_goes_on_in_more(begin: Begin, nodes: Nod
     assert shards[0] < shards[-1] == 7
     assert shards == sorted(shards)
     assert run.keys(last, 10**6) == of.least(last, 10**6)
-    assert digest(run, of, last) == digest(in_memory(of, last), of, last)
+    assert digest(run, of, last) == expected(of, last)
     assert len({key.split(":")[2] for key in keys(nodes) if key.startswith("farthest:attempt:")}) == 1
 
 
@@ -105,4 +90,4 @@ def test_a_checkpoint_is_restored_in_the_shards_that_it_needs(begin: Begin, name
     run.restore(middle, pieces, sum(map(len, of.layers[: middle + 1])))
     assert run.shards > 1
     advance(run, of, middle + 1, last + 1)
-    assert digest(run, of, last) == digest(in_memory(of, last), of, last)
+    assert digest(run, of, last) == expected(of, last)

@@ -442,6 +442,25 @@ def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, GatherAttempt],
         advance(run, 6, 6)
 
 
+def test_a_layer_is_not_begun_after_one_that_has_lost_records(begun: tuple[Case, GatherAttempt]) -> None:
+    """Lost since the coordinator has read them."""
+    _, run = begun
+    advance(run, 5, 5)
+    main: Any = run.nodes.main
+    main.hdel(run.records_key(5), main.hkeys(run.records_key(5))[0])
+    with pytest.raises(LostStateError, match="Redis has lost layer 5 or a part of it"):
+        run.begin(6, range(run.kernel.shards))
+
+
+def test_the_first_layer_of_all_is_looked_for_too(begin: Begin) -> None:
+    run = begin(case("two colours"))
+    advance(run, 1, 1)
+    blocks = run.blocks.of(run.begin(2, range(run.kernel.shards)))
+    run.nodes.main.delete(run.records_key(0))
+    with pytest.raises(LostStateError, match="layer 0 has 0 records"):
+        run.open(2, run.blocks.shards(blocks[0]))
+
+
 def flush(clients: list[Any], left: list[int]) -> None:
     """Flushes the nodes when as many commands have been sent as are left."""
     if left[0] == 0:
@@ -450,10 +469,11 @@ def flush(clients: list[Any], left: list[int]) -> None:
     left[0] -= 1
 
 
-@pytest.mark.slow
 @rules
 @pytest.mark.parametrize("which", [0, 1, None])
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "stride", [pytest.param(7, marks=pytest.mark.slow), pytest.param(1, marks=pytest.mark.night)]
+)
 def test_a_flush_between_any_two_commands_is_noticed(
     begin: Begin, connect: Connect, rule: str, which: int | None, stride: int
 ) -> None:

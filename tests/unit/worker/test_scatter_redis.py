@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
-from farthest.models.pieces import digest_of
 from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attach import attach
 from farthest.stores.redis.attempts import new_attempt
@@ -19,7 +17,7 @@ from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.worker.enumeration.step import step
 from run_cases import Nodes, keys, names_of
-from scatter_cases import NAMES, ScatterCase, compiled, scatter_case
+from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
 
 Begin = Callable[..., ScatterAttempt]
 
@@ -30,9 +28,7 @@ rules = pytest.mark.parametrize("rule", RULES)
 names = pytest.mark.parametrize("name", NAMES)
 
 
-@pytest.fixture(autouse=True)
-def spaces_of_cases(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attempts, "compile_space", compiled)
+pytestmark = pytest.mark.usefixtures("spaces_of_cases")
 
 
 @pytest.fixture
@@ -75,21 +71,6 @@ def check_to_the_end(run: ScatterAttempt, of: ScatterCase, first: int) -> None:
         assert run.counts(depth) == of.counts(depth, run.shards)
     assert run.keys(last, 10**6) == of.least(last, 10**6)
     assert digest(run, of, last) == expected(of, last)
-
-
-def digest(run: ScatterAttempt, of: ScatterCase, depth: int, size: int = 50) -> str:
-    return digest_of([len(layer) for layer in of.layers[: depth + 1]], run.chunks(depth, size))
-
-
-def in_memory(of: ScatterCase, depth: int) -> ScatterMemoryStore:
-    store = ScatterMemoryStore(of.space, distances=True)
-    for known in range(1, depth + 1):
-        step(store, known, store.begin(known, store.reachable(known)))
-    return store
-
-
-def expected(of: ScatterCase, depth: int) -> str:
-    return digest_of([len(layer) for layer in of.layers[: depth + 1]], in_memory(of, depth).chunks(depth, 64))
 
 
 def as_stored(of: ScatterCase, depth: int, size: int = 23) -> list[Any]:
