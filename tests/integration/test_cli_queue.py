@@ -265,7 +265,7 @@ def test_watch_waits_for_another_coordinator(run: Run, database: Database) -> No
     Jobs(database).claim_next(DEAD)
     with watching("1", soon=True) as (process, _):
         assert process.stderr is not None
-        assert "the one that ran it is gone" in process.stderr.readline()
+        assert "because its coordinator has ended" in process.stderr.readline()
         finish_next(database)
         assert process.wait(60) == 0
     Jobs(database).claim_next(owner_token())
