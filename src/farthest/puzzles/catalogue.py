@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.family import families, family, file_endings
+from farthest.puzzles.family import families, file_endings
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
@@ -167,8 +167,6 @@ def _check_stem(path: str, puzzle: Puzzle) -> None:
 def _unknown(name: str) -> UnknownPuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
-    elif name.lower().startswith("sliding"):
-        mend = f"a board of any size is called {' or '.join(family('sliding').forms)}"
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
         word = name.partition("-")[0]
