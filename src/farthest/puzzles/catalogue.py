@@ -101,7 +101,7 @@ def _named(name: str) -> Puzzle | None:
     if _NAME.fullmatch(name):
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):
-            return _in_catalogue(path, name)
+            return _in_catalogue(path)
     return _parametric(name) if _FORM.fullmatch(name) else None
 
 
@@ -150,7 +150,7 @@ def _stems(folder: Path | str) -> list[str]:
     return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(folder) if file.endswith(_SUFFIX))
 
 
-def _in_catalogue(path: str, name: str) -> Puzzle:
+def _in_catalogue(path: str) -> Puzzle:
     puzzle = read_puzzle(path)
     _check_stem(path, puzzle)
     return puzzle
