@@ -12,9 +12,9 @@ from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
     byte_size,
-    chosen_origin,
     database_option,
     json_option,
+    named_origin,
     result_options,
     workers_option,
 )
@@ -77,7 +77,7 @@ def enumerate_(
       farthest enumerate sliding-3x4 --histogram-only --memory 2GiB
       farthest enumerate sliding-3x4 --workers celery
     """
-    origin = chosen_origin(from_, to)
+    named = named_origin(from_, to)
     if memory is not None and workers == "celery":
         raise click.UsageError(
             "--memory is for the threads of this process, and --workers celery keeps the states in Redis: limit that "
@@ -85,10 +85,12 @@ def enumerate_(
         )
     from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
     from farthest.environment import CHECKPOINT_SECONDS
+    from farthest.families.given import origin_given
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
 
     definition = load(puzzle)
+    origin = origin_given(definition, named)
     settings = Settings(
         origin=origin,
         max_depth=max_depth,

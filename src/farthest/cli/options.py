@@ -59,8 +59,8 @@ def result_options(command: Command) -> Command:
     return command
 
 
-def chosen_origin(from_: str | None, to: str | None) -> Origin | None:
-    """The origin that `--from` or `--to` names; None where neither is given."""
+def named_origin(from_: str | None, to: str | None) -> Origin | None:
+    """The origin that `--from` or `--to` names, as it is written; None where neither is given."""
     if from_ is not None and to is not None:
         raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
     from farthest.puzzles.puzzle import Origin

@@ -11,9 +11,9 @@ from farthest.cli.completion import complete_job, complete_puzzle
 from farthest.cli.enumeration import Workers
 from farthest.cli.options import (
     allow_module_option,
-    chosen_origin,
     database_option,
     json_option,
+    named_origin,
     result_options,
     workers_option,
 )
@@ -53,15 +53,18 @@ def submit(
       farthest submit sliding-3x4
       farthest submit 8-puzzle --from start --json
     """
-    origin = chosen_origin(from_, to)
+    named = named_origin(from_, to)
     from farthest.cli.printing import counted, print_json
     from farthest.coordinator.enumeration.queue import submit_puzzle
     from farthest.coordinator.settings import Settings
+    from farthest.families.given import origin_given
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
 
     definition = load(puzzle)
-    settings = Settings(origin=origin, max_depth=max_depth, histogram_only=histogram_only)
+    settings = Settings(
+        origin=origin_given(definition, named), max_depth=max_depth, histogram_only=histogram_only
+    )
     with open_database(database, create=True) as opened:
         record, at_most = submit_puzzle(definition, opened, settings)
         if as_json:

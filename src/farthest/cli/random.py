@@ -79,12 +79,13 @@ def random(
         )
     import secrets
 
+    from farthest.families.given import target_given
     from farthest.puzzles import catalogue
     from farthest.random_source import RandomSource
 
     loaded = catalogue.load(puzzle)
     chosen = secrets.randbits(SEED_BITS) if seed is None else seed
-    boards = _boards(loaded, RandomSource(chosen), count, to, depth, database)
+    boards = _boards(loaded, RandomSource(chosen), count, target_given(loaded, to), depth, database)
     if seed is None:
         click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
     if as_json:

@@ -126,6 +126,7 @@ def solve(
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
+    from farthest.families.given import target_given
     from farthest.heuristics.registry import default_heuristic
     from farthest.puzzles.catalogue import load
     from farthest.search.problem import start_or
@@ -143,7 +144,7 @@ def solve(
     )
     reporter = _reporter(False if lines and progress is None else progress)
     with SearchStorage(database, store=store) as storage:
-        solver = Solver(definition, target, chosen, settings, storage, reporter)
+        solver = Solver(definition, target_given(definition, target), chosen, settings, storage, reporter)
         if lines:
             from farthest.cli.solve_lines import solve_lines
 

@@ -13,6 +13,7 @@ from farthest.cli.search_outcome import search_document, tell_interrupted, why_u
 from farthest.cli.solutions import moves_text
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
 from farthest.errors import BoardError, ResourceError
+from farthest.families.given import board_given
 from farthest.search.replay import named_moves
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class _Found:
 
 
 def _solve(solver: Solver, line: str) -> _Found:
-    board = solver.puzzle.definition.parse_board(line, name=solver.puzzle.name)
+    board = board_given(solver.puzzle, line)
     try:
         outcome = solver.solve(board)
     except UnsolvableError as error:

@@ -1,11 +1,11 @@
-"""What runs have left in Redis that could not remove it when they ended, as Redis was away."""
+"""What attempts have left in Redis whose coordinators could not remove it when they ended, as Redis was away."""
 
 from __future__ import annotations
 
 import logging
 import time
 
-from farthest.coordinator.owned_job import run_name
+from farthest.coordinator.owned_job import attempt_of
 from farthest.models.jobs import Jobs
 from farthest.models.records import RUNNING
 from farthest.stores.redis import attempts
@@ -17,7 +17,7 @@ LOOK_SECONDS = 60.0
 
 
 class Leftovers:
-    """Removes the keys of runs whose jobs, of this database, nobody runs."""
+    """Removes the keys of attempts at jobs of this database that nobody runs."""
 
     def __init__(self, jobs: Jobs, nodes: RedisNodes) -> None:
         self._jobs = jobs
@@ -33,9 +33,9 @@ class Leftovers:
             silent = attempts.silent(self._nodes)
         if not silent:
             return
-        ended = {run_name(record) for record in self._jobs.list() if record.status != RUNNING}
-        for run in silent:
-            if run.rpartition("-")[0] in ended:
+        ended = {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
+        for attempt in silent:
+            if attempt.rpartition("-")[0] in ended:
                 with self._nodes.errors():
-                    attempts.drop(self._nodes, run)
-                log.info("run %s has ended, and its keys were still in Redis: removed", run)
+                    attempts.drop(self._nodes, attempt)
+                log.info("attempt %s has ended, and its keys were still in Redis: removed", attempt)

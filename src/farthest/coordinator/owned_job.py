@@ -24,14 +24,14 @@ PROGRESS_SECONDS = 1.0
 """How often the lease is renewed at least, and the progress told with it."""
 
 
-def run_name(record: JobRecord) -> str:
-    """What the names of all runs of a job begin with."""
+def attempt_of(record: JobRecord) -> str:
+    """What the names of all attempts at a job begin with."""
     begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
     return f"{record.id}-{begun[:8]}"
 
 
 class OwnedJob:
-    """A job that ``owner`` has claimed. ``job``: its id; ``name``: that of its runs, but for the attempt.
+    """A job that ``owner`` has claimed. ``job``: its id; ``name``: what the names of its attempts begin with.
 
     ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
     ``hand_back``: a run that is told to stop puts its job back into the queue of coordinators.
@@ -60,7 +60,7 @@ class OwnedJob:
         self._lost = False
         self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
         self.job = record.id
-        self.name = run_name(record)
+        self.name = attempt_of(record)
 
     @contextmanager
     def running(self) -> Iterator[None]:

@@ -13,7 +13,7 @@ from farthest.coordinator.enumeration.job import continue_job
 from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.leftovers import Leftovers
 from farthest.coordinator.losses import taken_over_again
-from farthest.coordinator.owned_job import run_name
+from farthest.coordinator.owned_job import attempt_of
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
@@ -192,9 +192,9 @@ class Service:
         log.warning("job %d: handed back until %s: %s", record.id, until.strftime("%H:%M:%S UTC"), error)
 
     def _alone(self, record: JobRecord) -> bool:
-        """Whether Redis has no run of another job. Raises UnavailableError."""
+        """Whether Redis has no attempt at another job. Raises UnavailableError."""
         with self._nodes.errors():
-            return not attempts.others(self._nodes, run_name(record))
+            return not attempts.others(self._nodes, attempt_of(record))
 
     def _settle(self, record: JobRecord, error: Exception) -> None:
         """Stores why a job ended without a result, unless it was cancelled or is another's by now."""

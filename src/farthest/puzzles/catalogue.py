@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.family import families, family, file_endings
+from farthest.puzzles.family import families, file_endings
+from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
 from farthest.puzzles.title_search import matching, meant
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")
 _SUFFIX = ".toml"
-_PATTERN_MARK = "@"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
 _TITLE = re.compile(r'title\s*=\s*"(.*)"')
@@ -63,13 +63,13 @@ def load(name_or_path: str | Path) -> Puzzle:
     unknown name.
     """
     name = os.fspath(name_or_path)
-    if isinstance(name_or_path, str) and _PATTERN_MARK in name and not os.path.isfile(name):
+    if isinstance(name_or_path, str) and MARK in name and not os.path.isfile(name):
         from farthest.puzzles.patterns import pattern_of, split_name
 
         parent, tokens = split_name(name)
-        if _PATTERN_MARK in parent and not os.path.isfile(parent):
+        if MARK in parent and not os.path.isfile(parent):
             raise PuzzleError(
-                f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {_PATTERN_MARK}"
+                f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {MARK}"
             )
         return pattern_of(load(parent), tokens).puzzle
     if (
@@ -88,7 +88,7 @@ def load(name_or_path: str | Path) -> Puzzle:
 def known(name: str) -> Puzzle | None:
     """The puzzle, or the pattern of one, that ``load`` finds for a name without reading a file but the catalogue's;
     None where there is none. For names of stored puzzles, which may be anything. Raises PuzzleError as ``load``."""
-    parent, mark, tokens = name.partition(_PATTERN_MARK)
+    parent, mark, tokens = name.partition(MARK)
     puzzle = _named(parent)
     if puzzle is None or not mark:
         return puzzle
@@ -101,7 +101,7 @@ def _named(name: str) -> Puzzle | None:
     if _NAME.fullmatch(name):
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):
-            return _in_catalogue(path, name)
+            return _in_catalogue(path)
     return _parametric(name) if _FORM.fullmatch(name) else None
 
 
@@ -150,7 +150,7 @@ def _stems(folder: Path | str) -> list[str]:
     return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(folder) if file.endswith(_SUFFIX))
 
 
-def _in_catalogue(path: str, name: str) -> Puzzle:
+def _in_catalogue(path: str) -> Puzzle:
     puzzle = read_puzzle(path)
     _check_stem(path, puzzle)
     return puzzle
@@ -167,8 +167,6 @@ def _check_stem(path: str, puzzle: Puzzle) -> None:
 def _unknown(name: str) -> UnknownPuzzleError:
     if os.path.isfile(name + _SUFFIX):
         mend = f"for the file, write {name + _SUFFIX}"
-    elif name.lower().startswith("sliding"):
-        mend = f"a board of any size is called {' or '.join(family('sliding').forms)}"
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
         word = name.partition("-")[0]

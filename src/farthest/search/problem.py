@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError
@@ -60,10 +60,6 @@ class Problem:
         """The problem whose ``fields`` these were."""
         board = integers(fields["board"])
         return cls(puzzle, board, text(fields["target"]), text(fields["heuristic"]))
-
-    def without_heuristic(self) -> Problem:
-        """The same problem, for plain deepening."""
-        return replace(self, heuristic="zero")
 
 
 def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:

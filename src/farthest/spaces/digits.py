@@ -16,6 +16,7 @@ from farthest.errors import PuzzleError, StorageError
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 from farthest.spaces.too_large import check_keys
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     Step = tuple[str, NDArray[np.intp], Keys]
 
 VERSION = 1
-MAX_ORIGINS = 1_000_000
 
 
 class DigitSpace(ABC):
@@ -156,19 +156,10 @@ class DigitSpace(ABC):
 
         Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
         """
-        definition, name, where = self.puzzle.definition, self.puzzle.name, self.origin.where
-        goals, start = definition.origin_boards
-        if where in ("goal", "start"):
-            patterns = goals if where == "goal" else () if start is None else (start,)
-            if not patterns:
-                raise PuzzleError(
-                    f"puzzle {name}: it has no {where}; name a board instead, or add {where} to its file"
-                )
-        else:
-            patterns = (definition.parse_board(where, name=name),)
+        definition, name = self.puzzle.definition, self.puzzle.name
         found: set[Board] = set()
         total = 0
-        for pattern in patterns:
+        for pattern in origin_patterns(self.puzzle, self.origin):
             choices = [
                 range(radix) if digit == WILDCARD else (digit,)
                 for digit, radix in zip(self.pattern_digits(pattern), self.radices, strict=True)

@@ -30,7 +30,7 @@ class StepInput(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BitmapStepInput:
-    """``Views`` of bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
+    """Bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
     same names.
 
     Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store

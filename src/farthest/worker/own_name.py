@@ -1,7 +1,8 @@
 """A worker's name is its own: leases, logs and `farthest workers` tell workers apart by it.
 
 A name is taken as long as its record is there. One that was killed leaves its record for LIFE_SECONDS: where that
-cannot be known at once, the record either vanishes meanwhile, or is written anew, which a dead worker does not do.
+cannot be known at once, the record either vanishes meanwhile, or is written anew, which a dead worker does not do. A
+record that never vanishes, which no worker writes, counts as written anew.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def claim_name(heartbeat: Heartbeat) -> None:
                 heartbeat.bury(other)
                 continue
             before, left = left, heartbeat.left_ms()
-            if owner_is_alive(other.owner) or (before is not None and left > before):
+            if owner_is_alive(other.owner) or (before is not None and left >= before):
                 raise SettingError(f"a worker called {heartbeat.name} runs already{_place(other)}; {ADVICE}")
             if before is None:
                 log.info("a worker called %s was here: looking whether it still is", heartbeat.name)

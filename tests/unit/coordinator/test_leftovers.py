@@ -5,7 +5,7 @@ from typing import Any
 
 from farthest.coordinator.enumeration.job import Settings
 from farthest.coordinator.leftovers import Leftovers
-from farthest.coordinator.owned_job import run_name
+from farthest.coordinator.owned_job import attempt_of
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -24,7 +24,7 @@ def test_keys_of_jobs_that_nobody_runs_are_removed(redis_url: str, tmp_path: Pat
             puzzle = space.puzzle
             fields = space.layout_fields()
             number = jobs.add(puzzle.to_json(), puzzle.digest, puzzle.name, parameters, fields, owner_token())
-            name = run_name(jobs.get(number)) if "database" not in status else "1-00000000"
+            name = attempt_of(jobs.get(number)) if "database" not in status else "1-00000000"
             if "cancelled" in status:
                 jobs.cancel(number)
             run = left[status] = attempts.new_attempt(name)

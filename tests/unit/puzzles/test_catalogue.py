@@ -109,7 +109,7 @@ def test_plain_boards() -> None:
         ("sliding-999999999x999999999", "a board has 2 to 64 cells", "choose a smaller size"),
         ("sliding-1x1", "1 cells, expected 2 to 64", "choose a larger size"),
         ("sliding-0x5", "0 cells, expected 2 to 64", "choose a larger size"),
-        ("sliding-3", "a board of any size is called", "sliding-ROWSxCOLUMNS"),
+        ("sliding-3", "no puzzle is called", "did you mean sliding-ROWSxCOLUMNS or"),
         ("sliding-3x4-jump", "expected a name or the path of a file", "sliding-ROWSxCOLUMNS-slide"),
         ("eight-kind", "no puzzle is called 'eight-kind'", "did you mean 'eight-kinds'"),
         ("Eight-Kinds", "no puzzle is called 'Eight-Kinds'", "did you mean 'eight-kinds'"),

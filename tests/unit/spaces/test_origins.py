@@ -9,10 +9,12 @@ import naive
 from arrangements import arrangement_space
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.sliding.definition import sliding
-from farthest.families.sliding.space import MAX_ORIGINS, origin_boards
+from farthest.families.sliding.space import origin_boards
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces import compile_space
+from farthest.spaces.origins import MAX_ORIGINS
 from strategies import grid_rows, make_puzzle, puzzles
 
 
@@ -69,3 +71,11 @@ def test_a_missing_start_is_told() -> None:
 def test_an_origin_that_is_not_a_board_is_told(where: str) -> None:
     with pytest.raises(BoardError):
         arrangement_space(load("3-puzzle"), Origin("to", where))
+
+
+@pytest.mark.parametrize(
+    "name", ["3-puzzle", "hakoiri-musume-step", "hanoi-3-2", "pegs-triangle-15", "pancake-4"]
+)
+def test_an_origin_that_is_not_a_board_is_told_alike_in_all_families(name: str) -> None:
+    with pytest.raises(BoardError, match=f"nowhere.*{name}"):
+        compile_space(load(name), Origin("to", "nowhere"))

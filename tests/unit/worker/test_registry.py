@@ -133,6 +133,13 @@ def test_a_name_whose_worker_was_killed_is_free_soon(nodes: RedisNodes) -> None:
     assert [worker.pids for worker in list_workers(nodes)] == [(11,)]
 
 
+def test_a_name_whose_record_never_vanishes_is_refused(nodes: RedisNodes) -> None:
+    of_another(nodes).beat()
+    nodes.main.persist(f"farthest:worker:{ALPHA.name}")
+    with pytest.raises(SettingError, match="farthest@alpha runs already"):
+        claim_name(Heartbeat(nodes, ALPHA, list))
+
+
 def test_a_name_whose_worker_is_known_to_be_dead_is_free_at_once(nodes: RedisNodes) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", "from farthest.models.leases import owner_token; print(owner_token())"],

@@ -107,7 +107,7 @@ class _Run:
         self._reporter = reporter
         self._recorder = recorder
         self._threads = settings.threads or cores()
-        self._site = backend_for(puzzle, settings, reporter)
+        self._backend = backend_for(puzzle, settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
@@ -121,10 +121,10 @@ class _Run:
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
         self._checkpoints &= space.engine != "pattern"
-        self._site.admit(space, self._database)
+        self._backend.admit(space, self._database)
         recorder = self._recorder = self._recorder or self._begin(space)
         with stop_requests(self._stopping) as stop:
-            self._site.while_waiting(self._give_up(stop))
+            self._backend.while_waiting(self._give_up(stop))
             if recorder is None:
                 return self._attempts(space, stop)
             recorder.while_waiting = self._give_up(stop)
@@ -160,7 +160,7 @@ class _Run:
     def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
         """Runs from the last checkpoint, and again where the working state is lost."""
         while True:
-            store = self._site.store(space, self._recorder.name if self._recorder else self._name)
+            store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
             try:
                 return self._attempt(space, store, stop)
             except LostStateError as error:
@@ -168,7 +168,7 @@ class _Run:
                 self._checkpoint_seconds /= (
                     2  # what is lost again and again, sooner than that, would never end
                 )
-                self._restarts += self._site.restarted()
+                self._restarts += self._backend.restarted()
                 if self._losses > LOSSES_ALLOWED:
                     since = "since the last checkpoint"
                     raise lost_again(error, since, self._losses, self._restarts) from error
@@ -215,7 +215,7 @@ class _Run:
         """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
-        executor = self._site.executor(self._layer_progress, self._look_around(stop), self._still_ours)
+        executor = self._backend.executor(self._layer_progress, self._look_around(stop), self._still_ours)
         try:
             complete = self._search_with(executor, space, store, stop)
             while not self._layers[-1]:  # which led to nothing

@@ -92,7 +92,7 @@ class Solver:
 
     def check(self) -> None:
         """Loads the tables now. Raises as ``targets`` and ``heuristic``."""
-        assert self.heuristic is not None
+        _ = self.heuristic
 
     @cached_property
     def targets(self) -> tuple[Board, ...]:

@@ -19,6 +19,7 @@ from farthest.families.blocks.paths import move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import Boards, Codes
 
-MAX_ORIGINS = 1_000_000
 VERSION = 1
 
 _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right, as in the kernel
@@ -145,22 +145,8 @@ def _compiled(puzzle: Puzzle) -> _kernel.Blocks:
 def _origin_codes(puzzle: Puzzle, origin: Origin, kernel: _kernel.Blocks, dtype: np.dtype[Any]) -> Codes:
     """The codes at depth 0, ascending, none twice."""
     definition = blocks(puzzle)
-    if origin.where == "goal":
-        patterns = definition.goals
-    elif origin.where == "start":
-        if definition.start is None:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: it has no start; name a board instead, or add start to its file"
-            )
-        patterns = (definition.start,)
-    else:
-        patterns = (definition.parse_board(origin.where),)
-    if not patterns:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: it has no goal; count from the start, or add goal to its file"
-        )
     found = []
-    for pattern in patterns:
+    for pattern in origin_patterns(puzzle, origin):
         fixed = [sum(1 << cell for cell in cells) for cells in anchors(definition, pattern) or ()]
         codes = np.frombuffer(kernel.placements(fixed, MAX_ORIGINS), dtype=dtype)
         if len(codes) > MAX_ORIGINS:

@@ -1,11 +1,5 @@
 """The family ``pegs``: peg solitaire. A peg jumps over a neighbouring one into an empty hole; the other is taken away.
 
-start    = ["  ooo  ", "  o.o  ", ...]  # o or 1: peg, . or 0: empty hole; # or space: no hole
-goal     = ["  ...  ", "  .o.  ", ...]  # or goals = [...]; * = peg or not
-diagonal = true                         # jumps along the diagonals too
-grid     = "triangle"                   # rows of 1, 2, 3 ... holes, jumps along three directions; spaces are nothing
-jumps    = [[0, 1, 2], [0, 3, 6]]       # instead of a grid: from, over, to; boards are then one line, hole 0 first
-
 Metrics: ``jump``; ``chain``: consecutive jumps of one peg are one move. A board is 0 or 1 a hole, in reading order.
 """
 
@@ -123,7 +117,7 @@ class Pegs(PuzzleDefinition):
 
 
 def pegs(puzzle: Puzzle) -> Pegs:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Pegs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

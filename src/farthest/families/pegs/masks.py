@@ -14,6 +14,7 @@ from farthest.errors import PuzzleError
 from farthest.families.pegs.definition import pegs
 from farthest.families.pegs.layout import parities
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     Masks = NDArray[np.uint64]
     """Bit masks of holes: shape (boards,)."""
-
-MAX_ORIGINS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,24 +132,9 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
     """
     definition = pegs(puzzle)
-    if origin.where in ("goal", "start"):
-        patterns = (
-            definition.goals
-            if origin.where == "goal"
-            else ()
-            if definition.start is None
-            else (definition.start,)
-        )
-        if not patterns:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: it has no {origin.where}; name a board instead, or add {origin.where} to its "
-                "file"
-            )
-    else:
-        patterns = (definition.parse_board(origin.where, name=puzzle.name),)
     found: set[Board] = set()
     total = 0
-    for pattern in patterns:
+    for pattern in origin_patterns(puzzle, origin):
         total += 1 << pattern.count(WILDCARD)
         if total > MAX_ORIGINS:
             raise PuzzleError(

@@ -1,4 +1,11 @@
-"""The ``[pegs]`` table of a definition: drawn boards, the jumps of a grid, or jumps by number."""
+"""The ``[pegs]`` table of a definition: drawn boards, the jumps of a grid, or jumps by number.
+
+start    = ["  ooo  ", "  o.o  ", ...]  # o or 1: peg, . or 0: empty hole; # or space: no hole
+goal     = ["  ...  ", "  .o.  ", ...]  # or goals = [...]; * = peg or not
+diagonal = true                         # jumps along the diagonals too
+grid     = "triangle"                   # rows of 1, 2, 3 ... holes, jumps along three directions; spaces are nothing
+jumps    = [[0, 1, 2], [0, 3, 6]]       # instead of a grid: from, over, to; boards are then one line, hole 0 first
+"""
 
 from __future__ import annotations
 
@@ -37,7 +44,7 @@ _NONE = -1
 
 
 def read_pegs(table: dict[str, Any], source: Source) -> Pegs:
-    """The body of a table. Raises PuzzleError."""
+    """The definition of a table. Raises PuzzleError."""
     fail = partial(source.error, "pegs")
     check_keys(table, _KEYS, fail)
     grid, diagonal = _grid(table, fail)

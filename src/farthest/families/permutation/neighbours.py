@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.layout import odd, twist_sum
 from farthest.families.permutation.moves import Move, inverse
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.origins import origin_patterns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,16 +102,7 @@ class PermutationBoards:
 def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at depth 0, in a fixed order, none twice. Raises BoardError when ``origin.where`` is not a board,
     PuzzleError when there is no start."""
-    definition = permutation(puzzle)
-    if origin.where == "goal":
-        return sorted(set(definition.goals))
-    if origin.where == "start":
-        if definition.start is None:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: it has no start; name a board instead, or add start to its file"
-            )
-        return [definition.start]
-    return [definition.parse_board(origin.where, name=puzzle.name)]
+    return sorted(set(origin_patterns(puzzle, origin)))
 
 
 def _parity(board: Sequence[int], slots: Sequence[int]) -> int:

@@ -1,7 +1,7 @@
 """Permutation puzzles compiled for the kernel's arrangement spaces: labels in words, or orientations in words.
 
 The orientation of one of several equal pieces cannot be told by its piece, and few kinds of piece on many slots leave
-too little to a word: such puzzles are enumerated by ``spaces.permutation_scatter``.
+too little to a word: such puzzles are enumerated by ``scatter_space``.
 """
 
 from __future__ import annotations

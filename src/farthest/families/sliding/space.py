@@ -12,18 +12,17 @@ from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError
-from farthest.families.sliding.boards import format_board, parse_board
+from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace
 from farthest.spaces.layout import Layout, choose_layout
 from farthest.spaces.moves import Move
+from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     from farthest.families.sliding.pattern_space import PatternSpace
-
-MAX_ORIGINS = 1_000_000
 
 
 def compile(  # noqa: A001 - what families call it
@@ -91,16 +90,7 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
     Raises BoardError when ``origin.where`` is not a board, PuzzleError when there is no start or too many goals.
     """
     definition = sliding(puzzle)
-    if origin.where == "goal":
-        patterns = definition.goals
-    elif origin.where == "start":
-        if definition.start is None:
-            raise PuzzleError(
-                f"puzzle {puzzle.name}: it has no start; name a board instead, or add start to its file"
-            )
-        patterns = (definition.start,)
-    else:
-        patterns = (parse_board(definition, origin.where),)
+    patterns = origin_patterns(puzzle, origin)
     total = 0
     for pattern in patterns:
         spare = _spare(definition, pattern)

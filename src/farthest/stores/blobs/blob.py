@@ -2,8 +2,8 @@
 
 A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes for the kind, uint32 depth,
 uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a run
-(worker/run_codes.py). What is damaged, cut off or of another place raises LostStateError: it is never read as an empty
-block.
+(kernel/include/farthest/run_blob.hpp). What is damaged, cut off or of another place raises LostStateError: it is never
+read as an empty block.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search 
 enumeration's, on the main node but for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``AttemptFacts``); ``depth``, the layer under way;
-    for
-                            each complete layer that steps read ``sealed:{depth}``, its number of records
+                            for each complete layer that steps read ``sealed:{depth}``, its number of records
     c:{depth}               hash: for each block committed at the depth its record: the nonce of its blobs, states by
                             shard, and the parts of its outbox
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
@@ -206,13 +205,13 @@ def _keys(client: Redis, attempt: str) -> list[bytes]:
 
 
 def others(nodes: RedisNodes, attempt_of: str) -> bool:
-    """Whether there are runs of other jobs, whose coordinators were seen of late. Raises what redis-py does."""
+    """Whether there are attempts at other jobs whose coordinators were seen of late. Raises what redis-py does."""
     known: Any = nodes.main.zrangebyscore(ATTEMPTS, nodes.now() - SEEN_SECONDS, "+inf")
     return any(_decoded(name).rpartition("-")[0] != attempt_of for name in known)
 
 
 def silent(nodes: RedisNodes) -> list[str]:
-    """The runs whose coordinators were not seen of late. Raises what redis-py does."""
+    """The attempts whose coordinators were not seen of late. Raises what redis-py does."""
     known: Any = nodes.main.zrangebyscore(ATTEMPTS, "-inf", nodes.now() - SEEN_SECONDS)
     return [name for name in map(_decoded, known) if ATTEMPT_NAME.fullmatch(name)]
 

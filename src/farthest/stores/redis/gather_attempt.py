@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
-    """``RedisStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
+    """``GatherStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
     @classmethod
