@@ -18,9 +18,10 @@ import time
 from importlib import import_module
 
 from farthest.coordinator.enumeration.executors import ThreadsExecutor
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.estimate import cores
+from farthest.coordinator.settings import Settings
 from farthest.families.python.allowed import allow_module
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle

@@ -24,7 +24,8 @@ from redis import Redis
 from farthest.cli.app import cli
 from farthest.errors import UnavailableError
 from farthest.models.database import open_database
-from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.jobs import Jobs
+from farthest.models.records import JobRecord
 
 T = TypeVar("T")
 

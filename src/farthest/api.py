@@ -21,9 +21,9 @@ from farthest.puzzles.puzzle import Puzzle
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.job import Outcome
     from farthest.coordinator.reporter import Reporter
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
+    from farthest.coordinator.settings import Outcome
     from farthest.families.given import GivenBoard, GivenOrigin, GivenPuzzle
     from farthest.heuristics.contract import Algorithm
     from farthest.models.records import JobRecord
@@ -59,7 +59,8 @@ def enumerate(  # noqa: A001 - the verb of the command line
     ``memory``: bytes that may be used. An enumeration that was broken off is resumed. Raises PuzzleError,
     BoardError (of the origin), ResourceError or StorageError.
     """
-    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import enumerate_puzzle
+    from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.queries.distance_map import DistanceMap
@@ -94,7 +95,8 @@ def histogram(
 
     The arguments are those of `enumerate`.
     """
-    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import enumerate_puzzle
+    from farthest.coordinator.settings import Settings
 
     loaded = puzzle_given(puzzle)
     settings = Settings(

@@ -6,9 +6,9 @@ Checkpoints as often as it may, sleeps SECONDS in every layer, and prints each e
 import sys
 import time
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
-from farthest.coordinator.settings import Estimate, Outcome
+from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import naive
 from arrangements import arrangement_space, sliding_names
 from farthest import _kernel
-from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.families.sliding.boards import format_board, parse_board
 from farthest.families.sliding.definition import sliding

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (
     DamagedMapError,
     JobError,

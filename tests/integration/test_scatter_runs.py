@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import toy
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Outcome, Settings
 from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.service import TAKEOVERS_ALLOWED, Service
+from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
-from farthest.models.jobs import JobRecord, Jobs
-from farthest.models.records import Takeovers
+from farthest.models.jobs import Jobs
+from farthest.models.records import JobRecord, Takeovers
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space

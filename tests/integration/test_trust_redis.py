@@ -15,7 +15,7 @@ from cluster import Cluster, until
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import ForbiddenCodeError
-from farthest.models.jobs import JobRecord
+from farthest.models.records import JobRecord
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
 from farthest.stores.redis import attempts

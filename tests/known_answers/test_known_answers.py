@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.families.permutation.foreign import read_foreign
 from farthest.puzzles.catalogue import load
 

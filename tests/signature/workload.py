@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from farthest.coordinator.enumeration.job import Outcome, Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Outcome, Settings
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Direction, Origin
 

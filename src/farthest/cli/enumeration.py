@@ -83,7 +83,8 @@ def enumerate_(
             "--memory is for the threads of this process, and --workers celery keeps the states in Redis: limit that "
             "with its own setting maxmemory, and what each process of a worker keeps with FARTHEST_WORKER_MEMORY."
         )
-    from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+    from farthest.coordinator.enumeration.job import enumerate_puzzle
+    from farthest.coordinator.settings import Settings
     from farthest.environment import CHECKPOINT_SECONDS
     from farthest.families.given import origin_given
     from farthest.models.database import open_database

@@ -187,7 +187,8 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
 
 def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: bool) -> None:
     from farthest.cli.enumeration import run_in_foreground
-    from farthest.coordinator.enumeration.job import Settings, continue_job
+    from farthest.coordinator.enumeration.job import continue_job
+    from farthest.coordinator.settings import Settings
     from farthest.environment import CHECKPOINT_SECONDS
     from farthest.models.jobs import Jobs
     from farthest.models.leases import owner_token

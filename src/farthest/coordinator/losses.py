@@ -9,7 +9,7 @@ from farthest.stores.redis.connections import MEMORY_VARIABLES
 from farthest.wording import times
 
 if TYPE_CHECKING:
-    from farthest.models.jobs import JobRecord
+    from farthest.models.records import JobRecord
 
 
 def lost_again(error: LostStateError, since: str, losses: int, restarts: int) -> StorageError:

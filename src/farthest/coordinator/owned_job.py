@@ -15,7 +15,7 @@ from farthest.models.records import Setbacks, Takeovers
 from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
-    from farthest.models.jobs import JobRecord
+    from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
 
 Result = TypeVar("Result")

@@ -36,9 +36,9 @@ from farthest.errors import (
 )
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
-from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.jobs import Jobs
 from farthest.models.leases import Silence, owner_token
-from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, Setbacks, Takeovers
+from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, JobRecord, Setbacks, Takeovers
 from farthest.models.transactions import Database
 from farthest.retry import retry_while_away
 from farthest.stores.redis import attempts

@@ -20,7 +20,6 @@ from farthest.models.records import (
     FINISHED,
     INTERRUPTED,
     RUNNING,
-    JobRecord,
     LayerRecord,
     may_be_taken,
     now,
@@ -29,8 +28,6 @@ from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
 from farthest.models.sealing import rows_digest, seal
 from farthest.models.structure import check_owners
 from farthest.models.tables import job, layer, puzzle, state
-
-__all__ = ["JobRecord", "Jobs", "LayerRecord"]
 
 
 class Jobs(JobQueue):

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from farthest.coordinator.enumeration.job import Settings
 from farthest.coordinator.leftovers import Leftovers
 from farthest.coordinator.owned_job import attempt_of
+from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token

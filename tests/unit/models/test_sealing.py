@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import update
 
 from farthest.errors import JobError, StorageError
-from farthest.models.jobs import Jobs, LayerRecord
+from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.record_digest import StatesDigest
-from farthest.models.records import FAILED, SEARCH
+from farthest.models.records import FAILED, SEARCH, LayerRecord
 from farthest.models.searches import IterationRecord, Searches
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
 from farthest.models.transactions import Database

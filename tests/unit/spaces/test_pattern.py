@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from farthest import _kernel
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding
 from farthest.families.sliding.pattern_space import PatternSpace

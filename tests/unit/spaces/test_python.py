@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import python_spaces
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, StorageError
 from farthest.families.python.definition import python
 from farthest.families.python.user_moves import UserMoves

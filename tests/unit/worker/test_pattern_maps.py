@@ -10,7 +10,8 @@ import numpy
 import pytest
 from sqlalchemy import text
 
-from farthest.coordinator.enumeration.job import Settings, enumerate_puzzle
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
 from farthest.errors import JobError, PuzzleError, ResourceError, StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs

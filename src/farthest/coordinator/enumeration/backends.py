@@ -136,7 +136,7 @@ class ThreadsBackend:
         return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
 
 
-class Workers:
+class CeleryBackend:
     """Bitmaps or runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at
     once when Redis cannot be used."""
 
@@ -244,7 +244,7 @@ def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backe
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
     check_workers(puzzle)
-    return Workers(settings, reporter)
+    return CeleryBackend(settings, reporter)
 
 
 def check_workers(puzzle: Puzzle) -> None:

@@ -28,12 +28,10 @@ from farthest.spaces import compile_space
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
     from farthest.coordinator.enumeration.record import JobRecorder
-    from farthest.models.jobs import JobRecord
+    from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
-
-__all__ = ["Outcome", "Settings", "continue_job", "enumerate_puzzle"]
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from farthest.coordinator.enumeration.backends import check_workers
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
-from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.jobs import Jobs
 from farthest.models.naming import no_job_named
-from farthest.models.records import ENUMERATION
+from farthest.models.records import ENUMERATION, JobRecord
 from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space

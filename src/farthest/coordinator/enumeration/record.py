@@ -11,11 +11,11 @@ from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError
 from farthest.models.chunks import Chunk, layers_digest
-from farthest.models.jobs import JobRecord, Jobs
+from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.pieces import PieceDigest
-from farthest.models.records import LayerRecord
+from farthest.models.records import JobRecord, LayerRecord
 from farthest.models.sparse import piece_of
 from farthest.models.transactions import Database
 from farthest.stores.distances import unit_for
