@@ -77,7 +77,7 @@ def main(case: str, name: str, option: str = "") -> None:
     """Runs one case."""
     allow_module("python_space")
     puzzle = load(name)
-    import_module(f"farthest.spaces.{puzzle.family}")
+    import_module(f"farthest.families.{puzzle.family}.space")
     if case in ("enumerate", "histogram", "map"):
         begun = time.perf_counter()
         store, layers = search(puzzle, option, distances=case != "histogram")
