@@ -1,4 +1,4 @@
-"""The commands that README.md and docs/deployment.md show for Docker Compose fit docker-compose.yml and the program."""
+"""The commands that README.md and docs/many-machines.md show for Docker Compose fit docker-compose.yml and the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shown(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/deployment.md", 12)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/many-machines.md", 12)])
 def test_commands(page: str, least: int) -> None:
     all_services = services("monitoring")
     commands = shown(page)
@@ -38,21 +38,21 @@ def test_commands(page: str, least: int) -> None:
 
 
 def test_links_lead_somewhere() -> None:
-    for page in ("README.md", "docs/deployment.md", "docs/settings.md"):
+    for page in ("README.md", "docs/many-machines.md", "docs/settings.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^):#]+)\)", text):
             assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
 
 
 def test_limits_are_those_of_the_file() -> None:
-    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
     compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
     for name, value in re.findall(r"`([A-Z]+_(?:LIMIT|MAXMEMORY))`, (\w+)", text):
         assert f"${{{name}:-{value}}}" in compose, name
 
 
 def test_grace_periods_are_those_of_the_file() -> None:
-    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
     all_services = services()
     rows = re.findall(r"^\| (\w+) \| (SIG\w+) \| (\d+) (s|min) \|", text, flags=re.MULTILINE)
     assert len(rows) == 4

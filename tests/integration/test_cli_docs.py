@@ -1,4 +1,4 @@
-"""docs/cli.md says all that the command line says: every command, option and JSON field."""
+"""docs/commands.md says all that the command line says: every command, option and JSON field."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
 from integration.conftest import RunJson
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
@@ -25,7 +25,7 @@ NO_DATABASE = {"completion", "draw", "puzzles", "worker", "workers"}
 def section(command: str) -> str:
     """What the page says under the command's heading; its usage is the heading."""
     found = re.search(rf"^## farthest {command}\b.*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/cli.md has no section on {command}"
+    assert found, f"docs/commands.md has no section on {command}"
     return found[0]
 
 
