@@ -67,7 +67,7 @@ class DamagedMapError(StorageError):
 
 
 class LateStepError(StorageError):
-    """A step of a layer that is not under way any more, or of a run that has ended: there is nothing to do."""
+    """A step of a layer that is not under way any more, or of an attempt that has ended: there is nothing to do."""
 
 
 class VersionError(FarthestError):

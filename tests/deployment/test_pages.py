@@ -1,4 +1,4 @@
-"""The commands that README.md and docs/many-machines.md show for Docker Compose fit docker-compose.yml and the program."""
+"""The pages: links lead somewhere; what they show for Docker Compose fits docker-compose.yml and the program."""
 
 from __future__ import annotations
 
@@ -37,11 +37,36 @@ def test_commands(page: str, least: int) -> None:
             assert {word for word in words[3:] if not word.startswith("-")} <= set(all_services)
 
 
-def test_links_lead_somewhere() -> None:
-    for page in ("README.md", "docs/many-machines.md", "docs/settings.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^):#]+)\)", text):
-            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+PAGES = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES += sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))
+
+
+def links(page: str) -> list[tuple[str, str]]:
+    """The files that a page links to, from the root, and the anchors in them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"\]\(([^):#]*)(?:#([^)]*))?\)", text)
+    here = (ROOT / page).parent
+    return [
+        (((here / target).resolve() if target else ROOT / page).relative_to(ROOT).as_posix(), anchor)
+        for target, anchor in found
+    ]
+
+
+def anchors(page: str) -> set[str]:
+    """The headings of a page, as links write them."""
+    headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for target, anchor in links(page):
+        assert (ROOT / target).exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(target), f"{page}: {target}#{anchor}"
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    assert {page for page in PAGES if page != "README.md"} <= {target for target, _ in links("README.md")}
 
 
 def test_limits_are_those_of_the_file() -> None:

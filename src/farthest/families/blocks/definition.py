@@ -103,7 +103,7 @@ class Blocks(BlockFields):
 
 
 def blocks(puzzle: Puzzle) -> Blocks:
-    """The body of a sliding block puzzle."""
+    """The definition of a sliding block puzzle."""
     assert isinstance(puzzle.definition, Blocks), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

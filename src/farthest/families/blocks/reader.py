@@ -36,7 +36,7 @@ Shape = tuple[tuple[int, int], ...]
 
 
 def read_blocks(table: Mapping[str, object], source: Source) -> Blocks:
-    """The body of family ``blocks``. Raises PuzzleError naming key, line, what was expected and a mend."""
+    """The definition of family ``blocks``. Raises PuzzleError naming key, line, what was expected and a mend."""
     return _Reader(table, source).read()
 
 

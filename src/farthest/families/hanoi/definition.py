@@ -117,7 +117,7 @@ class Hanoi(PuzzleDefinition):
 
 
 def hanoi(puzzle: Puzzle) -> Hanoi:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Hanoi), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

@@ -100,7 +100,7 @@ class Jugs(PuzzleDefinition):
 
 
 def jugs(puzzle: Puzzle) -> Jugs:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Jugs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

@@ -119,7 +119,7 @@ class Lights(PuzzleDefinition):
 
 
 def lights(puzzle: Puzzle) -> Lights:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Lights), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

@@ -34,7 +34,7 @@ _KEYS = ("size", "lamps", "colours", "torus", "neighbours", "self", "edges", "ar
 
 
 def read_lights(table: Mapping[str, object], source: Source) -> Lights:
-    """The body of family ``lights``. Raises PuzzleError naming key, line, what was expected and a mend."""
+    """The definition of family ``lights``. Raises PuzzleError naming key, line, what was expected and a mend."""
     return _Reader(table, source).read()
 
 

@@ -123,7 +123,7 @@ class Pegs(PuzzleDefinition):
 
 
 def pegs(puzzle: Puzzle) -> Pegs:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Pegs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

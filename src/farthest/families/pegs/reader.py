@@ -37,7 +37,7 @@ _NONE = -1
 
 
 def read_pegs(table: dict[str, Any], source: Source) -> Pegs:
-    """The body of a table. Raises PuzzleError."""
+    """The definition of a table. Raises PuzzleError."""
     fail = partial(source.error, "pegs")
     check_keys(table, _KEYS, fail)
     grid, diagonal = _grid(table, fail)

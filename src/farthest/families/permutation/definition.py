@@ -80,7 +80,7 @@ class Permutation(PermutationFields):
 
 
 def permutation(puzzle: Puzzle) -> Permutation:
-    """The body of a permutation puzzle."""
+    """The definition of a permutation puzzle."""
     assert isinstance(puzzle.definition, Permutation), (
         f"puzzle {puzzle.name} is of the family {puzzle.family}"
     )

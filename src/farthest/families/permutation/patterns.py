@@ -50,8 +50,8 @@ class PermutationPatterns:
 def _derived(
     definition: Permutation, labels: tuple[int, ...], others: str, place: str
 ) -> tuple[Permutation, tuple[int, ...]]:
-    """The body with the pieces ``others`` in place of those that are not in the pattern, and for each label of the
-    puzzle that of the pattern. An orbit without pieces of the pattern has no orientations any more."""
+    """The definition with the pieces ``others`` in place of those that are not in the pattern, and for each label of
+    the puzzle that of the pattern. An orbit without pieces of the pattern has no orientations any more."""
     if len(labels) == len(definition.tokens):
         raise PuzzleError(
             f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"

@@ -46,7 +46,7 @@ _KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits
 
 
 def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
-    """The body of family ``permutation``. Raises PuzzleError naming key, line, what was expected and a mend."""
+    """The definition of family ``permutation``. Raises PuzzleError naming key, line, what was expected and a mend."""
     return _Reader(table, source, metric).read()
 
 

@@ -213,7 +213,7 @@ class Python(PuzzleDefinition):
 
 
 def python(puzzle: Puzzle) -> Python:
-    """The body of a puzzle of this family."""
+    """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Python), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

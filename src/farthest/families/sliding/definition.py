@@ -66,7 +66,7 @@ class Sliding(SlidingFields):
 
 
 def sliding(puzzle: Puzzle) -> Sliding:
-    """The body of a sliding puzzle."""
+    """The definition of a sliding puzzle."""
     assert isinstance(puzzle.definition, Sliding), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
 

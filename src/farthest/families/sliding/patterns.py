@@ -42,7 +42,7 @@ class SlidingPatterns:
 
 
 def _plain(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[Sliding, tuple[int, ...]]:
-    """The body with all pieces alike but those in the pattern."""
+    """The definition with all pieces alike but those in the pattern."""
     relabel = _relabel(definition, labels, place)
     kept = [0, *labels]
     others = sum(definition.counts) - sum(definition.counts[label] for label in kept)
@@ -71,7 +71,7 @@ def _relabel(definition: Sliding, labels: tuple[int, ...], place: str) -> tuple[
 def _additive(
     definition: Sliding, metric: str, labels: tuple[int, ...], place: str
 ) -> tuple[Sliding, tuple[int, ...]]:
-    """The body in which label 0 is every cell without a piece of the pattern."""
+    """The definition in which label 0 is every cell without a piece of the pattern."""
     mend = f"write {PLAIN} after {MARK}, which makes the other pieces alike and counts all moves"
     if definition.counts[0] != 1:
         raise PuzzleError(

@@ -28,7 +28,7 @@ _LISTED = 6
 
 
 def read_sliding(table: Mapping[str, object], source: Source) -> Sliding:
-    """The body of family ``sliding``. Raises PuzzleError naming key, line, what was expected and a mend."""
+    """The definition of family ``sliding``. Raises PuzzleError naming key, line, what was expected and a mend."""
     return _Reader(table, source).read()
 
 

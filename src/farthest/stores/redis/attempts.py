@@ -4,8 +4,7 @@ All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search 
 enumeration's, on the main node but for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``AttemptFacts``); ``depth``, the layer under way;
-    for
-                            each complete layer that steps read ``sealed:{depth}``, its number of records
+                            for each complete layer that steps read ``sealed:{depth}``, its number of records
     c:{depth}               hash: for each block committed at the depth its record: the nonce of its blobs, states by
                             shard, and the parts of its outbox
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states

@@ -1,6 +1,6 @@
 """Attempts at searches: one coordinator's attempt at a search, as Redis knows it.
 
-Its keys are on the main node, with the prefix of all runs (stores/redis/attempts.py), by which they are found and
+Its keys are on the main node, with the prefix of all attempts (stores/redis/attempts.py), by which they are found and
 removed:
 
     meta                    hash: ``kind`` search, and what the problem is (``SearchFacts``); ``bound``, of the
