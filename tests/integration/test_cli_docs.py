@@ -1,6 +1,7 @@
 """docs/commands.md says all that the command line says: every command, option and JSON field."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,26 @@ def test_a_command(name: str) -> None:
     assert name in NO_JSON or "`--json`" in text
     assert command.help
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))]
+)
+def test_the_commands_that_are_shown(page: str) -> None:
+    """They are commands with these options; each part of a pipe is looked at."""
+    text = (PAGE.parents[1] / page).read_text(encoding="utf-8")
+    for line in re.findall(r"^ {4,}(?:\$ )?(farthest [a-z]+ (?!.*⏎).*)$", text, re.MULTILINE):
+        for part in re.split(r" (?:\||&&) ", line):
+            words = shlex.split(part, comments=True)
+            if words[0] == "farthest" and not words[1].isupper():
+                assert words[1] in cli.commands, (page, line)
+                known = {
+                    option
+                    for each in cli.commands[words[1]].params
+                    for option in each.opts + each.secondary_opts
+                }
+                known |= {"--help", "-h", "-"}
+                assert {word for word in words[2:] if word.startswith("-")} <= known, (page, line)
 
 
 def test_what_all_commands_have() -> None:
