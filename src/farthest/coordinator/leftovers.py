@@ -1,4 +1,4 @@
-"""What attempts left in Redis, because Redis was away or they were killed when they ended."""
+"""What runs have left in Redis that could not remove it when they ended, as Redis was away."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOOK_SECONDS = 60.0
 
 
 class Leftovers:
-    """Removes the keys of attempts at jobs of this database that nobody runs."""
+    """Removes the keys of runs whose jobs, of this database, nobody runs."""
 
     def __init__(self, jobs: Jobs, nodes: RedisNodes) -> None:
         self._jobs = jobs
@@ -34,8 +34,8 @@ class Leftovers:
         if not silent:
             return
         ended = {run_name(record) for record in self._jobs.list() if record.status != RUNNING}
-        for attempt in silent:
-            if attempt.rpartition("-")[0] in ended:
+        for run in silent:
+            if run.rpartition("-")[0] in ended:
                 with self._nodes.errors():
-                    attempts.drop(self._nodes, attempt)
-                log.info("attempt %s has ended, and its keys were still in Redis: removed", attempt)
+                    attempts.drop(self._nodes, run)
+                log.info("run %s has ended, and its keys were still in Redis: removed", run)

@@ -1,4 +1,4 @@
-"""The job of an attempt, in the database: its lease is renewed, and it is marked as interrupted where it stops."""
+"""The job of a run, in the database: kept alive while it runs, and marked as interrupted where it stops."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ PROGRESS_SECONDS = 1.0
 
 
 def run_name(record: JobRecord) -> str:
-    """What the names of all attempts at a job begin with."""
+    """What the names of all runs of a job begin with."""
     begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
     return f"{record.id}-{begun[:8]}"
 
 
 class OwnedJob:
-    """A job that ``owner`` has claimed. ``job``: its id; ``name``: that of its attempts, without their number.
+    """A job that ``owner`` has claimed. ``job``: its id; ``name``: that of its runs, but for the attempt.
 
     ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
-    ``hand_back``: an attempt that is told to stop puts its job back into the queue of coordinators.
+    ``hand_back``: a run that is told to stop puts its job back into the queue of coordinators.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class OwnedJob:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Renews the job's lease meanwhile. What stops the attempt is stored with the job: it can be continued."""
+        """Renews the job's lease meanwhile. What stops the run is stored with the job: it can be continued."""
         done = threading.Event()
         heart = threading.Thread(target=self._renew_until, args=(done,), name="farthest-lease", daemon=True)
         try:
@@ -90,16 +90,16 @@ class OwnedJob:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
 
     def progress(self, **known: Any) -> None:
-        """What is known of the attempt now, for those who watch the job."""
+        """What is known of the run now, for those who watch the job."""
         self._progress = {**self._progress, **known}
 
     def check(self) -> None:
-        """Raises JobError when the job is no longer this attempt's."""
+        """Raises JobError when the job is this run's no more."""
         if self._lost:
             raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
 
     def confirm(self) -> None:
-        """Asks the database whether the job is still this attempt's, which may have stood still. Raises JobError."""
+        """Asks the database whether the job is still this run's, which may have stood still. Raises JobError."""
         self._lost = not self._patiently(self._renew)
         self.check()
 

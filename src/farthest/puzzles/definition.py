@@ -28,7 +28,7 @@ WILDCARD = -1
 
 @dataclass(frozen=True, slots=True)
 class NamedPath:
-    """Boards, uint8 (moves + 1, cells), and the moves between them, as they are shown. ``definition`` writes boards."""
+    """Boards, uint8 (moves + 1, cells), and the moves between them, as they are shown: ``body`` writes the boards."""
 
     definition: PuzzleDefinition
     boards: NDArray[np.uint8]
@@ -74,7 +74,7 @@ class PuzzleDefinition(ABC):
         return True
 
     def metric_problem(self, metric: str) -> str | None:
-        """Why this definition cannot be played in one of its family's metrics, or None when it can."""
+        """Why this body cannot be played in one of its family's metrics, or None when it can."""
         del metric
         return None
 

@@ -53,7 +53,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Puzzle:
-    """A named definition: ``definition`` says what can be arranged how, ``metric`` what counts as one move."""
+    """A named definition: ``body`` says what can be arranged how, ``metric`` what counts as one move."""
 
     name: str
     title: str
@@ -86,7 +86,7 @@ class Puzzle:
 
     @property
     def digest(self) -> str:
-        """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, definition."""
+        """SHA-256 (hex) of the canonical JSON of what decides the result: family, metric, body."""
         import hashlib
         import json
 

@@ -30,7 +30,7 @@ class StepInput(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class BitmapStepInput:
-    """``StepInput`` of bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
+    """``Views`` of bitmaps: the layers that one call of the kernel's step reads and writes, as its arguments of the
     same names.
 
     Each list of layers holds together the shards that the step needs; ``shards`` are those still to be stepped. A store
@@ -63,8 +63,8 @@ class StepStore(Protocol):
         """
 
     def commit(self, depth: int, step_input: Any, counts: Sequence[int]) -> None:
-        """Makes the step of ``step_input.shards``, with the number of fresh states of each, part of the store, at once
-        and once: where another's step of the same shards was first, nothing changes."""
+        """Makes the step of ``views.shards``, with the number of fresh states of each, part of the store, at once and
+        once: where another's step of the same shards was first, nothing changes."""
 
 
 class ShardStore(StepStore, Protocol):

@@ -1,7 +1,7 @@
 """What a process of a worker does with its messages (attempt, depth, item): of steps, of pieces of searches.
 
-Messages may come twice, late, or for attempts that have ended: then there is nothing to do. What cannot be done because
-of the attempt is reported on its done-list. What cannot be done because Redis is away is dropped, and sent again.
+Messages may come twice, late, or for runs that have ended: then there is nothing to do. What cannot be done because of
+the attempt is reported on its done-list; what cannot because Redis is away is dropped, and sent again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Backends: where an enumeration keeps its states and takes its steps, in this process or on any number of machines."""
+"""Backends: where a run keeps its states and takes its steps, in this process or on any number of machines."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ Progress = Callable[[dict[str, Any]], None]
 
 
 class Backend(Protocol):
-    """Makes the store and the executor of an enumeration."""
+    """Makes the store and the executor of a run."""
 
     def admit(self, space: Space, database: Database | None) -> None:
-        """Says what the enumeration will need; raises ResourceError when that cannot be had."""
+        """Says what the run will need; raises ResourceError when that cannot be had."""
 
     def store(self, space: Space, name: str) -> JobStore:
         """A store at depth 0, for an attempt at the job called ``name``."""
@@ -61,7 +61,7 @@ class Backend(Protocol):
 
 
 class ThreadsBackend:
-    """Bitmaps, sorted runs or lines of patterns in memory, stepped by threads."""
+    """Bitmaps, runs or lines of patterns in memory, stepped by threads."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         self._settings = settings
@@ -137,8 +137,8 @@ class ThreadsBackend:
 
 
 class Workers:
-    """Bitmaps or sorted runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError
-    at once when Redis cannot be used."""
+    """Bitmaps or runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError at
+    once when Redis cannot be used."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         from farthest.environment import REDIS_WAIT_SECONDS

@@ -1,4 +1,4 @@
-"""From sets of pieces and a list of moves to the definition of a permutation puzzle: orbits, labels, the goal."""
+"""From declared sets of pieces and a list of moves to the body of a permutation puzzle: orbits, labels, the goal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def slot_moduli(sets: Sequence[PieceSet]) -> list[int]:
 
 
 def assemble(sets: Sequence[PieceSet], moves: Sequence[Move]) -> Permutation:
-    """The definition with all moves of the metric, and the sets' own board as the only goal.
+    """The body with all moves of the metric, and the sets' own board as the only goal.
 
     A set whose slots fall into parts between which no move carries a piece becomes one orbit for each part; an orbit
     in which every orientation is ignored has none. Raises PuzzleError where a move joins two sets.

@@ -1,9 +1,9 @@
 """Blobs: the states of one block, found at one depth or up to it, as bytes that tell what they are.
 
 A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes for the kind, uint32 depth,
-uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a sorted
-run (kernel/include/farthest/run_blob.hpp). What is damaged, cut off or of another place raises LostStateError: it is
-never read as an empty block.
+uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a run
+(worker/run_codes.py). What is damaged, cut off or of another place raises LostStateError: it is never read as an empty
+block.
 """
 
 from __future__ import annotations
