@@ -1,4 +1,4 @@
-"""A user's class that answers in batches, as docs/python-spaces.md has it: the sliding puzzle of two rows."""
+"""A user's class that answers in batches, as docs/python.md has it: the sliding puzzle of two rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spaces written as users write them, in each of the forms that docs/python-spaces.md names."""
+"""Spaces written as users write them, in each of the forms that docs/python.md names."""
 
 import os
 import signal

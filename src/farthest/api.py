@@ -201,12 +201,12 @@ def compare(
     memory: SupportsIndex | None = None,
     database: str | Path | None = None,
 ) -> list[Run]:
-    """Search the same boards for the puzzle's goal with several algorithms; what each run found and cost.
+    """Search the same boards for the puzzle's goal with several algorithms; what each search found and cost.
 
     ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
     ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
     that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
-    run that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
+    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
     PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
     """
     from contextlib import ExitStack

@@ -31,7 +31,7 @@ LONG = "sliding-3x4-slide"
 FULL = re.compile("Redis has no memory left.*REDIS_MAXMEMORY and REDIS_LIMIT")
 
 SMALL_MEMORIES = (("32mb", "168m"), ("48mb", "188m"))
-"""Memory of Redis and of its container, as docs/deployment.md says that they belong together."""
+"""Memory of Redis and of its container, as docs/many-machines.md says that they belong together."""
 
 
 @cache
@@ -67,7 +67,7 @@ def unchanged_build(deployment: Deployment) -> None:
     before = deployment.ids(*ALWAYS)
     deployment.compose("up", "--detach")
     expect(deployment.ids(*ALWAYS) == before, "containers were made anew")
-    deployment.environment = ("BUILDX_NO_DEFAULT_ATTESTATIONS=1",)  # docs/deployment.md says why
+    deployment.environment = ("BUILDX_NO_DEFAULT_ATTESTATIONS=1",)  # docs/many-machines.md says why
     deployment.compose("up", "--detach", "--build")
     before = deployment.ids(*ALWAYS)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""The commands that README.md and docs/deployment.md show for Docker Compose fit docker-compose.yml and the program."""
+"""The pages: links lead somewhere; what they show for Docker Compose fits docker-compose.yml and the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def shown(page: str) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/deployment.md", 12)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/many-machines.md", 12)])
 def test_commands(page: str, least: int) -> None:
     all_services = services("monitoring")
     commands = shown(page)
@@ -37,22 +37,47 @@ def test_commands(page: str, least: int) -> None:
             assert {word for word in words[3:] if not word.startswith("-")} <= set(all_services)
 
 
-def test_links_lead_somewhere() -> None:
-    for page in ("README.md", "docs/deployment.md", "docs/settings.md"):
-        text = (ROOT / page).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^):#]+)\)", text):
-            assert ((ROOT / page).parent / target).exists(), f"{page}: {target}"
+PAGES = ["README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES += sorted(f"docs/{page.name}" for page in (ROOT / "docs").glob("*.md"))
+
+
+def links(page: str) -> list[tuple[str, str]]:
+    """The files that a page links to, from the root, and the anchors in them."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"\]\(([^):#]*)(?:#([^)]*))?\)", text)
+    here = (ROOT / page).parent
+    return [
+        (((here / target).resolve() if target else ROOT / page).relative_to(ROOT).as_posix(), anchor)
+        for target, anchor in found
+    ]
+
+
+def anchors(page: str) -> set[str]:
+    """The headings of a page, as links write them."""
+    headings = re.findall(r"^#+ (.*)$", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    for target, anchor in links(page):
+        assert (ROOT / target).exists(), f"{page}: {target}"
+        assert not anchor or anchor in anchors(target), f"{page}: {target}#{anchor}"
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    assert {page for page in PAGES if page != "README.md"} <= {target for target, _ in links("README.md")}
 
 
 def test_limits_are_those_of_the_file() -> None:
-    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
     compose = (ROOT / "docker-compose.yml").read_text(encoding="utf-8")
     for name, value in re.findall(r"`([A-Z]+_(?:LIMIT|MAXMEMORY))`, (\w+)", text):
         assert f"${{{name}:-{value}}}" in compose, name
 
 
 def test_grace_periods_are_those_of_the_file() -> None:
-    text = (ROOT / "docs/deployment.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
     all_services = services()
     rows = re.findall(r"^\| (\w+) \| (SIG\w+) \| (\d+) (s|min) \|", text, flags=re.MULTILINE)
     assert len(rows) == 4

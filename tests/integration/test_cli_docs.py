@@ -1,6 +1,7 @@
-"""docs/cli.md says all that the command line says: every command, option and JSON field."""
+"""docs/commands.md says all that the command line says: every command, option and JSON field."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from farthest.cli.app import cli
 from farthest.worker.registry import Work, WorkerRecord
 from integration.conftest import RunJson
 
-PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 COMMANDS = sorted(cli.commands)
 SEEN_BY_ALL = {"--help", "-h", "--json", "--database", "--allow-module"}
@@ -25,7 +26,7 @@ NO_DATABASE = {"completion", "draw", "puzzles", "worker", "workers"}
 def section(command: str) -> str:
     """What the page says under the command's heading; its usage is the heading."""
     found = re.search(rf"^## farthest {command}\b.*?(?=^## |\Z)", TEXT, re.MULTILINE | re.DOTALL)
-    assert found, f"docs/cli.md has no section on {command}"
+    assert found, f"docs/commands.md has no section on {command}"
     return found[0]
 
 
@@ -50,6 +51,26 @@ def test_a_command(name: str) -> None:
     assert name in NO_JSON or "`--json`" in text
     assert command.help
     assert re.search(rf"\bfarthest {name}\b", command.help), "the help has an example"
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{page.name}" for page in sorted(PAGE.parent.glob("*.md")))]
+)
+def test_the_commands_that_are_shown(page: str) -> None:
+    """They are commands with these options; each part of a pipe is looked at."""
+    text = (PAGE.parents[1] / page).read_text(encoding="utf-8")
+    for line in re.findall(r"^ {4,}(?:\$ )?(farthest [a-z]+ (?!.*⏎).*)$", text, re.MULTILINE):
+        for part in re.split(r" (?:\||&&) ", line):
+            words = shlex.split(part, comments=True)
+            if words[0] == "farthest" and not words[1].isupper():
+                assert words[1] in cli.commands, (page, line)
+                known = {
+                    option
+                    for each in cli.commands[words[1]].params
+                    for option in each.opts + each.secondary_opts
+                }
+                known |= {"--help", "-h", "-"}
+                assert {word for word in words[2:] if word.startswith("-")} <= known, (page, line)
 
 
 def test_what_all_commands_have() -> None:

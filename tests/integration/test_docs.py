@@ -41,22 +41,31 @@ def test_a_chunk_is_read_without_the_program() -> None:
     exec(compile(code, "chunk-format.md", "exec"), {})
 
 
+def run_lines(document: str, code: str) -> dict[str, object]:
+    """Runs an example line by line; a number behind an expression is its value. Returns the names that it makes."""
+    names: dict[str, object] = {}
+    for line in code.splitlines():
+        expression, _, said = line.partition("#")
+        if said.strip().isdigit():
+            assert eval(expression, names) == int(said), (document, line)
+        else:
+            exec(expression, names)
+    return names
+
+
 def test_the_python_of_the_readme() -> None:
     (code,) = fenced("README.md", "python")
-    lines = code.splitlines()
-    names: dict[str, object] = {}
-    for line in lines:
-        expression, _, said = line.partition("#")
-        if not said:
-            exec(expression, names)
-            continue
-        value = eval(expression, names)
-        if said.strip().isdigit():
-            assert value == int(said)
+    names = run_lines("README.md", code)
     assert isinstance(names["m"], farthest.DistanceMap)
     assert len(names["m"].path("┘│└/─□─/┐│┌")) == 31
     assert names["m"].layers[:5] == (1, 4, 8, 8, 16)
     names["m"].close()
+
+
+def test_the_functions_that_are_shown() -> None:
+    code = fenced("docs/python.md", "python")[0]
+    assert code.count("  # 31\n") == 1
+    run_lines("docs/python.md", code)
 
 
 def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
@@ -64,7 +73,7 @@ def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
         boards = sorted(first.farthest())
     farthest.enumerate("eight-kinds", origin=Origin("from", "start")).close()
     database = sqlite3.connect("farthest.db")
-    for document in ("README.md", "docs/chunk-format.md"):
+    for document in ("README.md", "docs/formats.md"):
         text = (ROOT / document).read_text(encoding="utf-8")
         shown = re.findall(r'^    (?:\$ )?sqlite3 farthest\.db "(.*)"\n(?:    (\d+)$)?', text, re.MULTILINE)
         assert shown, document
@@ -74,7 +83,7 @@ def test_statements_that_are_shown_ask_one_of_several_maps() -> None:
     database.close()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/puzzle-files.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/puzzles.md"])
 def test_puzzle_files_that_are_shown_are_valid(document: str) -> None:
     shown = [text for text in fenced(document, "toml") if "family" in tomllib.loads(text)]
     assert shown
@@ -118,10 +127,10 @@ def test_the_worked_example_of_a_pattern() -> None:
 
 
 def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for code in fenced("docs/python-spaces.md", "python"):
+    for code in fenced("docs/python.md", "python")[1:]:
         name = code.partition("\n")[0].removeprefix("# ")
         (tmp_path / name).write_text(code)
-    (definition,) = fenced("docs/python-spaces.md", "toml")
+    (definition,) = fenced("docs/python.md", "toml")
     (tmp_path / "frogs.toml").write_text(definition)
     monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "frogs,ring")
     with farthest.enumerate("frogs.toml") as frogs:

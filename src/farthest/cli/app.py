@@ -1,4 +1,4 @@
-"""The group `farthest` with its commands, and what becomes of errors."""
+"""The group `farthest` with its commands, and how errors are shown."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
     reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start are boards too. -
-    reads boards from standard input, one a line, any number; empty lines are passed over. Where a board has no
-    distance, "unreachable" is printed, or ">N" where the map ends at depth N; for a board of the command line with the
-    reason. A line that is no board ends the command with exit status 2, when those before it are answered.
+    reads boards from standard input, one a line, any number; empty lines are skipped. A board without a
+    distance gives "unreachable", or ">N" where the map ends at depth N; for a board of the command line the reason
+    follows. A line that is not a board ends the command with exit status 2, after the boards before it are answered.
 
     \b
     Examples:

@@ -63,7 +63,11 @@ SHOWN = 5
     help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
 )
 @click.option(
-    "--csv", "table", metavar="FILE", type=click.Path(path_type=Path), help="Write all runs to FILE."
+    "--csv",
+    "table",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a row for each search to FILE.",
 )
 @click.option(
     "--routes",
@@ -99,11 +103,11 @@ def compare(
 ) -> None:
     """Search random boards of PUZZLE with several algorithms, and compare what that costs.
 
-    Each board is any that can be solved, with the same chance. The table has the means, medians and greatest numbers of
-    seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the ways
-    found. bfs finds shortest ways; so do ida, iddfs and astar where the heuristic is admissible: they must agree, with
-    each other and with the puzzle's stored map if there is one. Exit status 1: they do not, or a search was given up
-    because its boards take too much memory.
+    Each board that can be solved has the same chance. The table has the means, medians and greatest numbers of
+    seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the
+    paths found. bfs finds shortest paths; so do iddfs, and ida and astar where the heuristic is admissible. Their
+    lengths must agree with each other, and with the puzzle's stored map if there is one. Exit status 1: they do not, or
+    a search was given up because its boards take too much memory.
 
     \b
     Examples:

@@ -1,6 +1,6 @@
 """What shells complete: puzzles, jobs, heuristics and algorithms; and `farthest completion`, which sets a shell up.
 
-Completion is quick and silent: whatever goes wrong, a database that cannot be reached among it, completes to nothing.
+Completion is quick and silent: whatever goes wrong, such as a database that cannot be reached, it completes to nothing.
 """
 
 from __future__ import annotations

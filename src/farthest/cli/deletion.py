@@ -28,9 +28,9 @@ def delete(jobs: tuple[str, ...], database: str | None, as_json: bool) -> None:
     """Delete jobs and all that is stored of them, without asking.
 
     JOB is a job's number, a range of numbers such as 60-70, or a puzzle's name for its newest finished enumeration.
-    Of a range, those that there are; where a job that is named alone is not there, nothing is deleted. A job that is
-    running is not deleted: the others are, and the exit status is 2. What the jobs took in the database is free for
-    later jobs; an SQLite file does not become smaller.
+    Of a range, the jobs that exist are deleted; if a job that is named alone does not exist, nothing is deleted. A
+    running job is not deleted: the others are, and the exit status is 2. The space of the jobs in the database is free
+    for later jobs; an SQLite file does not become smaller.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`farthest enumerate`: run one enumeration in the foreground."""
+"""`farthest enumerate`: one enumeration in the foreground."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def enumerate_(
 
     PUZZLE is a name of the catalogue (`farthest puzzles`), a parametric name such as sliding-3x4, or a TOML
     file. Distances are numbers of moves to X (--to) or from X (--from); they differ where moves are one-way.
-    A run that was stopped, by Ctrl-C or otherwise, goes on where it was when the same command is given again.
+    An enumeration that was stopped, by Ctrl-C or otherwise, goes on from its last checkpoint when the same
+    command is given again.
 
     \b
     Examples:
@@ -121,7 +122,7 @@ def enumerate_(
 def run_in_foreground(
     action: Callable[[QuietReporter], Outcome], database: Database, progress: bool | None
 ) -> Outcome:
-    """The outcome of a run that reports to the terminal. At Ctrl-C says what is kept and raises Interrupted."""
+    """The outcome of an enumeration, reported to the terminal. At Ctrl-C says what is kept and raises Interrupted."""
     from farthest.coordinator.interrupts import Interrupted
 
     reporter = chosen_reporter(progress)
@@ -136,7 +137,7 @@ def run_in_foreground(
 
 
 def chosen_reporter(progress: bool | None) -> QuietReporter:
-    """What reports the run: a live display on a terminal, lines where they are asked for, else nearly nothing."""
+    """What reports progress: a live display on a terminal, lines where they are asked for, else nearly nothing."""
     from farthest.cli.progress import LineReporter, LiveReporter, QuietReporter
 
     terminal = sys.stderr is not None and sys.stderr.isatty()

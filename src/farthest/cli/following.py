@@ -26,7 +26,7 @@ LONELY_SECONDS = 5.0
 
 
 class Follower:
-    """Looks at one job again and again until it ends, and tells ``reporter`` how far it is."""
+    """Reads one job again and again until it ends, and tells ``reporter`` how far it is."""
 
     def __init__(self, database: Database, job: int, reporter: QuietReporter) -> None:
         self._jobs = Jobs(database)
@@ -42,7 +42,7 @@ class Follower:
         last: JobRecord | None = None
         while True:
             record = self._look()
-            # A run that ends with an error marks its job as interrupted, its coordinator as failed at once after that.
+            # An attempt that ends with an error marks its job as interrupted; its coordinator as failed right after.
             if _ended(record) and (record.status != INTERRUPTED or last == record):
                 return record
             if record.status == RUNNING and not record.abandoned:

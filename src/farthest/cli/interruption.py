@@ -1,7 +1,7 @@
 """Ctrl-C: each process of the command line ends with status 130, and never with a traceback.
 
-While a command runs Ctrl-C is a KeyboardInterrupt, which commands may catch; before and after it there is nothing to be
-caught, and the process leaves at once.
+While a command runs, Ctrl-C is a KeyboardInterrupt, which commands may catch. Before and after it there is nothing to
+catch, and the process leaves at once.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def force_option(command: Command) -> Command:
 
 
 def allow_module_option(command: Command) -> Command:
-    """`--allow-module NAME`, of every command that runs what a puzzle is; in force until the command ends."""
+    """`--allow-module NAME`, of every command that runs puzzle classes; in force until the command ends."""
     return click.option(
         "--allow-module",
         metavar="NAME",

@@ -33,7 +33,7 @@ class GoalsMet:
 
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
-    """The outcome of a finished job, as the run that found it told it, but for where it was resumed."""
+    """The outcome of a finished job, as it was told when it was found, except for where it was resumed."""
     from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
     from farthest.coordinator.settings import Outcome
     from farthest.models.jobs import Jobs

@@ -35,7 +35,7 @@ LITTLE = 0.02
 
 
 class QuietReporter(Reporter):
-    """Says nothing but that a signal was heard, and what hinders the run."""
+    """Says only that a signal was heard, and what hinders the enumeration."""
 
     def notice(self, text: str) -> None:
         note(text)

@@ -146,7 +146,7 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
     """Follow a job that runs elsewhere until it ends.
 
     JOB is a job's number, or a puzzle's name for its newest job. Only the database is asked, so that any host
-    may watch. Progress goes to standard error; at the end comes what `farthest enumerate` prints. Ctrl-C ends
+    may watch. Progress goes to standard error; at the end it prints what `farthest enumerate` prints. Ctrl-C ends
     the watching, not the job. Exit status 1: the job was cancelled, interrupted, or failed.
 
     \b

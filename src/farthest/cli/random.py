@@ -1,4 +1,4 @@
-"""`farthest random`: boards drawn by chance."""
+"""`farthest random`: boards drawn at random."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ def random(
 ) -> None:
     """Print random boards of PUZZLE that can be solved, one a line.
 
-    Each is any board from which moves lead to the goal, with the same chance, whatever the others are: one may come
-    twice. Where only a map tells which boards these are, the newest one stored is used, complete if there is one. With
-    --depth each is any state of that layer of that map.
+    Each board from which moves lead to the goal has the same chance each time; a board may come twice. Where only a
+    map tells which boards these are, the newest one stored is used, complete if there is one. With --depth the boards
+    are states of that layer of that map.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""`farthest coordinator` and `migrate`: what runs beside the workers."""
+"""`farthest coordinator` and `migrate`: the services beside the workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FAILED = 1
 def coordinator(context: click.Context, once: bool, healthy: bool, database: str | None) -> None:
     """Run submitted jobs, one after another, with the workers of Redis.
 
-    Start as many as you like: each job is run by one of them, and by another one when that one dies. The log
+    Start as many as you like: each job is run by one coordinator, and goes on with another when that one dies. The log
     goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the job under way and hand it back. With
     --once, exit status 1 says that a job failed, or waits for room; with --healthy, that no coordinator lives here.
 

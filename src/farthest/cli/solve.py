@@ -103,11 +103,11 @@ def solve(
     PUZZLE is a name of the catalogue, a parametric name or a file; BOARD is written in any reasonable form, in quotes
     where it has spaces, or is goal (the first that the puzzle draws) or start. Without it the puzzle's start is solved.
     - reads boards from standard input, one a line, any number; one line, or with --json one object, is printed for
-    each. A line that is no board ends the command with exit status 2, when those before it are solved.
+    each. A line that is not a board ends the command with exit status 2, after those before it are solved.
 
-    A search of some length is kept as a job. One that was stopped, by Ctrl-C or otherwise, goes on where it was when
-    the same command is given again. --workers celery keeps every search, --algorithm bfs, dfs and astar only with
-    --store.
+    A search is kept as a job once it has run for 10 s. A job that was stopped, by Ctrl-C or otherwise, goes on where it
+    was when the same command is given again. --workers celery keeps every search from its beginning; searches of bfs,
+    dfs and astar are kept only with --store.
 
     \b
     Examples:

@@ -24,13 +24,12 @@ DISPROVED = 1
 def verify(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
     """Prove a stored map by a separate, simple program.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is looked at:
-    distance 0 exactly at the origin, every other state with a neighbour one nearer and none nearer than that, no
-    reached state with an unreached successor; and checksums, layers, digest and known answers; and the job's
-    figures and the readable rows of states. Besides, SQLite goes through the whole database file, and digests say
-    whether all that is stored of the job is what was stored. Of a search the solutions are played. Exit status 0:
-    proved; 1: disproved; 2: what is stored is damaged or cannot be read, or it was not proved, as the puzzle is a
-    class that may not run.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is
+    checked: the distance is 0 exactly at the origin, every other state has a neighbour one nearer and none nearer than
+    that, and no reached state has an unreached successor. So are checksums, layers, digest and known answers, the job's
+    figures, and the readable rows of states. SQLite checks the whole database file, and digests say whether all rows of
+    the job are as they were stored. The solutions of a search are played. Exit status 0: proved; 1: disproved; 2: what
+    is stored is damaged or cannot be read, or it was not proved because the puzzle is a class that may not run.
 
     \b
     Example:

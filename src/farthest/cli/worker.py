@@ -1,4 +1,4 @@
-"""`farthest worker` and `workers`: run steps of jobs that other machines coordinate, and see who does."""
+"""`farthest worker`, which takes steps of jobs that coordinators send, and `workers`, which lists the workers."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ MOST_PROCESSES = 1024
 def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
     """Run the steps of jobs, and the pieces of searches, that coordinators send out.
 
-    Needs only Redis: $FARTHEST_REDIS_URL; to search with pattern databases also $FARTHEST_DATABASE_URL. SIGTERM or
-    Ctrl-C lets what is under way end, a second one ends it at once; no job suffers from either.
+    Needs only Redis ($FARTHEST_REDIS_URL), and $FARTHEST_DATABASE_URL to search with pattern databases. After SIGTERM
+    or Ctrl-C the steps under way end; a second one ends them at once. Neither changes the result of a job.
 
     \b
     Examples:

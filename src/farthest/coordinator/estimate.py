@@ -1,4 +1,4 @@
-"""What a run will need, before it starts; and what this machine has."""
+"""What a job will need, before it starts; and what this machine has."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ ROW_BYTES = 64
 """Of a readable row of a state, about."""
 
 SCATTER_BYTES = 16
-"""For a state of a space given by its successors, about: its place in a run, and its share of the successors of the
-largest layer."""
+"""For a state of a space given by its successors, about: its place in a sorted run, and its share of the successors of
+the largest layer."""
 
 SPARSE_DISK_BYTES = 4
 """Of a state in a sparse map, compressed, about."""
@@ -75,7 +75,7 @@ def available_memory() -> int:
 
 
 def memory_limit(settings: Settings) -> int:
-    """Bytes that the run may use."""
+    """Bytes that the job may use."""
     return available_memory() * 4 // 5 if settings.memory is None else settings.memory
 
 
@@ -98,14 +98,14 @@ def _more_memory(needed: int) -> str:
 
 
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
-    """Memory and disk for a run. ``in_place``: one layer array suffices."""
+    """Memory and disk for a job. ``in_place``: one layer array suffices."""
     memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
     return Estimate(kernel.keys, memory, _disk(kernel.keys, settings), memory_limit(settings))
 
 
 def estimate_scatter(space: Space, settings: Settings) -> Estimate:
-    """Memory and disk for a run on runs of codes, where it is known how many states there are; else no more than the
-    limit, at which such a run ends."""
+    """Memory and disk for a job on sorted runs, where it is known how many states there are; else no more than the
+    limit, at which such a job ends."""
     limit = memory_limit(settings)
     most = space.puzzle.definition.arrangements() if space.keys is None else space.keys
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
@@ -139,7 +139,7 @@ def check_pattern(space: Space, needs: Estimate) -> None:
 
 
 def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
-    """Redis memory and disk for a run by workers; the limit is what the servers may use, or their machines have.
+    """Redis memory and disk for a job with workers; the limit is what the servers may use, or their machines have.
 
     Raises RedisTooSmallError when that is certainly too little, RedisFullError when a server has no memory left now.
     """
@@ -186,7 +186,7 @@ def _disk(keys: int, settings: Settings) -> int:
 def check_memory(
     puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, needs: Estimate, *, in_place: bool
 ) -> None:
-    """Raises ResourceError, with advice, when the run may need more memory than it is allowed."""
+    """Raises ResourceError, with advice, when the job may need more memory than it is allowed."""
     if needs.memory <= needs.memory_limit:
         return
     counting = _memory(puzzle, kernel, settings, in_place, distances=False)

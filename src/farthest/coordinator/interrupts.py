@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP during a run: noted, and acted on at the next layer boundary, with a checkpoint."""
+"""Ctrl-C, SIGTERM and SIGHUP during an attempt: noted, and acted on at the next layer boundary, with a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A run was stopped. ``depth``: of the checkpoint that it can be continued from, None if there is none."""
+    """An attempt was stopped. ``depth``: of the checkpoint that its job can go on from, None if there is none."""
 
     def __init__(self, depth: int | None) -> None:
         super().__init__()
@@ -20,11 +20,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class LayerGivenUp(Exception):
-    """The layer under way was given up because the user asked the run to stop."""
+    """The layer under way was given up because the user asked the attempt to stop."""
 
 
 class StopRequest:
-    """Whether the user has asked the run to stop."""
+    """Whether the user has asked the attempt to stop."""
 
     def __init__(self, notice: Callable[[], None]) -> None:
         self.wanted = False

@@ -1,4 +1,4 @@
-"""What is told where a run gives up: its working state was lost so often, or those who ran it."""
+"""The messages of jobs that are given up: their working state, or their coordinators, were lost too often."""
 
 from __future__ import annotations
 

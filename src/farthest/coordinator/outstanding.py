@@ -1,7 +1,7 @@
-"""What was sent to workers and is not done: it is waited for, and sent again where nobody works on it.
+"""What was sent to workers and is not done: the coordinator waits for it, and sends it again where nobody works on it.
 
-Messages, reports and leases may be lost. About once a second it is looked what Redis has; only what is stored there as
-done counts as done. docs/progress.md says why no item is waited for in vain.
+Messages, reports and leases may be lost. About once a second the records in Redis are read; only what is stored there
+as done counts as done. docs/progress.md says why no item is waited for in vain.
 """
 
 from __future__ import annotations

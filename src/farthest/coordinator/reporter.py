@@ -1,4 +1,4 @@
-"""How a run tells of its progress."""
+"""How an enumeration tells of its progress."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ class Service:
         retry_while_away(nodes.check)
 
     def run(self, *, once: bool = False) -> int:
-        """Runs jobs until a signal says stop, or with ``once`` until none is left that may be run now. Returns how many
+        """Runs jobs until a signal says stop, or with ``once`` until none is left that can be run now. Returns how many
         failed, or wait because there was no room for them.
 
         A job that is under way at the signal stores a checkpoint and is handed back to the queue.
@@ -154,7 +154,7 @@ class Service:
             stop.wanted |= reporter.stop_heard
 
     def _hand_back(self, record: JobRecord, error: BaseException) -> None:
-        """Puts a job back into the queue, unless the run has; where the database is gone, its lease runs out."""
+        """Puts a job back into the queue, unless the attempt has; where the database is gone, its lease runs out."""
         try:
             reason = str(error) if isinstance(error, FarthestError) else None
             released = self._jobs.release(record.id, self._owner, reason)
@@ -237,8 +237,8 @@ class Service:
 
 
 class LogReporter(Reporter):
-    """Tells of one job in the log. A signal that came before the run listened for it ends the run here; one that came
-    when the run was nearly over is remembered in ``stop_heard``."""
+    """Tells of one job in the log. A signal that came before the attempt listened for it ends it here; one that came
+    when the attempt was nearly over is remembered in ``stop_heard``."""
 
     def __init__(self, job: int, stop: StopRequest) -> None:
         self._job = job

@@ -13,7 +13,7 @@ from farthest.puzzles.puzzle import Origin
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
 
-    Only ``parameters`` decide the result; the rest may differ between a run and its resumption. ``workers``: the steps
+    Only ``parameters`` decide the result; the rest may differ when a job is resumed. ``workers``: the steps
     are taken by threads of this process or by Celery workers. Raises ValueError for numbers below their range.
     """
 
@@ -27,8 +27,8 @@ class Settings:
     shard_classes: int = 1
     isa: str = ""  # the best that the processor has
     workers: Literal["threads", "celery"] = "threads"
-    hand_back: bool = False  # a run that is stopped puts its job back into the queue of coordinators
-    lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
+    hand_back: bool = False  # an attempt that is stopped puts its job back into the queue of coordinators
+    lease_seconds: float = LEASE_SECONDS  # how long an attempt may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
         for name, least in (
@@ -69,7 +69,7 @@ class Outcome:
     ``layers[d]``: states at depth d. ``complete``: False when ``max_depth`` ended the search; then the eccentricity is
     not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
-    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the run continued.
+    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from.
     """
 
     job: int | None

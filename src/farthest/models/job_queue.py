@@ -274,7 +274,7 @@ def _may_be_tried(not_before: datetime | None) -> bool:
 
 
 def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
-    """What a job's progress tells beyond a run of it, for the next owner: its setbacks; and where it was running, so
+    """What a job's progress tells beyond one attempt, for the next owner: its setbacks; and where it was running, so
     that its owner has ended without a word, that it is taken over once more."""
     known = _parsed(text)
     kept = Setbacks.of(known).progress()

@@ -1,1 +1,1 @@
-"""Where the states of a run are kept: contracts here, one package a place."""
+"""Where the states of a running job are kept: contracts here, one package a place."""

@@ -1,4 +1,4 @@
-"""What the stores of spaces given by their successors have in common, wherever they keep their runs."""
+"""What the stores of spaces given by their successors have in common, wherever they keep their sorted runs."""
 
 from __future__ import annotations
 

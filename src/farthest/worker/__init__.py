@@ -1,1 +1,1 @@
-"""One shard's step, and the stores that hold what a step reads and writes."""
+"""A worker's process: messages, leases, the registry of living workers."""

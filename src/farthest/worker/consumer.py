@@ -1,7 +1,7 @@
 """One process of a worker: Celery's consumer, which runs each message itself, one after another.
 
 It is forked by the worker's main process (worker/service.py), which starts another one when it ends. So whatever
-Celery or kombu cannot go on after, a Redis without memory, a message that is no message, ends a process that is between
+Celery or kombu cannot handle, such as a Redis without memory or bytes that are not a message, ends a process between
 two steps, and the next one begins with a connection of its own. No pool of Celery's is used: it shares an event loop
 with the connection, and would lose its steps with it.
 """

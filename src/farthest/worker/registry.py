@@ -1,4 +1,4 @@
-"""Who is there: a record in Redis for each worker, written every few seconds, that vanishes soon after it has ended."""
+"""The living workers: a record in Redis for each, written every few seconds, that vanishes soon after it ended."""
 
 from __future__ import annotations
 

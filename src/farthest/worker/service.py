@@ -1,7 +1,7 @@
 """``farthest worker``: the main process, which starts those that run steps, and starts others where they end.
 
-It has one thread, so that it can fork at any time, and no more to do with Redis than to tell that the worker is there:
-nothing that becomes of Redis or of a step ends it. Only signals do.
+It has one thread, so that it can fork at any time. It uses Redis only to say that the worker is there, so that nothing
+that happens to Redis or to a step ends it. Only signals do.
 """
 
 from __future__ import annotations

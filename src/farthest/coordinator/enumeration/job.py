@@ -37,7 +37,7 @@ FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
 
 LOSSES_ALLOWED = 5
-"""So often the working state may be lost between two checkpoints before the run gives up."""
+"""So often the working state may be lost between two checkpoints before the job is given up."""
 
 
 def enumerate_puzzle(
@@ -114,7 +114,7 @@ class _Run:
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
         self._checkpoint_seconds = settings.checkpoint_seconds
-        self._name = f"0-{token_hex(4)}"  # of a run without a job, for its attempts
+        self._name = f"0-{token_hex(4)}"  # of an enumeration without a job, for its attempts
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
@@ -142,7 +142,7 @@ class _Run:
             self._reporter.notice("stopping after this layer; nothing is kept of such a run")
 
     def _kept(self, recorder: JobRecorder) -> int | None:
-        """The depth that the run can be continued from, as far as that can be known at once."""
+        """The depth that the job can be continued from, as far as that can be known at once."""
         try:
             return recorder.depth()
         except StorageError:
@@ -170,7 +170,7 @@ class _Run:
                 if self._losses > LOSSES_ALLOWED:
                     since = "since the last checkpoint"
                     raise lost_again(error, since, self._losses, self._restarts) from error
-                if self._recorder is not None:  # whoever took the job over has removed what this run had
+                if self._recorder is not None:  # whoever took the job over has removed what this attempt had
                     self._recorder.confirm()
                 self._reporter.notice(f"{error}; going back to the last checkpoint")
             finally:

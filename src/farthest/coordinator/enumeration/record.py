@@ -29,7 +29,7 @@ LAST_BOARDS = 1000
 
 
 class JobRecorder(OwnedJob):
-    """The job of one enumeration. ``record``: as it was when the run began."""
+    """The job of one enumeration. ``record``: as it was when the attempt began."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class JobRecorder(OwnedJob):
     # Checkpoints
 
     def depth(self) -> int | None:
-        """The depth of the checkpoint that the run can be continued from, if there is one."""
+        """The depth of the checkpoint that the job can be continued from, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
     def resume(

@@ -1,9 +1,9 @@
-"""The pieces of an iteration in the order of the search: which are next, and what all that are done come to.
+"""The pieces of an iteration in the order of the search: which are next, and the totals of those that are done.
 
-A piece's *place* is a row of numbers, its root's in the split and then one for each time that a piece gave back a rest:
-(3, 0, 12) is of what (3, 0) has left over. Places are ordered as tuples are, which is the order of the search: a piece
-comes before what it has left over, and that before the next root. Totals are those of the first pieces in order; what
-is done beyond them is kept apart until what is before it is done too. So the totals, whenever they are looked at, are
+A piece's *place* is a list of numbers, its root's in the split and then one for each time that a piece gave back a
+rest: (3, 0, 12) is of what (3, 0) has left over. Places are ordered as tuples are, which is the order of the search: a
+piece comes before what it has left over, and that before the next root. Totals are those of the first pieces in order;
+what is done beyond them is kept apart until what is before it is done too. So the totals, whenever they are read, are
 those of one search that goes from the first piece to the last.
 """
 

@@ -32,9 +32,9 @@ LOSSES_ALLOWED = 8
 
 
 class IterativeSearch:
-    """One run of a search. ``stored``: its job, if it has one. ``stop``: whether the user asked it to end.
+    """One attempt at a search. ``stored``: its job, if it has one. ``stop``: whether the user asked it to end.
 
-    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier run had come to.
+    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier attempt had come to.
     ``solutions``: of the last iteration; ``paths``: those listed.
     """
 
@@ -113,7 +113,7 @@ class IterativeSearch:
         restarted = self._executor.restarted()
         self._restarts += restarted
         if self._recorder is not None:
-            self._recorder.confirm()  # whoever took the job over has removed what this run had
+            self._recorder.confirm()  # whoever took the job over has removed what this attempt had
         under_way = self._read()
         stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
         if stored > self._stored:

@@ -31,7 +31,7 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class IterationState:
-    """An iteration that an earlier run has left: its totals, its time so far, and the pieces that they do not have."""
+    """An iteration that an earlier attempt left: its totals, its time so far, and the pieces that they do not have."""
 
     bound: int
     totals: Totals
@@ -105,8 +105,8 @@ class SearchRecorder(OwnedJob):
     # Going on
 
     def iterations(self) -> tuple[list[IterationRecord], IterationState | None]:
-        """The complete iterations of earlier runs, and the one under way. Raises DamagedMapError where what is stored
-        cannot be read."""
+        """The complete iterations of earlier attempts, and the one under way. Raises DamagedMapError where what is
+        stored cannot be read."""
         return self._patiently(self._read)
 
     def _read(self) -> tuple[list[IterationRecord], IterationState | None]:

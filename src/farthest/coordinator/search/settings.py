@@ -36,7 +36,7 @@ class SearchSettings:
     workers: Literal["threads", "celery"] = "threads"
     threads: int | None = None
     memory: int | None = None  # bytes, of bfs, dfs and astar; four fifths of what is free
-    lease_seconds: float = LEASE_SECONDS  # how long the run may be silent before its job may be taken over
+    lease_seconds: float = LEASE_SECONDS  # how long an attempt may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
         for name, value, least in (("limit", self.limit, 0), ("threads", self.threads, 1)):
@@ -83,7 +83,7 @@ class SearchOutcome:
     ``optimal``: whether it is proven that no solution is shorter. ``nodes``: generated in all iterations, or by the
     graph search; ``expanded``: of a graph search, the boards taken from its list. ``iterations``: none in a graph
     search. ``digest``: of all that does not depend on time: equal for equal searches. ``seconds``: the search alone.
-    ``resumed``: the bound of the iteration that an earlier run had come to.
+    ``resumed``: the bound of the iteration that an earlier attempt had come to.
     """
 
     job: int | None

@@ -1,4 +1,4 @@
-"""Whether, where and from when on searches are stored: most are over before that is worth a job."""
+"""Whether, where and from when on searches are stored: most are over before they are worth a job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The family ``python``: a space written as a class in Python (docs/python-spaces.md)."""
+"""The family ``python``: a space written as a class in Python (docs/python.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The family ``python``: a space written as a class in Python (docs/python-spaces.md).
+"""The family ``python``: a space written as a class in Python (docs/python.md).
 
 A board is the bytes of the state's key, the highest first: 8 of a number of at most 64 bits.
 """

@@ -8,7 +8,7 @@ from typing import Any, dataclass_transform
 
 @dataclass_transform(eq_default=False)
 class PuzzleSpace:
-    """A space written in Python; docs/python-spaces.md says what a class derived from this one has.
+    """A space written in Python; docs/python.md says what a class derived from this one has.
 
     Its annotated attributes are its options, as in a dataclass, which it is made: ``n: int = 5`` is an option ``n``,
     5 unless the puzzle's file says otherwise. What is worked out from them belongs into ``__post_init__``. Raises

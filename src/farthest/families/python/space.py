@@ -1,4 +1,4 @@
-"""The python family: a user's class is the space, see docs/python-spaces.md."""
+"""The python family: a user's class is the space, see docs/python.md."""
 
 from __future__ import annotations
 

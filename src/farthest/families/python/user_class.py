@@ -1,6 +1,6 @@
 """A user's class that is a space: found by the name of its module, made, asked, its single answers checked.
 
-docs/python-spaces.md says what such a class has. A *code* is what names a state here: an int where keys are numbers of
+docs/python.md says what such a class has. A *code* is what names a state here: an int where keys are numbers of
 64 bits or less, else bytes. Whatever the user's code raises becomes a PuzzleError with the line that raised it.
 """
 

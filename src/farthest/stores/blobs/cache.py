@@ -1,4 +1,4 @@
-"""What blobs hold that were read or written lately, so that a process need not fetch them again.
+"""The contents of blobs that were read or written lately, so that a process need not fetch them again.
 
 A blob never changes once it has a name, so what is kept under its name cannot be stale; losing it costs time alone.
 """
@@ -11,7 +11,7 @@ from typing import Protocol, TypeVar
 
 
 class Contents(Protocol):
-    """What a blob holds: a bitmap, a run."""
+    """What a blob holds: a bitmap or a sorted run."""
 
     @property
     def bytes(self) -> int:

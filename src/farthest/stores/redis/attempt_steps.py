@@ -77,7 +77,7 @@ Opened = TypeVar("Opened", bound="StepInput")
 
 class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     """An attempt's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the
-    done-list alone. ``Opened``: its views. ``look_around`` is called now and then while a step takes long, and may
+    done-list alone. ``Opened``: its step input. ``look_around`` is called now and then while a step takes long, and may
     raise."""
 
     def __init__(

@@ -44,7 +44,9 @@ _PASSING = (
 )
 """What Redis answers first where the same may be accepted later."""
 
-MEMORY_VARIABLES = "with Docker Compose REDIS_MAXMEMORY and REDIS_LIMIT in .env (docs/deployment.md, Memory)"
+MEMORY_VARIABLES = (
+    "with Docker Compose REDIS_MAXMEMORY and REDIS_LIMIT in .env (docs/many-machines.md, Memory)"
+)
 
 MORE_MEMORY = (
     f"raise its maxmemory ({MEMORY_VARIABLES}), add servers with {REDIS_NODES.name}, or run fewer jobs"

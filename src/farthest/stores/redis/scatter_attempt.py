@@ -1,7 +1,7 @@
 """The coordinator's side of an attempt in Redis by the scatter engine: begins it, restores it, reads its results.
 
-All layers that Redis has no more stay in the spool until the end, as runs of a byte or two a state: checkpoints are
-made from them alone.
+All layers that Redis has no more stay in the spool until the end, as sorted runs of a byte or two a state: checkpoints
+are made from them alone.
 """
 
 from __future__ import annotations
