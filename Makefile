@@ -7,7 +7,7 @@ PYTEST_JOBS ?= auto
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input -q
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 PYTEST := $(BIN)/pytest -q
 # A process that has no tests left takes some of another's.
 PARALLEL = -n $(PYTEST_JOBS) --dist worksteal
@@ -24,11 +24,15 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test quick lint format kernel-tests python-tests sanitize slow night soak containers bench lock clean \
-        distclean FORCE
+.PHONY: help demo wheel test quick lint format kernel-tests python-tests sanitize slow night soak containers bench \
+        cross lock clean distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+wheel: $(VENV)/.build-tools  ## build a wheel in dist/: for every Python from 3.12 on, if made with one of these
+	@$(call compile,the kernel) $(PIP) wheel -v --no-deps $(BUILD_KERNEL) --wheel-dir dist .
+	@ls dist/*.whl
 
 demo: $(VENV)/.installed  ## install into .venv, enumerate the puzzle eight-kinds, show its job
 	$(BIN)/farthest enumerate eight-kinds
@@ -42,32 +46,36 @@ quick: $(VENV)/.tested python-tests  ## the fast Python tests only
 # --- environment -------------------------------------------------------------------------------------------
 
 $(VENV)/.created:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo 'farthest needs Python 3.11 or newer: make PYTHON=/path/to/python3.12' >&2; exit 1; }
+	@.ci/check-needs $(PYTHON)
 	@echo "== virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 $(VENV)/.build-tools: $(VENV)/.created constraints.txt
-	@$(PIP) install -c constraints.txt $(BUILD_TOOLS)
+	@echo "== build tools"
+	@$(PIP) install -q -c constraints.txt $(BUILD_TOOLS)
 	@touch $@
 
 # Changes when a source file is added or removed.
 $(VENV)/.sources: $(VENV)/.created FORCE
 	@echo '$(sort $(SOURCES))' | cmp -s - $@ || echo '$(sort $(SOURCES))' > $@
 
-# The installed package is what is run and tested, never src/ itself. pip compiles its modules.
-install = PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install --no-build-isolation -c constraints.txt $(1)
+# Runs a command that compiles, with the tools of the environment.
+compile = PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python .ci/compile.py "$(1)"
+# The kernel is compiled once, in one folder: for the package, for the C++ tests, and for a wheel.
+BUILD_KERNEL := --no-build-isolation -Cbuild-dir=build/release -Ccmake.define.FARTHEST_TESTS=ON
 
+# The installed package is what is run and tested, never src/ itself. pip compiles its modules.
 $(VENV)/.installed: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 	@echo "== install"
-	@$(call install,.)
+	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) .
 	@touch $@
 
 # The kernel's type stub is made by the build; a copy in src/ is for mypy and editors.
 $(VENV)/.tested: $(VENV)/.build-tools $(VENV)/.sources $(SOURCES)
 	@echo "== install with test extras"
-	@$(call install,'.[test]')
+	@$(call compile,the kernel) $(PIP) install -v -c constraints.txt $(BUILD_KERNEL) \
+	  -Ccmake.define.FARTHEST_WERROR=ON '.[test]'
 	@cp "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')/farthest/_kernel.pyi" src/farthest/
 	@touch $(VENV)/.installed $@
 
@@ -87,25 +95,18 @@ format: $(VENV)/.tested  ## rewrite the sources in the common format
 	@$(BIN)/ruff format -q .
 	@$(BIN)/clang-format -i $(CPP)
 
-configure = $(CMAKE) --fresh -G Ninja -S . -B $(1) -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" \
-  -DFARTHEST_TESTS=ON -DFARTHEST_WERROR=ON $(2) >/dev/null
-# Ninja knows what has to be compiled again; its output is shown when that fails.
-build = log=$$($(CMAKE) --build $(1) 2>&1) || { echo "$$log" >&2; exit 1; }
 ctest = $(BIN)/ctest --test-dir $(1) --output-on-failure --no-tests=error
 
-build/kernel/.configured: $(VENV)/.build-tools CMakeLists.txt
-	@$(call configure,build/kernel,-DCMAKE_BUILD_TYPE=Release -DFARTHEST_PYTHON=OFF)
-	@touch $@
-
 build/sanitize/.configured: $(VENV)/.build-tools CMakeLists.txt
-	@$(call configure,build/sanitize,-DCMAKE_BUILD_TYPE=Debug -DFARTHEST_SANITIZE=ON \
-	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python")
+	@$(CMAKE) --fresh -G Ninja -S . -B build/sanitize -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" \
+	  -DCMAKE_BUILD_TYPE=Debug -DFARTHEST_SANITIZE=ON -DFARTHEST_TESTS=ON -DFARTHEST_WERROR=ON \
+	  -DPython_EXECUTABLE="$(CURDIR)/$(BIN)/python" >/dev/null
 	@touch $@
 
-kernel-tests: build/kernel/.configured  ## the kernel's C++ tests
+kernel-tests: $(VENV)/.tested  ## the kernel's C++ tests
 	@echo "== C++ tests"
-	@$(call build,build/kernel)
-	@$(call ctest,build/kernel)
+	@$(call compile,the C++ tests) $(CMAKE) --build build/release --target kernel_tests
+	@$(call ctest,build/release)
 
 python-tests: $(VENV)/.tested  ## the Python tests without the slow ones
 	@echo "== Python tests"
@@ -114,7 +115,7 @@ python-tests: $(VENV)/.tested  ## the Python tests without the slow ones
 # The C++ tests, then Python's tests of the kernel and the digests, on a kernel built with ASan and UBSan.
 sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests under ASan and UBSan
 	@echo "== C++ tests, sanitized"
-	@$(call build,build/sanitize)
+	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
 	@$(call ctest,build/sanitize)
 	@echo "== Python tests of the kernel and digests, sanitized"
 	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) tests/unit/kernel tests/signature
@@ -143,8 +144,11 @@ bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 
 # --- upkeep ------------------------------------------------------------------------------------------------
 
+cross: $(VENV)/.build-tools  ## the kernel for macOS and Linux on ARM: 5 minutes; not part of make test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/cross $(PYTHON)
+
 lock: $(VENV)/.created  ## renew constraints.txt: the newest versions of everything
-	@$(PIP) install uv
+	@$(PIP) install -q uv
 	@printf '%s\n' $(BUILD_TOOLS) | $(BIN)/uv pip compile -q --universal --python-version 3.11 --all-extras \
 	  --upgrade --no-annotate --custom-compile-command 'make lock' -o constraints.txt pyproject.toml -
 

@@ -23,12 +23,12 @@ constexpr std::size_t kPiece = 4096;  // codes that a thread takes at a time
 // Codes in bytes: 8, little-endian, as numpy has them, or 16, big-endian, so that bytes compare as numbers
 // do.
 void load(const std::uint8_t* bytes, std::uint64_t& code) { std::memcpy(&code, bytes, 8); }
-void load(const std::uint8_t* bytes, WideCode& code) {
+void load(const std::uint8_t* bytes, Code128& code) {
   code = 0;
   for (int i = 0; i < 16; ++i) code = code << 8 | bytes[i];
 }
 void store(std::uint64_t code, std::uint8_t* bytes) { std::memcpy(bytes, &code, 8); }
-void store(WideCode code, std::uint8_t* bytes) {
+void store(Code128 code, std::uint8_t* bytes) {
   for (int i = 16; i-- > 0; code >>= 8) bytes[i] = static_cast<std::uint8_t>(code & 0xff);
 }
 
@@ -50,7 +50,7 @@ nb::bytes stored(const std::vector<Code>& codes) {
 // Calls work(Code{}) with the type of the space's codes.
 template <class Work>
 auto with_codes(const Blocks& blocks, Work work) {
-  return blocks.code_bytes() == 8 ? work(std::uint64_t{}) : work(WideCode{});
+  return blocks.code_bytes() == 8 ? work(std::uint64_t{}) : work(Code128{});
 }
 
 void make_blocks(Blocks* self, int cells, const std::vector<std::vector<int>>& beside,

@@ -17,7 +17,7 @@ using namespace nb::literals;
 
 namespace {
 
-using Bytes = Array<std::uint8_t>;
+using Buffer = Array<std::uint8_t>;
 using PassageArgs = std::pair<int, int>;
 using OriginArgs = std::pair<std::vector<int>, std::uint64_t>;
 
@@ -30,7 +30,7 @@ void make_pattern(PatternSpace* place, int cells, int pieces, const std::vector<
   new (place) PatternSpace(cells, pieces, ways, std::move(from), isa_named(isa));
 }
 
-std::pair<std::uint64_t, bool> begin(const PatternSpace& space, const Bytes& work, const Bytes& distances,
+std::pair<std::uint64_t, bool> begin(const PatternSpace& space, const Buffer& work, const Buffer& distances,
                                      int threads) {
   const nb::gil_scoped_release release;
   const PatternLayer layer =
@@ -38,8 +38,8 @@ std::pair<std::uint64_t, bool> begin(const PatternSpace& space, const Bytes& wor
   return {layer.placements, layer.regions};
 }
 
-std::pair<std::uint64_t, bool> step(const PatternSpace& space, int depth, const Bytes& work,
-                                    const Bytes& distances, int threads) {
+std::pair<std::uint64_t, bool> step(const PatternSpace& space, int depth, const Buffer& work,
+                                    const Buffer& distances, int threads) {
   const nb::gil_scoped_release release;
   const PatternLayer layer = space.step(depth, {work.data(), work.size()},
                                         {distances.data(), distances.size()}, std::max(threads, 1));

@@ -8,7 +8,6 @@
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <variant>
 
 #include "buffers.hpp"
 #include "codes.hpp"
@@ -48,14 +47,23 @@ std::unique_lock<std::mutex> locked(std::mutex& mutex) {
 
 nb::bytes bytes_from(const Blob& blob) { return nb::bytes(blob.data(), blob.size()); }
 
+// New bytes, and their memory, to be filled before anyone else has them.
+nb::bytes fresh_bytes(std::size_t size) {
+  nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
+  if (!out.is_valid()) nb::raise_python_error();
+  return out;
+}
+std::span<std::uint8_t> span_of(const nb::bytes& fresh) {
+  return {reinterpret_cast<std::uint8_t*>(PyBytes_AsString(fresh.ptr())), fresh.size()};
+}
+
 // New bytes, which write(span) fills without the GIL.
 template <class Write>
 nb::bytes written(std::size_t size, Write write) {
-  nb::bytes out = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-  if (!out.is_valid()) nb::raise_python_error();
-  auto* bytes = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(out.ptr()));
+  nb::bytes out = fresh_bytes(size);
+  const std::span<std::uint8_t> memory = span_of(out);
   const nb::gil_scoped_release release;
-  write(std::span(bytes, size));
+  write(memory);
   return out;
 }
 
@@ -70,69 +78,35 @@ nb::bytes expand_codes(const Expander& expander, nb::handle codes, int threads) 
                  [&](auto out) { store_codes<Key>(successors, out, sizeof(Key)); });
 }
 
-States run_of(std::size_t width, nb::handle codes) {
+States states_from(const CountedRun& run) { return {run.states, bytes_from(run.blob)}; }
+
+States run_from(std::size_t width, nb::handle codes) {
   const ByteView view(codes);
-  std::uint64_t states = 0;
-  Blob blob;
-  {
+  return states_from([&] {
     const nb::gil_scoped_release release;
-    with_code(width, [&]<class Code>(Code) {
-      const auto loaded = load_codes<Code>(view.bytes(), width);
-      SortBuffers<Code> buffers;
-      const auto run = sorted_unique<Code>({std::span<const Code>(loaded)}, buffers);
-      states = run.size();
-      blob = encode_run<Code>(run, width);
-    });
-  }
-  return {states, bytes_from(blob)};
+    return run_of(view.bytes(), width);
+  }());
 }
 
 nb::bytes run_codes(std::size_t width, nb::handle run, std::uint64_t limit) {
+  check_width(width);
   const ByteView view(run);
-  return with_code(width, [&]<class Code>(Code) {
-    RunReader<Code> reader(view.bytes(), width);
-    const std::size_t states = std::min(reader.states(), limit);
-    return written(states * width, [&](std::span<std::uint8_t> out) {
-      for (std::size_t i = 0; i < states; ++i, reader.advance())
-        store_code(reader.head(), out.data() + i * width, width);
-    });
-  });
+  const std::size_t states = std::min(states_of(view.bytes(), width), limit);
+  return written(states * width, [&](std::span<std::uint8_t> out) { write_codes(view.bytes(), width, out); });
 }
 
-States merge_runs(std::size_t width, const nb::sequence& runs, const nb::sequence& exclude) {
+States merged(std::size_t width, const nb::sequence& runs, const nb::sequence& exclude) {
   const ByteViews views(runs), excluded(exclude);
-  std::uint64_t states = 0;
-  Blob blob;
-  {
+  return states_from([&] {
     const nb::gil_scoped_release release;
-    with_code(width, [&]<class Code>(Code) {
-      std::vector<Run<Code>> decoded;
-      for (const Bytes bytes : views.spans()) decoded.push_back(decode_run<Code>(bytes, width));
-      SortBuffers<Code> buffers;
-      auto run = sorted_unique<Code>({decoded.begin(), decoded.end()}, buffers);
-      for (const Bytes bytes : excluded.spans()) run = subtract<Code>(run, decode_run<Code>(bytes, width));
-      states = run.size();
-      blob = encode_run<Code>(run, width);
-    });
-  }
-  return {states, bytes_from(blob)};
-}
-
-template <template <class> class Holder>
-using AnyCode = std::variant<std::unique_ptr<Holder<Key>>, std::unique_ptr<Holder<WideCode<2>>>,
-                             std::unique_ptr<Holder<WideCode<4>>>, std::unique_ptr<Holder<WideCode<16>>>,
-                             std::unique_ptr<Holder<WideCode<128>>>>;
-
-template <template <class> class Holder, class... Args>
-AnyCode<Holder> made(std::size_t width, const Args&... args) {
-  return with_code(
-      width, [&]<class Code>(Code) -> AnyCode<Holder> { return std::make_unique<Holder<Code>>(args...); });
+    return merge_runs(views.spans(), excluded.spans(), width);
+  }());
 }
 
 class PyOutboxes {
  public:
   PyOutboxes(std::size_t width, std::uint64_t shards, std::uint64_t keys, std::size_t room)
-      : boxes_(made<Outboxes>(width, width, sharding(width, shards, keys), room)) {}
+      : boxes_(make_outboxes(width, sharding(width, shards, keys), room)) {}
 
   static Sharding sharding(std::size_t width, std::uint64_t shards, std::uint64_t keys) {
     if (keys != 0 && width != sizeof(Key)) throw InvalidArgument("keys have 8 bytes");
@@ -143,24 +117,24 @@ class PyOutboxes {
     const auto lock = locked(mutex_);
     const ByteView view(codes);
     const nb::gil_scoped_release release;
-    std::visit([&](auto& boxes) { boxes->add(view.bytes(), std::max(threads, 1)); }, boxes_);
+    boxes_->add(view.bytes(), std::max(threads, 1));
   }
 
   void expand(const Expander& expander, const nb::sequence& runs, int threads) {
     const auto lock = locked(mutex_);
     const ByteViews views(runs);
     const nb::gil_scoped_release release;
-    std::visit([&](auto& boxes) { boxes->expand(expander, views.spans(), std::max(threads, 1)); }, boxes_);
+    boxes_->expand(expander, views.spans(), std::max(threads, 1));
   }
 
   std::vector<std::uint64_t> filled() const {
     const auto lock = locked(mutex_);
-    return std::visit([](const auto& boxes) { return boxes->filled(); }, boxes_);
+    return boxes_->filled();
   }
 
   std::size_t bytes() const {
     const auto lock = locked(mutex_);
-    return std::visit([](const auto& boxes) { return boxes->bytes(); }, boxes_);
+    return boxes_->bytes();
   }
 
   std::vector<States> take(const std::vector<std::uint64_t>& shards, const std::vector<nb::sequence>& exclude,
@@ -169,27 +143,23 @@ class PyOutboxes {
     std::deque<ByteViews> views;
     std::vector<std::vector<Bytes>> spans;
     for (const auto& runs : exclude) spans.push_back(views.emplace_back(runs).spans());
-    return std::visit(
-        [&](auto& boxes) {
-          const auto fresh = [&] {
-            const nb::gil_scoped_release release;
-            return boxes->take(shards, spans, std::max(threads, 1));
-          }();
-          std::vector<States> out;
-          for (const auto& [states, run] : fresh) out.emplace_back(states, bytes_from(run));
-          return out;
-        },
-        boxes_);
+    const auto fresh = [&] {
+      const nb::gil_scoped_release release;
+      return boxes_->take(shards, spans, std::max(threads, 1));
+    }();
+    std::vector<States> out;
+    for (const CountedRun& run : fresh) out.push_back(states_from(run));
+    return out;
   }
 
   void trim() {
     const auto lock = locked(mutex_);
-    std::visit([](auto& boxes) { boxes->trim(); }, boxes_);
+    boxes_->trim();
   }
 
  private:
   mutable std::mutex mutex_;
-  AnyCode<Outboxes> boxes_;
+  std::unique_ptr<Outboxes> boxes_;
 };
 
 std::vector<LayerRun> layer_runs(const std::vector<Bytes>& runs, const std::vector<std::uint16_t>& depths) {
@@ -204,16 +174,14 @@ using AnyArray = nb::ndarray<nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 class PyMapReader {
  public:
   PyMapReader(std::size_t width, const nb::sequence& runs, const std::vector<std::uint16_t>& depths)
-      : views_(runs),
-        width_(width),
-        reader_(made<MapReader>(width, layer_runs(views_.spans(), depths), width)) {}
+      : views_(runs), width_(width), reader_(make_map_reader(layer_runs(views_.spans(), depths), width)) {}
 
   void fill(Key first, const AnyArray& out) {
     const auto lock = locked(mutex_);
     const auto run = [&]<class Distance>(Distance) {
       const std::span<Distance> span = aligned<Distance>(out);
       const nb::gil_scoped_release release;
-      std::visit([&](auto& reader) { reader->template fill<Distance>(first, span); }, reader_);
+      reader_->fill(first, span);
     };
     if (out.dtype() == nb::dtype<std::uint8_t>()) return run(std::uint8_t{});
     if (out.dtype() == nb::dtype<std::uint16_t>()) return run(std::uint16_t{});
@@ -224,94 +192,53 @@ class PyMapReader {
     const auto lock = locked(mutex_);
     if (unit != 1 && unit != 2) throw InvalidArgument("distances have 1 or 2 bytes");
     if (states == 0) throw InvalidArgument("at least one state must be asked for");
-    return std::visit(
-        [&](auto& reader) {
-          const auto found = [&] {
-            const nb::gil_scoped_release release;
-            return reader->next(states, std::max(threads, 1));
-          }();
-          nb::bytes codes = written(found.size() * width_, [&](std::span<std::uint8_t> out) {
-            for (std::size_t i = 0; i < found.size(); ++i)
-              store_code(found[i].code, out.data() + i * width_, width_);
-          });
-          nb::bytes distances = written(found.size() * unit, [&](std::span<std::uint8_t> out) {
-            for (std::size_t i = 0; i < out.size(); ++i)
-              out[i] = static_cast<std::uint8_t>(found[i / unit].depth >> (8 * (i % unit)));
-          });
-          return std::pair(codes, distances);
-        },
-        reader_);
+    const std::size_t found = [&] {
+      const nb::gil_scoped_release release;
+      return reader_->next(states, std::max(threads, 1));
+    }();
+    nb::bytes distances = fresh_bytes(found * unit);
+    nb::bytes codes = written(
+        found * width_, [&](std::span<std::uint8_t> out) { reader_->write(out, span_of(distances), unit); });
+    return {codes, distances};
   }
 
  private:
   ByteViews views_;
   std::size_t width_;
   mutable std::mutex mutex_;
-  AnyCode<MapReader> reader_;
+  std::unique_ptr<MapReader> reader_;
 };
 
 class PyMapWriter {
  public:
   PyMapWriter(std::size_t width, std::uint64_t shards, std::uint64_t keys, std::uint16_t depth)
-      : width_(width),
-        depth_(depth),
-        writer_(made<MapWriter>(width, width, PyOutboxes::sharding(width, shards, keys), depth)) {}
+      : writer_(make_map_writer(width, PyOutboxes::sharding(width, shards, keys), depth)) {}
 
   void add(nb::handle codes, nb::handle distances, std::size_t unit) {
     const auto lock = locked(mutex_);
     const ByteView code_bytes(codes), distance_bytes(distances);
-    const Bytes names = code_bytes.bytes(), far = distance_bytes.bytes();
-    const std::size_t states = count(far, unit);
-    if (names.size() != states * width_) throw InvalidArgument("codes and distances must be equally many");
     const nb::gil_scoped_release release;
-    std::visit(
-        [&]<class Code>(std::unique_ptr<MapWriter<Code>>& writer) {
-          for (std::size_t i = 0; i < states; ++i)
-            writer->add(load_code<Code>(names.data() + i * width_, width_), distance(far, i, unit));
-        },
-        writer_);
+    writer_->add(code_bytes.bytes(), distance_bytes.bytes(), unit);
   }
 
   void add_keys(Key first, nb::handle distances, std::size_t unit) {
     const auto lock = locked(mutex_);
     const ByteView view(distances);
-    const Bytes far = view.bytes();
-    const std::size_t keys = count(far, unit);
-    const std::uint32_t unreached = unit == 1 ? 0xFF : 0xFFFF;
-    auto* writer = std::get_if<0>(&writer_);
-    if (writer == nullptr) throw InvalidArgument("keys have 8 bytes");
     const nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < keys; ++i)
-      if (const std::uint32_t d = distance(far, i, unit); d != unreached) (*writer)->add(first + i, d);
+    writer_->add_keys(first, view.bytes(), unit);
   }
 
   std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> runs(std::uint16_t depth) const {
     const auto lock = locked(mutex_);
-    if (depth > depth_) throw InvalidArgument("no such depth");
     std::vector<std::tuple<std::uint64_t, std::uint64_t, nb::bytes>> out;
-    std::visit(
-        [&](const auto& writer) {
-          for (const std::uint64_t shard : writer->shards(depth))
-            out.emplace_back(shard, writer->states(depth, shard), bytes_from(writer->run(depth, shard)));
-        },
-        writer_);
+    for (const auto& [shard, run] : writer_->runs(depth))
+      out.emplace_back(shard, run.states, bytes_from(run.blob));
     return out;
   }
 
  private:
-  static std::size_t count(Bytes distances, std::size_t unit) {
-    if (unit != 1 && unit != 2) throw InvalidArgument("distances have 1 or 2 bytes");
-    if (distances.size() % unit != 0) throw InvalidArgument("the bytes are not whole distances");
-    return distances.size() / unit;
-  }
-  static std::uint32_t distance(Bytes distances, std::size_t i, std::size_t unit) {
-    return unit == 1 ? distances[i] : distances[2 * i] | std::uint32_t{distances[2 * i + 1]} << 8;
-  }
-
-  std::size_t width_;
-  std::uint16_t depth_;
   mutable std::mutex mutex_;
-  AnyCode<MapWriter> writer_;
+  std::unique_ptr<MapWriter> writer_;
 };
 
 }  // namespace
@@ -323,7 +250,7 @@ void bind_runs(nb::module_& m) {
       nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
       "expander"_a, "codes"_a, "threads"_a = 1,
       "The codes (uint64, little endian) of all successors of `codes`; they may repeat. Raises ValueError.");
-  m.def("run_of", &run_of, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
+  m.def("run_of", &run_from, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
         "width"_a, "codes"_a,
         "The run of any codes of `width` bytes (8: uint64, little endian; else byte strings): its number of "
         "states, and itself as bytes. Raises ValueError.");
@@ -331,7 +258,7 @@ void bind_runs(nb::module_& m) {
         nb::sig("def run_codes(width: int, run: " BUFFER ", limit: int = 18446744073709551615) -> bytes"),
         "width"_a, "run"_a, "limit"_a = ~std::uint64_t{0},
         "The least `limit` codes of a run, ascending. Raises ValueError where it is damaged.");
-  m.def("merge_runs", &merge_runs,
+  m.def("merge_runs", &merged,
         nb::sig("def merge_runs(width: int, runs: Sequence[" BUFFER "], exclude: Sequence[" BUFFER
                 "] = ()) -> tuple[int, bytes]"),
         "width"_a, "runs"_a, "exclude"_a = nb::make_tuple(),

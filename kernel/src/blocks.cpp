@@ -37,7 +37,7 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
   weights_.resize(kinds_.size());
   for (std::size_t i = kinds_.size(); i-- > 0;) {
     weights_[i] = codes_;
-    if (radix_[i] > ~WideCode{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
+    if (radix_[i] > ~Code128{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
     codes_ *= radix_[i];
   }
   code_bytes_ = codes_ <= kNoKey ? 8 : 16;
@@ -222,7 +222,7 @@ std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit
   template void Blocks::moves(Code, std::vector<Code>&, std::vector<BlockMove>&) const; \
   template std::vector<Code> Blocks::placements(const Placement&, std::uint64_t) const
 FARTHEST_BLOCKS_OF(std::uint64_t);
-FARTHEST_BLOCKS_OF(WideCode);
+FARTHEST_BLOCKS_OF(Code128);
 #undef FARTHEST_BLOCKS_OF
 
 }  // namespace farthest

@@ -7,16 +7,86 @@
 #include "radix.hpp"
 
 namespace farthest {
+namespace {
 
-template <class Code>
-MapReader<Code>::MapReader(const std::vector<LayerRun>& runs, std::size_t width)
-    : runs_(runs), width_(width) {
-  for (const LayerRun& run : runs) sources_.push_back({RunReader<Code>(run.blob, width), run.depth});
+void check_unit(std::size_t unit) {
+  if (unit != 1 && unit != 2) throw InvalidArgument("distances have 1 or 2 bytes");
+}
+
+std::size_t count(Bytes distances, std::size_t unit) {
+  check_unit(unit);
+  if (distances.size() % unit != 0) throw InvalidArgument("the bytes are not whole distances");
+  return distances.size() / unit;
+}
+
+std::uint32_t distance(Bytes distances, std::size_t i, std::size_t unit) {
+  return unit == 1 ? distances[i] : distances[2 * i] | std::uint32_t{distances[2 * i + 1]} << 8;
+}
+
+// The order of `count` items by their codes, which are the first `words` of the `stride` words of each.
+std::vector<std::uint32_t> sorted_order(const std::uint64_t* items, std::size_t count, std::size_t stride,
+                                        std::size_t words) {
+  struct Entry {
+    std::uint64_t first;  // word of the code: most differ in it
+    std::uint32_t item;
+  };
+  if (count > std::numeric_limits<std::uint32_t>::max())
+    throw InvalidArgument("too many codes to sort at once");
+  std::vector<Entry> entries(count);
+  for (std::size_t i = 0; i < count; ++i) entries[i] = {items[i * stride], static_cast<std::uint32_t>(i)};
+  std::sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) {
+    if (a.first != b.first) return a.first < b.first;
+    const std::uint64_t *one = items + a.item * stride, *other = items + b.item * stride;
+    return std::lexicographical_compare(one, one + words, other, other + words);
+  });
+  std::vector<std::uint32_t> order(count);
+  for (std::size_t i = 0; i < count; ++i) order[i] = entries[i].item;
+  return order;
 }
 
 template <class Code>
+class ReaderOf final : public MapReader {
+ public:
+  ReaderOf(const std::vector<LayerRun>& runs, std::size_t width) : runs_(runs), width_(width) {
+    for (const LayerRun& run : runs) sources_.push_back({RunReader<Code>(run.blob, width), run.depth});
+  }
+
+  void fill(Key first, std::span<std::uint8_t> out) override { fill_any(first, out); }
+  void fill(Key first, std::span<std::uint16_t> out) override { fill_any(first, out); }
+  std::size_t next(std::size_t states, int threads) override;
+  void write(std::span<std::uint8_t> codes, std::span<std::uint8_t> distances,
+             std::size_t unit) const override;
+
+ private:
+  struct Found {
+    Code code;
+    std::uint16_t depth;
+  };
+  struct Source {
+    RunReader<Code> run;
+    std::uint16_t depth;
+  };
+
+  template <class Distance>
+  void fill_any(Key first, std::span<Distance> out);
+  void sample(std::size_t states);
+  void gather(int threads);
+
+  std::vector<LayerRun> runs_;
+  std::size_t width_;
+  std::vector<Source> sources_;
+  // Codes that part the map into pieces that are small enough to be sorted: about `states` states each.
+  std::vector<Code> bounds_;
+  std::size_t bound_ = 0;
+  bool sampled_ = false;
+  std::vector<Found> found_, one_, other_;
+  std::size_t given_ = 0;
+  std::span<const Found> shown_;  // by the last call of next(); in found_
+};
+
+template <class Code>
 template <class Distance>
-void MapReader<Code>::fill(Key first, std::span<Distance> out) {
+void ReaderOf<Code>::fill_any(Key first, std::span<Distance> out) {
   if constexpr (std::is_same_v<Code, Key>) {
     std::ranges::fill(out, std::numeric_limits<Distance>::max());
     for (Source& source : sources_) {
@@ -31,7 +101,7 @@ void MapReader<Code>::fill(Key first, std::span<Distance> out) {
 }
 
 template <class Code>
-void MapReader<Code>::sample(std::size_t states) {
+void ReaderOf<Code>::sample(std::size_t states) {
   // Every some-th state of each run and of the next, so that short runs are heard too.
   constexpr std::size_t kSamples = 16;
   const std::size_t step = std::max<std::size_t>(1, states / kSamples);
@@ -43,20 +113,21 @@ void MapReader<Code>::sample(std::size_t states) {
         samples.push_back(reader.head());
         until = step;
       }
-  std::ranges::sort(samples);
-  for (std::size_t i = kSamples; i < samples.size(); i += kSamples) bounds_.push_back(samples[i]);
+  SortBuffers<Code> buffers;
+  const auto sorted = sorted_unique<Code>({std::span<const Code>(samples)}, buffers);
+  for (std::size_t i = kSamples; i < sorted.size(); i += kSamples) bounds_.push_back(sorted[i]);
   sampled_ = true;
 }
 
 template <class Code>
-void MapReader<Code>::gather(int threads) {
+void ReaderOf<Code>::gather(int threads) {
   const bool last = bound_ == bounds_.size();
   constexpr std::size_t kSourcesAtOnce = 64;
   std::vector<std::vector<Found>> parts((sources_.size() + kSourcesAtOnce - 1) / kSourcesAtOnce);
   in_parallel(parts.size(), threads, [&](std::uint64_t i) {
-    for (Source& source : std::span(sources_)
-                              .subspan(i * kSourcesAtOnce)
-                              .first(std::min(kSourcesAtOnce, sources_.size() - i * kSourcesAtOnce)))
+    const std::size_t first = i * kSourcesAtOnce;
+    for (Source& source :
+         std::span(sources_).subspan(first, std::min(kSourcesAtOnce, sources_.size() - first)))
       for (; source.run.left() != 0 && (last || source.run.head() < bounds_[bound_]); source.run.advance())
         parts[i].push_back({source.run.head(), source.depth});
   });
@@ -68,46 +139,105 @@ void MapReader<Code>::gather(int threads) {
     const auto sorted = radix_sorted(spans, one_, other_, [](const Found& found) { return found.code; });
     found_.insert(found_.end(), sorted.begin(), sorted.end());
   } else {
-    const auto before = static_cast<std::ptrdiff_t>(found_.size());
-    for (const auto span : spans) found_.insert(found_.end(), span.begin(), span.end());
-    std::ranges::sort(found_.begin() + before, found_.end(), {}, &Found::code);
+    static_assert(sizeof(Found) == sizeof(Code) + sizeof(std::uint64_t));
+    one_.clear();
+    for (const auto span : spans) one_.insert(one_.end(), span.begin(), span.end());
+    const auto* words = reinterpret_cast<const std::uint64_t*>(one_.data());
+    constexpr std::size_t kWords = sizeof(Code) / sizeof(std::uint64_t);
+    for (const std::uint32_t i : sorted_order(words, one_.size(), kWords + 1, kWords))
+      found_.push_back(one_[i]);
   }
 }
 
 template <class Code>
-auto MapReader<Code>::next(std::size_t states, int threads) -> std::span<const Found> {
+std::size_t ReaderOf<Code>::next(std::size_t states, int threads) {
+  shown_ = {};
   if (!sampled_) sample(states);
   while (found_.size() - given_ < states && bound_ <= bounds_.size()) gather(threads);
-  const auto some = std::span<const Found>(found_).subspan(given_);
-  given_ += std::min(states, some.size());
-  return some.first(std::min(states, some.size()));
+  shown_ = std::span<const Found>(found_).subspan(given_);
+  shown_ = shown_.first(std::min(states, shown_.size()));
+  given_ += shown_.size();
+  return shown_.size();
 }
 
 template <class Code>
-void MapWriter<Code>::add(const Code& code, std::uint32_t distance) {
-  if (any_ && code <= last_) throw InvalidArgument("the codes do not ascend");
-  if (!sharding_.has(code)) throw InvalidArgument("there is no such key");
-  if (distance >= layers_.size()) throw InvalidArgument("a distance is greater than the depth");
-  auto& shards = layers_[distance];
-  if (shards.empty()) shards.resize(sharding_.shards());
-  shards[sharding_.shard(code)].add(code, width_);
-  any_ = true;
-  last_ = code;
+void ReaderOf<Code>::write(std::span<std::uint8_t> codes, std::span<std::uint8_t> distances,
+                           std::size_t unit) const {
+  check_unit(unit);
+  if (codes.size() != shown_.size() * width_ || distances.size() != shown_.size() * unit)
+    throw InvalidArgument("there must be room for each state");
+  for (std::size_t i = 0; i < shown_.size(); ++i)
+    store_code(shown_[i].code, codes.data() + i * width_, width_);
+  for (std::size_t i = 0; i < distances.size(); ++i)
+    distances[i] = static_cast<std::uint8_t>(shown_[i / unit].depth >> (8 * (i % unit)));
 }
 
 template <class Code>
-std::vector<std::uint64_t> MapWriter<Code>::shards(std::uint16_t depth) const {
-  std::vector<std::uint64_t> filled;
-  for (std::uint64_t shard = 0; shard < layers_[depth].size(); ++shard)
-    if (layers_[depth][shard].states() != 0) filled.push_back(shard);
-  return filled;
+class WriterOf final : public MapWriter {
+ public:
+  WriterOf(std::size_t width, Sharding sharding, std::uint16_t depth)
+      : width_(width), sharding_(sharding), layers_(std::size_t{depth} + 1) {}
+
+  void add(Bytes codes, Bytes distances, std::size_t unit) override {
+    const std::size_t states = count(distances, unit);
+    if (codes.size() != states * width_) throw InvalidArgument("codes and distances must be equally many");
+    for (std::size_t i = 0; i < states; ++i)
+      add_one(load_code<Code>(codes.data() + i * width_, width_), distance(distances, i, unit));
+  }
+
+  void add_keys(Key first, Bytes distances, std::size_t unit) override {
+    const std::size_t keys = count(distances, unit);
+    if constexpr (std::is_same_v<Code, Key>) {
+      const std::uint32_t unreached = unit == 1 ? 0xFF : 0xFFFF;
+      for (std::size_t i = 0; i < keys; ++i)
+        if (const std::uint32_t d = distance(distances, i, unit); d != unreached) add_one(first + i, d);
+    } else {
+      static_cast<void>(first), static_cast<void>(keys);
+      throw InvalidArgument("keys have 8 bytes");
+    }
+  }
+
+  std::vector<std::pair<std::uint64_t, CountedRun>> runs(std::uint16_t depth) const override {
+    if (depth >= layers_.size()) throw InvalidArgument("no such depth");
+    std::vector<std::pair<std::uint64_t, CountedRun>> out;
+    const auto& shards = layers_[depth];
+    for (std::uint64_t shard = 0; shard < shards.size(); ++shard)
+      if (const auto& run = shards[shard]; run.states() != 0)
+        out.push_back({shard, {run.states(), run.finish(width_)}});
+    return out;
+  }
+
+ private:
+  void add_one(const Code& code, std::uint32_t distance) {
+    if (any_ && code <= last_) throw InvalidArgument("the codes do not ascend");
+    if (!sharding_.has(code)) throw InvalidArgument("there is no such key");
+    if (distance >= layers_.size()) throw InvalidArgument("a distance is greater than the depth");
+    auto& shards = layers_[distance];
+    if (shards.empty()) shards.resize(sharding_.shards());
+    shards[sharding_.shard(code)].add(code, width_);
+    any_ = true;
+    last_ = code;
+  }
+
+  std::size_t width_;
+  Sharding sharding_;
+  std::vector<std::vector<RunWriter<Code>>> layers_;  // by depth and shard; no shards until there is a state
+  bool any_ = false;
+  Code last_{};
+};
+
+}  // namespace
+
+std::unique_ptr<MapReader> make_map_reader(const std::vector<LayerRun>& runs, std::size_t width) {
+  return with_code(width, [&]<class Code>(Code) -> std::unique_ptr<MapReader> {
+    return std::make_unique<ReaderOf<Code>>(runs, width);
+  });
 }
 
-#define INSTANTIATE(Code)                                                            \
-  template class MapReader<Code>;                                                    \
-  template void MapReader<Code>::fill<std::uint8_t>(Key, std::span<std::uint8_t>);   \
-  template void MapReader<Code>::fill<std::uint16_t>(Key, std::span<std::uint16_t>); \
-  template class MapWriter<Code>
-FARTHEST_FOR_CODES(INSTANTIATE);
+std::unique_ptr<MapWriter> make_map_writer(std::size_t width, Sharding sharding, std::uint16_t depth) {
+  return with_code(width, [&]<class Code>(Code) -> std::unique_ptr<MapWriter> {
+    return std::make_unique<WriterOf<Code>>(width, sharding, depth);
+  });
+}
 
 }  // namespace farthest

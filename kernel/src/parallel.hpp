@@ -4,11 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
-#include <mutex>
-#include <system_error>
-#include <thread>
-#include <vector>
+#include <cstdint>
 
 namespace farthest {
 
@@ -19,31 +15,29 @@ inline int useful_threads(std::uint64_t lines, int threads) {
       std::clamp<std::uint64_t>(lines / kLinesPerThread, 1, static_cast<std::uint64_t>(threads)));
 }
 
-// Calls work(0) .. work(pieces - 1), each once, in any order. Rethrows the first exception.
-template <class Work>
-void in_parallel(std::uint64_t pieces, int threads, Work work) {
+// The pieces of one call of in_parallel(), handed out to its threads.
+struct Handout {
+  std::uint64_t count;
   std::atomic<std::uint64_t> next{0};
-  std::exception_ptr failure;
-  std::mutex failing;
-  const auto run = [&] {
-    try {
-      for (std::uint64_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < pieces;) work(i);
-    } catch (...) {
-      const std::lock_guard lock(failing);
-      if (!failure) failure = std::current_exception();
-      next = pieces;
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    try {
-      for (int i = 1; i < threads && static_cast<std::uint64_t>(i) < pieces; ++i) others.emplace_back(run);
-    } catch (const std::system_error&) {
-      // The system has no more threads to give; fewer do the same work.
-    }
-    run();
-  }
-  if (failure) std::rethrow_exception(failure);
+};
+
+// Calls run(pieces, work) in this thread and in others, `threads` together, fewer where there are fewer
+// pieces. Rethrows the first exception, after which no more pieces are handed out.
+void run_in_threads(Handout& pieces, int threads, void (*run)(Handout& pieces, const void* work),
+                    const void* work);
+
+// Calls work(0) .. work(pieces - 1), each once, in any order. Rethrows the first exception. What is compiled
+// for each work is the loop alone; threads and exceptions are in parallel.cpp.
+template <class Work>
+void in_parallel(std::uint64_t count, int threads, const Work& work) {
+  Handout pieces{count};
+  run_in_threads(
+      pieces, threads,
+      [](Handout& all, const void* one) {
+        for (std::uint64_t i; (i = all.next.fetch_add(1, std::memory_order_relaxed)) < all.count;)
+          (*static_cast<const Work*>(one))(i);
+      },
+      &work);
 }
 
 }  // namespace farthest

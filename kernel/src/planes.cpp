@@ -143,6 +143,16 @@ class Picked {
   std::array<Distance, 64> numbers_{};
 };
 
+template <class Distance>
+void expand_all(const Space& space, const Expander<Distance>& expander, Key first, std::span<Distance> out,
+                int threads) {
+  constexpr std::size_t kKeys = std::size_t{1} << 18;
+  in_parallel((out.size() + kKeys - 1) / kKeys, threads, [&](std::uint64_t i) {
+    const std::size_t at = i * kKeys;
+    expand_some(space, expander, first + at, out.subspan(at, std::min(kKeys, out.size() - at)));
+  });
+}
+
 // Adds to each of `layers` the states that pick(distance) has the layer's bit set for. Runs over lines side
 // by side: a word belongs to one line.
 template <class Distance, class Pick>
@@ -187,11 +197,7 @@ void expand(const Space& space, const std::vector<LayerView>& planes, const Dist
   first = key_in(space, piece, first, out.size());
   const Expander<Distance> expander(space, planes, code.shift,
                                     code.shift == 0 ? nullptr : code.parity.data() + piece.first_shard);
-  constexpr std::size_t kKeys = std::size_t{1} << 18;
-  in_parallel((out.size() + kKeys - 1) / kKeys, threads, [&](std::uint64_t i) {
-    const std::size_t at = i * kKeys;
-    expand_some(space, expander, first + at, out.subspan(at, std::min(kKeys, out.size() - at)));
-  });
+  expand_all(space, expander, first, out, threads);
 }
 
 template void expand(const Space&, const std::vector<LayerView>&, const DistanceCode&, Key,

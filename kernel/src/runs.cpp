@@ -83,5 +83,6 @@ std::span<Code> subtract(std::span<Code> run, std::span<const Code> other) {
                                                SortBuffers<Code>&);                       \
   template std::span<Code> subtract<Code>(std::span<Code>, std::span<const Code>)
 FARTHEST_FOR_CODES(INSTANTIATE);
+#undef INSTANTIATE
 
 }  // namespace farthest

@@ -1,7 +1,9 @@
 #include "search_grid.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <utility>
 
 namespace farthest {
 
@@ -109,8 +111,6 @@ class GridWalk final : public GridSearch {
   }
 
  private:
-  using Below = bool (*)(GridRun&, Word, int, std::uint8_t*);
-
   // Searches below a node within the bound; way: where the blank's cell is written. Whether the search has
   // ended.
   template <int kBlank, int kBack>
@@ -174,6 +174,31 @@ class GridWalk final : public GridSearch {
     }
   }
 
+  // What below() does for the root. Its blank may have come from nowhere, so that its directions are tried in
+  // a loop: a function for each cell that a blank can start on would be used once.
+  static void from_root(GridRun& run, int blank, int back, Word board, int slack) {
+    *run.way = static_cast<std::uint8_t>(blank);
+    if (run.way == run.deepest) {
+      run.cut[1] = true;
+      return;
+    }
+    run.left -= Grid::children(blank, back);
+    for (int d = 0; d < kDirections; ++d) {
+      if (d == back || !Grid::leads(blank, d)) continue;
+      const int to = Grid::to(blank, d);
+      const Word label = label_at(board, to);
+      const int rest = slack - static_cast<int>(run.costs[blank][d] >> (4 * label) & 15);
+      if (rest < 0) {
+        run.cut[-rest] = true;
+        continue;
+      }
+      const Word moved = board ^ label << (4 * to) ^ label << (4 * blank);
+      if (kBelow[static_cast<std::size_t>(to * kDirections + kDirections - 1 - d)](run, moved, rest,
+                                                                                   run.way + 1))
+        return after(run, board, slack, run.way, back, d);
+    }
+  }
+
   [[gnu::noinline]] static void leave(GridRun& run, Word board, int blank, int back,
                                       const std::uint8_t* way) {
     std::vector<std::uint8_t> labels;
@@ -182,15 +207,20 @@ class GridWalk final : public GridSearch {
     run.record.left(std::move(labels), Grid::to(blank, back), run.moves(way + 1));
   }
 
-  template <int kBlank = 0, int kBack = 0>
-  static void from_root(GridRun& run, int blank, int back, Word board, int slack) {
-    if (blank == kBlank && back == kBack)
-      below<kBlank, kBack>(run, board, slack, run.way);
-    else if constexpr (kBack < kNone)
-      from_root<kBlank, kBack + 1>(run, blank, back, board, slack);
-    else if constexpr (kBlank + 1 < Grid::kCells)
-      from_root<kBlank + 1, 0>(run, blank, back, board, slack);
+  // below() of each cell and direction that leads off it.
+  using Below = bool (*)(GridRun&, Word, int, std::uint8_t*);
+  template <int kBlank, int kBack>
+  static constexpr Below below_from() {
+    if constexpr (Grid::leads(kBlank, kBack))
+      return &below<kBlank, kBack>;
+    else
+      return nullptr;
   }
+  template <int... kPlaces>
+  static constexpr std::array<Below, sizeof...(kPlaces)> all_below(std::integer_sequence<int, kPlaces...>) {
+    return {below_from<kPlaces / kDirections, kPlaces % kDirections>()...};
+  }
+  static constexpr auto kBelow = all_below(std::make_integer_sequence<int, Grid::kCells * kDirections>());
 
   GridPlan plan_;
 };

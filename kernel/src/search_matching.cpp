@@ -7,8 +7,8 @@ namespace farthest {
 
 namespace {
 
-constexpr int kLongest = 1000;       // 64 of them fit 16 bits
-constexpr std::size_t kTabled = 16;  // cells of a board whose sets of cells have tables
+constexpr int kLongest = 1000;            // 64 of them fit 16 bits
+constexpr std::size_t kTabledCells = 16;  // cells of a board whose sets of cells have tables
 
 SlotMask cells_with(const SlidingBoard& board, std::size_t cells, std::uint8_t label) {
   SlotMask mask = 0;
@@ -38,7 +38,7 @@ SearchMatching::SearchMatching(const Matching& part, const SearchGraph& graph)
     Kind& kind = kinds_[label];
     if (static_cast<int>(kind.goals.size()) != graph.counts()[label])
       throw InvalidArgument("a goal must hold the pieces of the game");
-    if (label == 0 || cells_ > kTabled) continue;
+    if (label == 0 || cells_ > kTabledCells) continue;
     kind.sums.assign(std::size_t{1} << cells_, 0);
     for (SlotMask set = 1; set < kind.sums.size(); ++set) {
       const auto size = static_cast<std::size_t>(std::popcount(set));

@@ -64,7 +64,10 @@ class Descent {
   // Room for the board after the one at level_, and for its values and moves.
   void grow() {
     const auto levels = static_cast<std::size_t>(level_) + 2;
-    if (boards_.size() >= levels) return;
+    if (boards_.size() < levels) [[unlikely]]
+      enlarge(levels);
+  }
+  [[gnu::noinline]] void enlarge(std::size_t levels) {
     const std::size_t room = std::max<std::size_t>(2 * levels, 16);
     boards_.resize(room);
     values_.resize(room * components_ + 1);

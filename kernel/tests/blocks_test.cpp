@@ -110,11 +110,11 @@ TEST(wide_codes_of_blocks) {
   Placement placement{};
   for (int i = 0; i < 13; ++i) placement.anchors[static_cast<std::size_t>(i)] = bit(i);
   placement.covered = first_slots(13);
-  const auto code = blocks.encode<WideCode>(placement);
+  const auto code = blocks.encode<Code128>(placement);
   Placement again;
   CHECK(blocks.decode(code, again) && again.covered == placement.covered);
-  std::vector<WideCode> next;
-  blocks.neighbours<WideCode>(std::span(&code, 1), next);
+  std::vector<Code128> next;
+  blocks.neighbours<Code128>(std::span(&code, 1), next);
   CHECK(next.size() == 1 && next[0] == code + 1);
 }
 

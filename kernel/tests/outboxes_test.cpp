@@ -34,7 +34,7 @@ std::vector<std::uint8_t> bytes_of(const std::vector<Key>& codes) {
 }
 
 // Takes everything out: the states of each shard.
-std::vector<Run<Key>> taken(Outboxes<Key>& boxes, const std::vector<Blob>& exclude, int threads) {
+std::vector<Run<Key>> taken(Outboxes& boxes, const std::vector<Blob>& exclude, int threads) {
   const auto shards = boxes.filled();
   const std::vector<std::vector<Bytes>> known(shards.size(),
                                               std::vector<Bytes>(exclude.begin(), exclude.end()));
@@ -54,14 +54,14 @@ TEST(layers_of_a_cube_are_found_from_its_outboxes) {
     for (const std::uint64_t shards : {std::uint64_t{1}, std::uint64_t{7}, std::uint64_t{300}})
       for (const int threads : {1, 3})
         for (const std::size_t room : {std::size_t{0}, std::size_t{1} << 30}) {
-          Outboxes<Key> boxes(8, Sharding(shards, keys), room);
+          const auto boxes = make_outboxes(8, Sharding(shards, keys), room);
           std::vector<Blob> layer{encode_run<Key>(Run<Key>{0}, 8)};
           std::set<Key> seen{0};
           std::vector<Blob> known = layer;
           for (std::uint64_t depth = 1; !layer.empty(); ++depth) {
-            boxes.expand(cube, {layer.begin(), layer.end()}, threads);
+            boxes->expand(cube, {layer.begin(), layer.end()}, threads);
             layer.clear();
-            for (const Run<Key>& run : taken(boxes, known, threads)) {
+            for (const Run<Key>& run : taken(*boxes, known, threads)) {
               for (const Key code : run) CHECK(seen.insert(code).second);
               if (!run.empty()) layer.push_back(encode_run<Key>(run, 8));
             }
@@ -69,9 +69,9 @@ TEST(layers_of_a_cube_are_found_from_its_outboxes) {
             CHECK(depth > 6 || !layer.empty());
           }
           CHECK(seen.size() == kStates);
-          CHECK(boxes.filled().empty());
-          boxes.trim();
-          CHECK(boxes.bytes() == 0);
+          CHECK(boxes->filled().empty());
+          boxes->trim();
+          CHECK(boxes->bytes() == 0);
         }
 }
 
@@ -86,29 +86,29 @@ TEST(successors_are_the_same_for_any_number_of_threads) {
 }
 
 TEST(repeated_codes_are_removed_before_they_fill_the_memory) {
-  Outboxes<Key> boxes(8, Sharding(3, 0), std::size_t{1} << 20);
+  const auto boxes = make_outboxes(8, Sharding(3, 0), std::size_t{1} << 20);
   std::vector<Key> codes;
   for (Key code = 0; code < 20000; ++code) codes.push_back(code % 500);
-  for (int i = 0; i < 100; ++i) boxes.add(bytes_of(codes), 1);
-  CHECK(boxes.bytes() < std::size_t{4} << 20);  // not 16 MB
+  for (int i = 0; i < 100; ++i) boxes->add(bytes_of(codes), 1);
+  CHECK(boxes->bytes() < std::size_t{4} << 20);  // not 16 MB
   std::size_t states = 0;
-  for (const Run<Key>& run : taken(boxes, {}, 2)) states += run.size();
+  for (const Run<Key>& run : taken(*boxes, {}, 2)) states += run.size();
   CHECK(states == 500);
 }
 
 TEST(outboxes_refuse_what_is_no_key_and_no_run) {
   const Cube cube(12);
-  Outboxes<Key> boxes(8, Sharding(3, 100), 1000);
-  CHECK_THROWS((boxes.expand(cube, {Blob{0, 1, 5}}, 2), 0));
+  const auto boxes = make_outboxes(8, Sharding(3, 100), 1000);
+  CHECK_THROWS((boxes->expand(cube, {Blob{0, 1, 5}}, 2), 0));
   const Blob run = encode_run<Key>(Run<Key>{99}, 8);
-  CHECK_THROWS((boxes.expand(cube, {run}, 2), 0));
-  boxes.add(bytes_of({5}), 1);
-  CHECK_THROWS((boxes.take({0}, {{Blob{7}}}, 1), 0));
-  CHECK_THROWS((boxes.take({3}, {{}}, 1), 0));
-  CHECK_THROWS((boxes.take({0, 0}, {{}, {}}, 1), 0));
-  CHECK_THROWS((boxes.take({0}, {}, 1), 0));
-  Outboxes<WideCode<2>> wide(16, Sharding(3, 0), 1000);
-  CHECK_THROWS((wide.expand(cube, {run}, 1), 0));
+  CHECK_THROWS((boxes->expand(cube, {run}, 2), 0));
+  boxes->add(bytes_of({5}), 1);
+  CHECK_THROWS((boxes->take({0}, {{Blob{7}}}, 1), 0));
+  CHECK_THROWS((boxes->take({3}, {{}}, 1), 0));
+  CHECK_THROWS((boxes->take({0, 0}, {{}, {}}, 1), 0));
+  CHECK_THROWS((boxes->take({0}, {}, 1), 0));
+  const auto wide = make_outboxes(16, Sharding(3, 0), 1000);
+  CHECK_THROWS((wide->expand(cube, {run}, 1), 0));
   CHECK_THROWS((Sharding(0, 5), 0));
   CHECK_THROWS((Sharding(65537, 5), 0));
 }
@@ -129,44 +129,56 @@ TEST(maps_are_read_as_they_were_written) {
   std::set<Key> codes;
   while (codes.size() < 3000) codes.insert(random.below(10000));
   const Sharding sharding(6, 10000);
-  MapWriter<Key> writer(8, sharding, 5);
+  const auto writer = make_map_writer(8, sharding, 5);
+  const auto add = [&](Key code, int distance) {
+    writer->add(bytes_of({code}), Blob{static_cast<std::uint8_t>(distance)}, 1);
+    return 0;
+  };
   std::vector<std::pair<Key, std::uint16_t>> wanted;
   for (const Key code : codes) {
     wanted.emplace_back(code, static_cast<std::uint16_t>(random.below(6)));
-    writer.add(code, wanted.back().second);
+    add(code, wanted.back().second);
   }
-  CHECK_THROWS((writer.add(*codes.rbegin(), 0), 0));
-  CHECK_THROWS((writer.add(10000, 0), 0));
-  if (*codes.rbegin() != 9999) CHECK_THROWS((writer.add(9999, 6), 0));
+  CHECK_THROWS(add(*codes.rbegin(), 0));
+  CHECK_THROWS(add(10000, 0));
+  if (*codes.rbegin() != 9999) CHECK_THROWS(add(9999, 6));
+  CHECK_THROWS((writer->add(bytes_of({1}), Blob{1, 2}, 1), 0));
+  CHECK_THROWS((writer->runs(6), 0));
   std::vector<Blob> blobs;
   std::vector<std::uint16_t> depths;
   for (std::uint16_t depth = 0; depth < 6; ++depth)
-    for (const auto shard : writer.shards(depth)) {
-      blobs.push_back(writer.run(depth, shard));
+    for (const auto& [shard, run] : writer->runs(depth)) {
+      CHECK(states_of(run.blob, 8) == run.states);
+      blobs.push_back(run.blob);
       depths.push_back(depth);
     }
   std::vector<LayerRun> runs;
   for (std::size_t i = 0; i < blobs.size(); ++i) runs.push_back({blobs[i], depths[i]});
-  for (const std::size_t states : {1, 100, 5000}) {
-    MapReader<Key> reader(runs, 8);
+  for (const std::size_t states : {1u, 100u, 5000u}) {
+    const auto reader = make_map_reader(runs, 8);
     std::vector<std::pair<Key, std::uint16_t>> read;
     for (std::size_t got = states; got == states;) {
-      const auto found = reader.next(states, 2);
-      got = found.size();
-      for (const auto& [code, depth] : found) read.emplace_back(code, depth);
+      got = reader->next(states, 2);
+      Blob codes_of(got * 8), distances_of(got * 2);
+      reader->write(codes_of, distances_of, 2);
+      for (std::size_t i = 0; i < got; ++i)
+        read.emplace_back(load_code<Key>(codes_of.data() + 8 * i, 8),
+                          static_cast<std::uint16_t>(distances_of[2 * i] | distances_of[2 * i + 1] << 8));
     }
     CHECK(read == wanted);
-    CHECK(reader.next(states, 2).empty());
+    CHECK(reader->next(states, 2) == 0);
+    Blob room(8);
+    CHECK_THROWS((reader->write(room, {}, 2), 0));
   }
-  MapReader<Key> reader(runs, 8);
+  const auto reader = make_map_reader(runs, 8);
   std::vector<std::uint8_t> distances(10000);
   for (const std::size_t first : {std::size_t{0}, std::size_t{4321}})
-    reader.fill<std::uint8_t>(first, std::span(distances).subspan(first, first == 0 ? 4321 : 5679));
+    reader->fill(first, std::span(distances).subspan(first, first == 0 ? 4321 : 5679));
   std::size_t i = 0;
   for (Key key = 0; key < 10000; ++key)
     CHECK(distances[key] == (i < wanted.size() && wanted[i].first == key ? wanted[i++].second : 255));
-  MapReader<Key> late(runs, 8);
-  CHECK_THROWS((late.fill<std::uint8_t>(9000, distances), 0));
+  const auto late = make_map_reader(runs, 8);
+  CHECK_THROWS((late->fill(9000, std::span(distances)), 0));
 }
 
 }  // namespace

@@ -127,7 +127,7 @@ TEST(runs_are_taken_out_of_runs) {
 TEST(runs_come_back_from_blobs) {
   Random random(35);
   for_widths([&]<class Code>(std::size_t width, Code) {
-    for (const std::size_t count : {0, 1, 2, 150}) {
+    for (const std::size_t count : {0u, 1u, 2u, 150u}) {
       const auto run = run_of(some_codes<Code>(width, count, random));
       const Blob blob = encode_run<Code>(run, width);
       CHECK(states_of(blob, width) == run.size());
@@ -162,7 +162,7 @@ TEST(dense_runs_are_bitmaps_at_any_offset) {
 TEST(damaged_blobs_are_refused_or_read_as_runs) {
   Random random(37);
   for_widths([&]<class Code>(std::size_t width, Code) {
-    for (const std::size_t count : {1, 3, 30}) {
+    for (const std::size_t count : {1u, 3u, 30u}) {
       auto run = run_of(some_codes<Code>(width, count, random));
       if constexpr (std::is_same_v<Code, Key>)
         if (count == 30)

@@ -279,7 +279,7 @@ TEST(walks_count_all_shortest_ways_whatever_the_budget) {
       CHECK(whole.solutions == (bound < distance ? 0 : ways(puzzle, all, start)));
       CHECK(whole.next_bound == bound + 1);
       const Totals first = searched(problem, start, bound, 1u << 30, true);
-      for (const std::uint64_t budget : {0, 1, 3, 50}) {
+      for (const std::uint64_t budget : {0u, 1u, 3u, 50u}) {
         CHECK(searched(problem, start, bound, budget, false) == whole);
         // What is given back is counted before its turn; the solution is the same.
         CHECK(searched(problem, start, bound, budget, true).listed == first.listed);
@@ -330,7 +330,7 @@ TEST(graph_searches_find_shortest_ways) {
     const BoardMoves moves = puzzle.made();
     const auto all = distances(puzzle, puzzle.board);
     const WalkProblem problem(moves, {moves.cells(), {puzzle.board}}, nothing(moves));
-    int tried = 0;
+    std::size_t tried = 0;
     for (const auto& [board, depth] : all) {
       if (tried++ % (all.size() / 20 + 1) != 0) continue;
       for (const auto order : {SearchOrder::breadth, SearchOrder::depth, SearchOrder::best}) {

@@ -64,7 +64,7 @@ def test_what_is_copied_exists_and_is_sent(stages: list[Stage]) -> None:
         ".env.example",
         ".git/config",
         ".venv/bin/python",
-        "build/kernel/CMakeCache.txt",
+        "build/release/CMakeCache.txt",
         "farthest.db",
         "farthest.db-wal",
         "src/farthest/map.db",

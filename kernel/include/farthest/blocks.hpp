@@ -16,7 +16,7 @@
 
 namespace farthest {
 
-__extension__ using WideCode = unsigned __int128;
+__extension__ using Code128 = unsigned __int128;
 
 // What one move is: one piece goes one cell; any distance straight; any way at all, the others staying.
 enum class BlockMetric { step, slide, move };
@@ -57,7 +57,7 @@ class Blocks final : public Expander {
   // Bytes of a code: 8 (a uint64, never all ones) or 16 (big-endian).
   int code_bytes() const { return code_bytes_; }
 
-  // All functions of codes: Code is std::uint64_t where they have 8 bytes, else WideCode.
+  // All functions of codes: Code is std::uint64_t where they have 8 bytes, else Code128.
 
   // Whether the code is a state's: in range, no two pieces on one cell.
   template <class Code>
@@ -98,8 +98,8 @@ class Blocks final : public Expander {
   CellLinks beside_;
   std::vector<BlockKind> kinds_;
   std::vector<std::uint64_t> radix_;
-  std::vector<WideCode> weights_;
-  WideCode codes_ = 1;
+  std::vector<Code128> weights_;
+  Code128 codes_ = 1;
   int code_bytes_ = 8;
   BlockMetric metric_;
 };

@@ -23,11 +23,15 @@ using Bytes = std::span<const std::uint8_t>;
 template <std::size_t Words>
 using WideCode = std::array<std::uint64_t, Words>;
 
+inline void check_width(std::size_t width) {
+  if (width == 0 || width > kMaxWidth) throw InvalidArgument("codes must have 1 to 1024 bytes");
+}
+
 // Calls visit(Code{}) with the narrowest type that holds codes of this width. Throws InvalidArgument for
 // widths that there are not. Functions on codes are instantiated for these types: FARTHEST_FOR_CODES(macro).
 template <class Visit>
 auto with_code(std::size_t width, Visit visit) {
-  if (width == 0 || width > kMaxWidth) throw InvalidArgument("codes must have 1 to 1024 bytes");
+  check_width(width);
   if (width == sizeof(Key)) return visit(Key{});
   if (width <= 16) return visit(WideCode<2>{});
   if (width <= 32) return visit(WideCode<4>{});

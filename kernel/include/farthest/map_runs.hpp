@@ -1,5 +1,7 @@
-// Distance maps from the runs of their layers, and back.
+// Distance maps from the runs of their layers, and back, with codes of any width.
 #pragma once
+
+#include <memory>
 
 #include "farthest/run_blob.hpp"
 
@@ -11,74 +13,49 @@ struct LayerRun {
   std::uint16_t depth;
 };
 
-// Reads the states of many runs, none of which has a state of another, in the order of their codes.
-template <class Code>
+// Reads the states of many runs, none of which has a state of another, in the order of their codes. Throws
+// InvalidArgument where one is damaged.
 class MapReader {
  public:
-  // The blobs must outlive the reader. Throws InvalidArgument, here or later, where one is damaged.
-  MapReader(const std::vector<LayerRun>& runs, std::size_t width);
+  virtual ~MapReader() = default;
 
   // Of a dense space: writes the distances of the keys from `first` on, the greatest number where there is
-  // none. The keys must follow those of the call before. Code must be Key.
-  template <class Distance>
-  void fill(Key first, std::span<Distance> out);
+  // none. The keys must follow those of the call before. Throws InvalidArgument for codes of another width
+  // than 8.
+  virtual void fill(Key first, std::span<std::uint8_t> out) = 0;
+  virtual void fill(Key first, std::span<std::uint16_t> out) = 0;
 
-  struct Found {
-    Code code;
-    std::uint16_t depth;
-  };
+  // Goes on to the next `states` states, fewer only at the end, and returns their number.
+  virtual std::size_t next(std::size_t states, int threads) = 0;
 
-  // The next `states` states, fewer only at the end. They lie in the reader until the next call.
-  std::span<const Found> next(std::size_t states, int threads);
-
- private:
-  struct Source {
-    RunReader<Code> run;
-    std::uint16_t depth;
-  };
-
-  void sample(std::size_t states);
-  void gather(int threads);
-
-  std::vector<LayerRun> runs_;
-  std::size_t width_;
-  std::vector<Source> sources_;
-  // Codes that part the map into pieces that are small enough to be sorted: about `states` states each.
-  std::vector<Code> bounds_;
-  std::size_t bound_ = 0;
-  bool sampled_ = false;
-  std::vector<Found> found_, one_, other_;
-  std::size_t given_ = 0;
+  // Writes these states: their codes, and their distances in `unit` bytes each, the lowest first.
+  virtual void write(std::span<std::uint8_t> codes, std::span<std::uint8_t> distances,
+                     std::size_t unit) const = 0;
 };
+
+// The blobs must outlive the reader.
+std::unique_ptr<MapReader> make_map_reader(const std::vector<LayerRun>& runs, std::size_t width);
 
 // Writes the runs of a map's layers, of which the states come in the order of their codes.
-template <class Code>
 class MapWriter {
  public:
-  // depth: the greatest distance.
-  MapWriter(std::size_t width, Sharding sharding, std::uint16_t depth)
-      : width_(width), sharding_(sharding), layers_(std::size_t{depth} + 1) {}
+  virtual ~MapWriter() = default;
 
-  // Throws InvalidArgument for a code that is not greater than the one before, or that the space has not, or
-  // a distance that is too great.
-  void add(const Code& code, std::uint32_t distance);
+  // Codes that lie one after another, and their distances in `unit` bytes each. Throws InvalidArgument for a
+  // code that is not greater than the one before, or that the space has not, a distance that is too great,
+  // and where there are not as many of the ones as of the others.
+  virtual void add(Bytes codes, Bytes distances, std::size_t unit) = 0;
 
-  // The shards with states at this depth.
-  std::vector<std::uint64_t> shards(std::uint16_t depth) const;
-  std::uint64_t states(std::uint16_t depth, std::uint64_t shard) const {
-    return layers_[depth][shard].states();
-  }
-  Blob run(std::uint16_t depth, std::uint64_t shard) const { return layers_[depth][shard].finish(width_); }
+  // The keys from `first` on that have a distance: not the greatest number. Throws InvalidArgument as add
+  // does, and for codes of another width than 8.
+  virtual void add_keys(Key first, Bytes distances, std::size_t unit) = 0;
 
-  std::size_t depths() const { return layers_.size(); }
-  std::size_t width() const { return width_; }
-
- private:
-  std::size_t width_;
-  Sharding sharding_;
-  std::vector<std::vector<RunWriter<Code>>> layers_;  // by depth and shard; no shards until there is a state
-  bool any_ = false;
-  Code last_{};
+  // The shards with states at this depth, and their runs. Throws InvalidArgument for a depth that is too
+  // great.
+  virtual std::vector<std::pair<std::uint64_t, CountedRun>> runs(std::uint16_t depth) const = 0;
 };
+
+// depth: the greatest distance.
+std::unique_ptr<MapWriter> make_map_writer(std::size_t width, Sharding sharding, std::uint16_t depth);
 
 }  // namespace farthest
