@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
 FIRST_BATCH = 64
-SOON_SECONDS = 0.25
-"""Batches begin with FIRST_BATCH states, and double as long as they take no longer than this: a class that needs long
-for a state hears soon that its job was cancelled."""
+MOST_GROWTH = 16
+BATCH_SECONDS = 0.25
+"""Batches begin with FIRST_BATCH states, and grow or shrink to take about so long: a class that needs long for a state
+hears soon that its job was cancelled."""
 
 
 def put_successors(
@@ -48,8 +49,8 @@ def put_successors(
         end = first + batch * width
         boxes.add(space.successors(codes[first:end], threads), threads)
         look_around()
-        first, soon = end, monotonic() - begun < SOON_SECONDS
-        batch = min(2 * batch, BATCH) if soon else max(1, batch // 2)
+        growth = min(BATCH_SECONDS / max(monotonic() - begun, 1e-6), MOST_GROWTH)
+        first, batch = end, max(1, min(int(batch * growth), BATCH))
 
 
 def least_codes(space: ScatterSpace, runs: Mapping[int, Buffer], limit: int) -> list[int] | list[bytes]:
