@@ -134,7 +134,7 @@ void ArrangementSpace::prepare(const std::vector<std::uint64_t>& shards, int thr
     std::vector<std::uint64_t> out;
     std::ranges::copy_if(shards, std::back_inserter(out), [&](auto s) { return !shards_.at(s).prepared; });
     std::ranges::sort(out);
-    out.erase(std::ranges::unique(out).begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   };
   {

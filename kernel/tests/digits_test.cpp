@@ -66,7 +66,7 @@ TEST(lamps_are_pressed) {
         moves.push_back({(bit(i) | bit(i * i % digits) | bit(digits - 1)) & first_slots(digits), added});
     moves.push_back({0, 1});
     check_moves(LampExpander(radix, digits, moves), radix, digits, moves.size(),
-                [&](std::size_t move, Digits& board) {
+                [&, radix = radix](std::size_t move, Digits& board) {
                   for (std::size_t i = 0; i < board.size(); ++i)
                     if (moves[move].changed >> i & 1) board[i] = (board[i] + moves[move].added) % radix;
                   return true;
