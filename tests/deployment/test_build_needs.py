@@ -42,8 +42,6 @@ def tools(folder: Path, *names: str) -> str:
 
 
 def test_nothing_is_told_where_nothing_is_missing() -> None:
-    if shutil.which("make") is None or shutil.which("c++") is None:
-        pytest.skip("this machine has no make or no compiler")
     assert check() == (0, [])
 
 

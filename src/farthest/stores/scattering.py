@@ -23,10 +23,9 @@ if TYPE_CHECKING:
 BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
 FIRST_BATCH = 64
-MOST_GROWTH = 16
 BATCH_SECONDS = 0.25
-"""Batches begin with FIRST_BATCH states, and grow or shrink to take about so long: a class that needs long for a state
-hears soon that its job was cancelled."""
+"""A layer begins with a batch of FIRST_BATCH states; by its time the next are cut to take about so long. A class that
+needs long for a state hears soon that its job was cancelled, also where only its later layers are slow."""
 
 
 def put_successors(
@@ -36,21 +35,22 @@ def put_successors(
     threads: int,
     look_around: Callable[[], None] = lambda: None,
 ) -> None:
-    """Puts the successors of all states of the runs into the boxes; ``look_around`` is called now and then."""
+    """Puts the successors of all states of the sorted runs into the boxes; ``look_around`` is called now and then, and
+    may raise."""
     expander: _kernel.Expander | None = getattr(space, "expander", None)
     if expander is not None:
         boxes.expand(expander, runs, threads)
         return
     width = space.code_bytes
     codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))
-    first, batch = 0, FIRST_BATCH
+    first, size = 0, FIRST_BATCH
     while first < len(codes):
-        begun = monotonic()
-        end = first + batch * width
-        boxes.add(space.successors(codes[first:end], threads), threads)
+        begun, batch = monotonic(), codes[first : first + size * width]
+        boxes.add(space.successors(batch, threads), threads)
         look_around()
-        growth = min(BATCH_SECONDS / max(monotonic() - begun, 1e-6), MOST_GROWTH)
-        first, batch = end, max(1, min(int(batch * growth), BATCH))
+        first += len(batch)
+        in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
+        size = max(1, min(int(in_time), BATCH))
 
 
 def least_codes(space: ScatterSpace, runs: Mapping[int, Buffer], limit: int) -> list[int] | list[bytes]:

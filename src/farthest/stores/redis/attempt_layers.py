@@ -120,7 +120,7 @@ class AttemptLayers(AttemptSteps[Opened]):
         return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
 
     def _late(self, depth: int, error: LateStepError) -> StorageError:
-        """See RunSteps; a layer that should be under way and is not has been lost."""
+        """See AttemptSteps; a layer that should be under way and is not has been lost."""
         return LostStateError(str(error)) if depth == self._depth else error
 
     def counts(self, depth: int) -> dict[int, int]:

@@ -60,7 +60,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     @classmethod
     def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
-        """See RunSteps."""
+        """See AttemptSteps."""
         space = gather(facts.space(attempt, len(nodes)))
         with unbelieved(attempt):
             kernel = space.compile_kernel(facts.shard_classes)
@@ -147,7 +147,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
         ]
 
     def longest_blob(self, states: int) -> int:
-        """See RunSteps: of any block."""
+        """See AttemptSteps: of any block."""
         return longest_blob(8 + self._empty.bytes)
 
     @cached_property

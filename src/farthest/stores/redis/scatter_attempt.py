@@ -120,7 +120,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
 
     def _retire(self, depth: int) -> None:
-        """See RunLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
+        """See AttemptLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
         read, records = depth + 1, self._layers.get(depth + 1, {})
         self._older.remove(

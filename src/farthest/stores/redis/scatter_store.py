@@ -119,13 +119,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     @classmethod
     def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
-        """See RunSteps."""
+        """See AttemptSteps."""
         space = scatter(facts.space(attempt, len(nodes)))
         facts.check(attempt, SPARSE if space.keys is None else space.keys, facts.shards)
         return cls(nodes, attempt, facts, space, cache, holder)
 
     def sources_of(self, block: int) -> list[int]:
-        """See RunSteps: its own layers before; of others it reads a part each."""
+        """See AttemptSteps: its own layers before; of others it reads a part each."""
         return [block]
 
     # StepStore
@@ -281,7 +281,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         return runs
 
     def longest_blob(self, states: int) -> int:
-        """See RunSteps."""
+        """See AttemptSteps."""
         return longest_blob(most_bytes(self._width, states))
 
     def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> SortedRun:
