@@ -180,6 +180,48 @@ std::vector<std::uint64_t> all_shards(const Space& space) {
   return out;
 }
 
+Bitmap stepped_in_parts(const Space& space, const Bitmap& frontier, const Bitmap& known) {
+  constexpr std::uint64_t kPart = 3;
+  const std::uint64_t lines = space.lines_per_shard(), words = space.words_per_line();
+  Bitmap out(space);
+  for (std::uint64_t shard = 0; shard < space.shards(); ++shard) {
+    std::vector<const Word*> source_words;
+    std::vector<const std::uint8_t*> source_flags;
+    for (const auto source : space.sources(shard)) {
+      source_words.push_back(frontier.words.data() + source * space.words_per_shard());
+      source_flags.push_back(frontier.flags.data() + source * lines);
+    }
+    for (std::uint64_t first = 0; first < lines; first += kPart) {
+      const auto count = std::min(kPart, lines - first), at = shard * lines + first;
+      // Of their own size, and stale, so that the sanitizers see what goes wrong.
+      std::vector<Word> fresh(count * words, ~Word{0}), sum(count * words);
+      std::vector<std::uint8_t> fresh_flags(count, 1), sum_flags(count);
+      const auto excluded = known.words.begin() + static_cast<std::ptrdiff_t>(at * words);
+      const std::vector<Word> exclude(excluded, excluded + static_cast<std::ptrdiff_t>(count * words));
+      LineRange range;
+      range.shard = shard;
+      range.from = range.first = first;
+      range.source_words = source_words;
+      range.source_flags = source_flags;
+      range.fresh = fresh.data();
+      range.fresh_flags = fresh_flags.data();
+      range.exclude[range.excludes++] = exclude.data();
+      range.accumulate[range.accumulates] = sum.data();
+      range.accumulate_flags[range.accumulates++] = sum_flags.data();
+      for (; range.first < first + count; range.first = range.last) {
+        range.last =
+            std::min(range.first + 2, first + count);  // the second time in the middle of the buffers
+        space.step_lines(range);
+      }
+      if (fresh == sum && fresh_flags == sum_flags) {
+        std::ranges::copy(fresh, out.words.begin() + static_cast<std::ptrdiff_t>(at * words));
+        std::ranges::copy(fresh_flags, out.flags.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+  }
+  return out;
+}
+
 std::set<Key> random_keys(const Layout& layout, std::uint64_t most, Random& random) {
   std::set<Key> out;
   const std::uint64_t wanted = std::min(most, layout.keys() / 3 + 1);

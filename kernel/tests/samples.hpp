@@ -78,6 +78,9 @@ class Bitmap {
 };
 
 std::vector<std::uint64_t> all_shards(const Space& space);
+// The step of a whole frontier less `known`, a few lines at a time, each time into buffers for these alone.
+// The space is prepared.
+Bitmap stepped_in_parts(const Space& space, const Bitmap& frontier, const Bitmap& known);
 std::set<Key> random_keys(const Layout& layout, std::uint64_t most, Random& random);
 
 }  // namespace farthest::test

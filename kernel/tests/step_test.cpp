@@ -60,6 +60,7 @@ std::vector<Word> stepped(const Case& of, int shard_classes, Isa isa, int thread
   CHECK(fresh.flagged(space) && sum.flagged(space));
   CHECK(fresh.keys(space) == of.expected);
   CHECK(copy.words == fresh.words);
+  CHECK(stepped_in_parts(space, frontier, known) == fresh);
   std::set<Key> all = of.known;
   all.insert(of.expected.begin(), of.expected.end());
   CHECK(sum.keys(space) == all);

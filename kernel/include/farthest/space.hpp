@@ -29,10 +29,13 @@ struct Geometry {
   std::vector<std::uint8_t> order{};
 };
 
-// Lines [first, last) of one shard to be stepped, with the layers. Pointers are to the first line of the
-// shard they name.
+// Lines [first, last) of one shard to be stepped, with the layers. Pointers to sources are to the first line
+// of the source shard.
 struct LineRange {
   std::uint64_t shard = 0, first = 0, last = 0;
+  // The line of the shard that fresh, exclude, accumulate and their flags begin with, at most `first`: so a
+  // part of a shard can be stepped into a buffer for these lines alone.
+  std::uint64_t from = 0;
   std::span<const Word* const> source_words;  // by move, as Space::sources()
   std::span<const std::uint8_t* const> source_flags;
   Word* fresh = nullptr;
