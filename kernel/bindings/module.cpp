@@ -26,6 +26,7 @@
 #include "pegs.hpp"
 #include "runs.hpp"
 #include "search.hpp"
+#include "unit_step.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -237,6 +238,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_digits(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);
+  farthest::python::bind_unit_step(m);
 
   nb::class_<Layer>(
       m, "Layer",

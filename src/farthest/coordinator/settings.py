@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
@@ -24,6 +25,7 @@ class Settings:
     histogram_only: bool = False
     checkpoint_seconds: float = 60.0
     state_rows: int = 1_000_000
+    scratch: Path | None = None  # folder of layers that do not fit the memory; FARTHEST_SCRATCH
     shard_classes: int = 1
     isa: str = ""  # the best that the processor has
     workers: Literal["threads", "celery"] = "threads"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -133,16 +133,20 @@ class _Run:
                         space = space_of(recorder.record, self._puzzle)
                     return self._attempts(space, stop)
                 except KeyboardInterrupt:
-                    raise Interrupted(self._kept(recorder)) from None
+                    raise Interrupted(self._kept(recorder), self._backend.keeps) from None
 
     def _stopping(self) -> None:
         if self._checkpoints:
             self._reporter.stopping()
+        elif self._backend.keeps is not None:
+            self._reporter.notice(f"stopping; the layers stay in {self._backend.keeps}")
         else:
             self._reporter.notice("stopping after this layer; nothing is kept of such a run")
 
     def _kept(self, recorder: JobRecorder) -> int | None:
         """The depth that the job can be continued from, as far as that can be known at once."""
+        if self._backend.keeps is not None:
+            return len(self._layers) - 1
         try:
             return recorder.depth()
         except StorageError:
@@ -158,23 +162,32 @@ class _Run:
     def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
         """Runs from the last checkpoint, and again where the working state is lost."""
         while True:
-            store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
+            store = None
             try:
-                return self._attempt(space, store, stop)
-            except LostStateError as error:
-                self._losses += 1
-                self._checkpoint_seconds /= (
-                    2  # what is lost again and again, sooner than that, would never end
-                )
-                self._restarts += self._backend.restarted()
-                if self._losses > LOSSES_ALLOWED:
-                    since = "since the last checkpoint"
-                    raise lost_again(error, since, self._losses, self._restarts) from error
-                if self._recorder is not None:  # whoever took the job over has removed what this attempt had
-                    self._recorder.confirm()
-                self._reporter.notice(f"{error}; going back to the last checkpoint")
-            finally:
+                store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
+                outcome = self._attempt(space, store, stop)
                 store.drop()
+                return outcome
+            except LostStateError as error:
+                if store is not None:
+                    store.drop()
+                self._lost(error)
+            except BaseException:
+                if store is not None:
+                    self._backend.leave(store)
+                raise
+
+    def _lost(self, error: LostStateError) -> None:
+        """Notes that the working state was lost. Raises JobError or StorageError where it was too often."""
+        self._losses += 1
+        self._checkpoint_seconds /= 2  # what is lost again and again, sooner than that, would never end
+        self._restarts += self._backend.restarted()
+        if self._losses > LOSSES_ALLOWED:
+            since = "since the last checkpoint"
+            raise lost_again(error, since, self._losses, self._restarts) from error
+        if self._recorder is not None:  # whoever took the job over has removed what this attempt had
+            self._recorder.confirm()
+        self._reporter.notice(f"{error}; going back to the last checkpoint")
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
@@ -190,7 +203,9 @@ class _Run:
 
     def _resume(self, store: JobStore, look_around: Callable[[], None]) -> None:
         recorder = self._recorder
-        if recorder is None:
+        if kept := self._backend.kept()[1:]:
+            self._go_on_with([(layer.states, layer.seconds) for layer in self._backend.kept()])
+        if recorder is None or kept:
             return
 
         def told(depth: int, share: float) -> None:
@@ -201,13 +216,18 @@ class _Run:
         layers = recorder.resume(store, self._threads, told)
         if layers is None:
             return
-        self._layers = [layer.states for layer in layers]
-        self._seconds = [layer.seconds or 0.0 for layer in layers]
+        self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in layers])
+
+    def _go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
+        """These layers, their states and seconds, are known."""
+        self._layers = [states for states, _ in layers]
+        self._seconds = [seconds for _, seconds in layers]
         self._stored = len(layers) - 1
         if not self._losses:
             self._resumed_from = self._stored
         self._tell_layer()
-        self._reporter.resumed(recorder.job, self._stored, self._layers[-1], sum(self._layers))
+        if self._recorder is not None:
+            self._reporter.resumed(self._recorder.job, self._stored, self._layers[-1], sum(self._layers))
 
     def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
         """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
