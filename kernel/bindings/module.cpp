@@ -15,6 +15,7 @@
 
 #include "arrangement.hpp"
 #include "arrangement_search.hpp"
+#include "bitmap_codec.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
 #include "digits.hpp"
@@ -237,6 +238,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_digits(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);
+  farthest::python::bind_bitmap_codec(m);
 
   nb::class_<Layer>(
       m, "Layer",
