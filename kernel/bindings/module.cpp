@@ -15,6 +15,7 @@
 
 #include "arrangement.hpp"
 #include "arrangement_search.hpp"
+#include "bitmap_codec.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
 #include "digits.hpp"
@@ -239,6 +240,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);
   farthest::python::bind_unit_step(m);
+  farthest::python::bind_bitmap_codec(m);
 
   nb::class_<Layer>(
       m, "Layer",
