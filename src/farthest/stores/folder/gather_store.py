@@ -163,7 +163,9 @@ class FolderStore:
             raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
         done = self._files.tables[depth]
         missing = [unit for unit in self._units(depth, shards) if unit not in done]
-        futures = [self._ahead.pop(unit, None) or self._read(depth, unit) for unit in missing]
+        futures = [
+            self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit) for unit in missing
+        ]
         if missing:
             following = [unit for unit in self._begun if unit > missing[-1] and unit not in done]
             if following and following[0] not in self._ahead:
