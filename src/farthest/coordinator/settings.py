@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
 from farthest.puzzles.puzzle import Origin
+
+if TYPE_CHECKING:
+    from farthest.stores.folder.journal import LayerFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ class Outcome:
     not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
     ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from.
+    ``figures``: what each layer took, where layers were kept in files; else empty.
     """
 
     job: int | None
@@ -84,3 +88,4 @@ class Outcome:
     seconds: float
     complete: bool
     resumed_from: int | None
+    figures: tuple[LayerFigures, ...] = ()

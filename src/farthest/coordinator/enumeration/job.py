@@ -359,6 +359,7 @@ class _Run:
             seconds=sum(self._seconds),
             complete=complete,
             resumed_from=self._resumed_from,
+            figures=tuple(self._backend.kept()[: depth + 1]),
         )
         self._reporter.finished(outcome)
         return outcome

@@ -8,8 +8,10 @@ searched in place, else three. Whoever goes on begins with the first unit that h
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
 
 from farthest.errors import LostStateError
@@ -118,6 +120,7 @@ class LayerFiles:
                 read=self._read,
                 written=self._written,
                 disk=sum(table.file_bytes for known in self.tables.values() for table in known.values()),
+                memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
             )
         )
         self.depth = depth
