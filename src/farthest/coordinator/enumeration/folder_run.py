@@ -14,7 +14,7 @@ from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
 from farthest.environment import SCRATCH
 from farthest.errors import ResourceError, SettingError
 from farthest.sizes import bytes_text
-from farthest.stores.folder.cutting import cut_for_files
+from farthest.stores.folder.cutting import cut_for_files, shard_classes
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
 from farthest.untrusted_json import read_json_object
@@ -69,11 +69,7 @@ class FolderRun:
         self.disk = self._disk_at_peak()
 
     def _cut(self, memory: int, units: int | None = None) -> FolderCut:
-        from farthest.stores.blocks import cut
-        from farthest.stores.folder.cutting import SHARD_SIZE
-
-        shards = self._space.shards_at(cut(self._space, SHARD_SIZE).classes)
-        base = PROCESS_BYTES + shards * SHARD_BYTES
+        base = PROCESS_BYTES + self._space.shards_at(shard_classes(self._space)) * SHARD_BYTES
         return cut_for_files(self._space, memory, base, units=units, isa=self._isa)
 
     def _disk_at_peak(self) -> int:

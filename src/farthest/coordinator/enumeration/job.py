@@ -173,8 +173,10 @@ class _Run:
                     store.drop()
                 self._lost(error)
             except BaseException:
-                if store is not None:
+                if store is not None and self._recorder is not None:
                     self._backend.leave(store)
+                elif store is not None:
+                    store.drop()
                 raise
 
     def _lost(self, error: LostStateError) -> None:
@@ -182,12 +184,15 @@ class _Run:
         self._losses += 1
         self._checkpoint_seconds /= 2  # what is lost again and again, sooner than that, would never end
         self._restarts += self._backend.restarted()
+        if self._backend.keeps is not None:
+            self._resumed_from = None  # the files that it went on from are gone
         if self._losses > LOSSES_ALLOWED:
             since = "since the last checkpoint"
             raise lost_again(error, since, self._losses, self._restarts) from error
         if self._recorder is not None:  # whoever took the job over has removed what this attempt had
             self._recorder.confirm()
-        self._reporter.notice(f"{error}; going back to the last checkpoint")
+        back = "going back to the last checkpoint" if self._backend.keeps is None else "beginning anew"
+        self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []

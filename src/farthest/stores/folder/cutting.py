@@ -45,22 +45,18 @@ def cut_for_files(
     """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
     many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises ResourceError where that
     is too little."""
-    blocks = cut(space, SHARD_SIZE)
-    kernel = space.compile_kernel(blocks.classes, isa)
-    origins = space.keys_of(space.origins)
-    in_place = searches_in_place(kernel, origins)
-    orders = _orders(space, kernel, origins, in_place)
+    classes = shard_classes(space)
+    kernel = space.compile_kernel(classes, isa)
     slot = _kernel.UnitStepper.slot_bytes(kernel)
     room = memory - base - kernel.row_bytes
-    most = max(len(order) for order in orders)
+    in_place, orders = _orders(space, kernel)
+    most = len(orders[0])
     count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
     while True:
         unit = -(-most // count) * slot
         slots = min((room - UNITS_HELD * unit) // slot, kernel.shards - most if in_place else kernel.shards)
         try:
-            if slots < 1:
-                raise ResourceError("no source fits the memory")
-            plans = [Plan(kernel, order, count, slots) for order in orders]
+            plans = _plans(kernel, orders, count, slots)
         except ResourceError as error:
             if units is not None or count >= min(most, MOST_UNITS):
                 raise ResourceError(
@@ -69,15 +65,35 @@ def cut_for_files(
             count = min(2 * count, most, MOST_UNITS)
             continue
         used = base + kernel.row_bytes + slots * slot + UNITS_HELD * unit
-        return FolderCut(kernel, blocks.classes, in_place, (plans[0], plans[-1]), slots, used)
+        return FolderCut(kernel, classes, in_place, plans, slots, used)
 
 
-def _orders(
-    space: GatherSpace, kernel: _kernel.Space, origins: Sequence[int], in_place: bool
-) -> list[Sequence[int]]:
-    """The shards in the order in which they are stepped, by the parity of the depth."""
+def cut_in_units(space: GatherSpace, kernel: _kernel.Space, classes: int, units: int) -> FolderCut:
+    """So many units, and slots for the sources of one at a time: the least memory."""
+    in_place, orders = _orders(space, kernel)
+    plans = _plans(kernel, orders, units, kernel.shards)
+    slots = max(len(sources) for plan in plans for sources in plan.sources)
+    return FolderCut(kernel, classes, in_place, _plans(kernel, orders, units, slots), slots, 0)
+
+
+def shard_classes(space: GatherSpace) -> int:
+    """The labels whose places make a shard."""
+    return cut(space, SHARD_SIZE).classes
+
+
+def _plans(
+    kernel: _kernel.Space, orders: Sequence[Sequence[int]], units: int, slots: int
+) -> tuple[Plan, Plan]:
+    plans = [Plan(kernel, order, units, slots) for order in orders]
+    return plans[0], plans[-1]
+
+
+def _orders(space: GatherSpace, kernel: _kernel.Space) -> tuple[bool, list[Sequence[int]]]:
+    """Whether the space is searched in place, and the shards in the order in which they are stepped, by the parity of
+    the depth."""
     order = space.shard_order(kernel.shards)
-    if not in_place:
-        return [order]
+    origins = space.keys_of(space.origins)
+    if not searches_in_place(kernel, origins):
+        return False, [order]
     first = kernel.colours[origins[0] // (kernel.keys // kernel.shards)]
-    return [[shard for shard in order if kernel.colours[shard] ^ first == parity] for parity in (0, 1)]
+    return True, [[shard for shard in order if kernel.colours[shard] ^ first == parity] for parity in (0, 1)]

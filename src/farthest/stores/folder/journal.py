@@ -29,9 +29,9 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 @dataclass(frozen=True, slots=True)
 class LayerFigures:
-    """A complete layer, and what it took. ``units``: those that have a file. Bytes: of what was read and written, of all
-    files there at its end (``disk``), and of memory, the most that the process has had (``memory``). Times in seconds,
-    ``processor`` of all threads; of a layer that was gone on with, since then."""
+    """A complete layer, and what it took. ``units``: those that have a file. Bytes: of what was read and written, of
+    all files there at its end (``disk``), and of memory, the most that the process has had (``memory``). Times in
+    seconds, ``processor`` of all threads; of a layer that was gone on with, since then."""
 
     depth: int
     states: int
