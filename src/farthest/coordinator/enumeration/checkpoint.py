@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from farthest.models.records import LayerRecord
 
-READ_BYTES = 250e6
-"""Bytes of an unpacked map that are read and restored a second. On 4 cores of 2026: pegs-english, 512 MiB, at depth 10
-or 14: 300e6 to 440e6; sliding-3x4 at depth 30: 240e6 to 320e6; pancake-11 at depth 8: 200e6."""
+READ_BYTES = 125e6
+"""Bytes of an unpacked map that are read and restored a second: half of what was measured on 4 cores, for slower disks
+and busy machines. Dense, in memory and in Redis alike: sliding-3x4 at depth 30 240e6 to 320e6, pegs-english at depth 14
+310e6, pancake-11 at depth 8 200e6. Sparse: benchmarks/two-rows.toml at depth 45 160e6."""
 
 LITTLE_SECONDS = 0.1
 """A checkpoint that takes no longer is read in any case."""
