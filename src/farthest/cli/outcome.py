@@ -124,7 +124,11 @@ def show_outcome(
         _show_goals(met, outcome)
     if not outcome.complete:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
-    if outcome.resumed_from is not None:
+    if outcome.resumed_from == 0:
+        click.echo(
+            "Begun anew: reading its checkpoint would have taken longer than finding the layers again."
+        )
+    elif outcome.resumed_from is not None:
         click.echo(f"Resumed from the checkpoint at depth {outcome.resumed_from}.")
     if not has_map:
         click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")

@@ -64,6 +64,9 @@ class LineReporter(QuietReporter):
         if share == 0:
             click.echo(f"resuming job={job} depth={depth}", err=True)
 
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        click.echo(f"begun-anew job={job} checkpoint={depth} seconds={seconds:.6f}", err=True)
+
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         click.echo(f"resumed job={job} depth={depth} states={states} total={total}", err=True)
 
@@ -113,6 +116,13 @@ class LiveReporter(QuietReporter):
     def resuming(self, job: int, depth: int, share: float) -> None:
         self._depth, self._reading = depth, f"reading the checkpoint at depth {depth}: {share:.0%}"
         self._show_if_due()
+
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        click.echo(
+            f"job {job} begins anew: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
+            "would take longer",
+            err=True,
+        )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         self._reading = ""

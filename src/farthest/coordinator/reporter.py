@@ -17,6 +17,10 @@ class Reporter:
     def resuming(self, job: int, depth: int, share: float) -> None:
         """The checkpoint of job ``job`` at ``depth`` is being read; ``share``: how much of it has been, 0 to 1."""
 
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        """The run begins job ``job`` again at depth 0: its layers up to the checkpoint at ``depth`` took ``seconds``,
+        and reading it would take longer."""
+
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         """The run continues job ``job`` after its layer ``depth``, which has ``states`` of ``total`` states."""
 

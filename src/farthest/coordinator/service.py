@@ -255,6 +255,12 @@ class LogReporter(Reporter):
         if share == 0:
             log.info("job %d: reading the checkpoint at depth %d", job, depth)
 
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        reason = "and reading their checkpoint would take longer"
+        log.info(
+            "job %d: begins anew: its layers up to depth %d took %.1f s, %s", job, depth, seconds, reason
+        )
+
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         log.info("job %d: goes on after depth %d", job, depth)
 

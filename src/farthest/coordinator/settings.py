@@ -74,8 +74,9 @@ class Outcome:
     ``layers[d]``: states at depth d. ``complete``: False when ``max_depth`` ended the search; then the eccentricity is
     not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
-    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from.
-    ``figures``: what each layer took, where layers were kept in files; else empty.
+    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from;
+    0 where it began anew, as finding its layers again takes less than reading them. ``figures``: what each layer took,
+    where layers were kept in files; else empty.
     """
 
     job: int | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from farthest import frames
@@ -62,9 +63,19 @@ def _unpacked(row: ChunkRecord, expected: int) -> bytes:
         raise _damaged(row, f"its keys would have {expected} bytes, expected 1 to {MOST_BYTES}")
     _check_sum(row)
     try:
-        return frames.unpacked(row.payload, expected, expected)
+        return (_unpack_again if len(row.payload) <= _SHORT else _unpack)(row.payload, expected)
     except ValueError as error:
         raise _damaged(row, f"its payload: {error}") from error
+
+
+def _unpack(payload: bytes, expected: int) -> bytes:
+    return frames.unpacked(payload, expected, expected)
+
+
+_SHORT = 64
+"""Bytes of a payload at most that is likely to occur again: of a chunk without states, for one."""
+
+_unpack_again = lru_cache(maxsize=2)(_unpack)
 
 
 def _damaged(row: ChunkRecord, what: str) -> StorageError:

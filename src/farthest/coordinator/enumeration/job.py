@@ -109,7 +109,7 @@ class _Run:
         self._layers: list[int] = []
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
-        self._stored: int | None = None  # depth of the last checkpoint
+        self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
         self._checkpoints = not settings.histogram_only
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
@@ -196,7 +196,7 @@ class _Run:
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
-        self._resume(store, self._give_up(stop))
+        self._resume(space, store, self._give_up(stop))
         complete = self._search(space, store, stop)
         # Before the job is finished: what is lost after that cannot be found again.
         farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
@@ -206,22 +206,28 @@ class _Run:
             digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
         return self._outcome(complete, digest, farthest)
 
-    def _resume(self, store: JobStore, look_around: Callable[[], None]) -> None:
+    def _resume(self, space: Space, store: JobStore, look_around: Callable[[], None]) -> None:
         recorder = self._recorder
-        if kept := self._backend.kept()[1:]:
+        if len(self._backend.kept()) > 1:
             self._go_on_with([(layer.states, layer.seconds) for layer in self._backend.kept()])
-        if recorder is None or kept:
+            return
+        checkpoint = None if recorder is None else recorder.last_checkpoint(space)
+        if recorder is None or checkpoint is None:
+            return
+        if not checkpoint.is_worth_reading:
+            self._stored = checkpoint.depth
+            if not self._losses:
+                self._resumed_from = 0
+            self._reporter.begun_anew(recorder.job, self._stored, checkpoint.seconds or 0.0)
             return
 
-        def told(depth: int, share: float) -> None:
+        def told(share: float) -> None:
             look_around()
-            self._progress({"depth": depth})
-            self._reporter.resuming(recorder.job, depth, share)
+            self._progress({"depth": checkpoint.depth})
+            self._reporter.resuming(recorder.job, checkpoint.depth, share)
 
-        layers = recorder.resume(store, self._threads, told)
-        if layers is None:
-            return
-        self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in layers])
+        recorder.restore(checkpoint, store, self._threads, told)
+        self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in checkpoint.layers])
 
     def _go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
         """These layers, their states and seconds, are known."""
@@ -314,7 +320,8 @@ class _Run:
     def _checkpoint(self, store: JobStore) -> float:
         """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
         depth = len(self._layers) - 1
-        if self._recorder is None or not self._checkpoints or depth == self._stored:
+        known = self._stored is not None and depth <= self._stored
+        if self._recorder is None or not self._checkpoints or known:
             return 0.0
         begun = perf_counter()
         self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
