@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.stores.folder.layer_files import LayerFiles
+from farthest.stores.folder.room import Room
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
@@ -32,12 +33,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class UnitRead:
     """What was read for the step of a unit: blobs to be decoded into slots, and for each of its shards the blobs of its
-    states that are not new. ``turn``: it goes with what the slots hold after that many units; 0: with anything."""
+    states that are not new, all in ``room``. ``turn``: the slots must hold what they do after so many units."""
 
     unit: int
     turn: int
     loads: list[tuple[int, memoryview]]
     exclude: list[list[memoryview]]
+    room: Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,7 @@ class FolderStore:
         self._begun: list[int] = []
         self._counts: dict[int, dict[int, int]] = {}
         self._turns = 0  # units read
+        self._rooms: list[Room] = []  # that are free
         self._forget_slots()
         try:
             kernel.prepare(list(range(kernel.shards)), threads)
@@ -182,13 +185,15 @@ class FolderStore:
             if read.turn != self._turn:  # units are stepped in another order than they were read
                 self._forget_slots()
                 self._turns += 1
-                loads = self._files.frontier(depth, read.unit, self._held)
+                loads = self._files.frontier(depth, read.unit, self._held, read.room)
             try:
                 self._stepper.load(loads, threads)
                 fresh = self._stepper.step(steps, threads)
             except ValueError as error:
                 raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
             self._turn += 1
+            read.room.clear()
+            self._rooms.append(read.room)
             return fresh
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
@@ -224,8 +229,11 @@ class FolderStore:
 
     def _read_unit(self, depth: int, unit: int, turn: int, held: list[int | None]) -> UnitRead:
         with self.folder.errors():
-            loads = self._files.frontier(depth, unit, held)
-            return UnitRead(unit, turn, loads, self._files.excluded(self._older(depth), depth, unit))
+            room = self._rooms.pop() if self._rooms else Room()
+            loads = self._files.frontier(depth, unit, held, room)
+            return UnitRead(
+                unit, turn, loads, self._files.excluded(self._older(depth), depth, unit, room), room
+            )
 
     def _older(self, depth: int) -> list[int]:
         """The depths whose states are not new at ``depth``."""

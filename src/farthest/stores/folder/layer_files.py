@@ -17,6 +17,7 @@ from time import perf_counter, process_time
 from farthest.errors import LostStateError
 from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
 from farthest.stores.folder.plan import Plan
+from farthest.stores.folder.room import Room
 from farthest.stores.folder.unit_file import UnitPlace, UnitTable, read_table, write_unit
 
 
@@ -130,9 +131,11 @@ class LayerFiles:
 
     # Reading
 
-    def frontier(self, depth: int, unit: int, held: list[int | None]) -> list[tuple[int, memoryview]]:
+    def frontier(
+        self, depth: int, unit: int, held: list[int | None], room: Room
+    ) -> list[tuple[int, memoryview]]:
         """For the step of a unit to ``depth``: (slot, blob) of each source that is not in its slot yet. ``held``: the
-        shard in each slot, renewed here."""
+        shard in each slot, renewed here. The blobs lie in ``room``."""
         tables = self.tables[depth - 1]
         loads: list[tuple[int, memoryview]] = []
         wanted: dict[int, list[tuple[int, int]]] = {}
@@ -148,22 +151,20 @@ class LayerFiles:
         for of, entries in wanted.items():
             with self._opened(depth - 1, of) as file:
                 for at, slot in entries:
-                    loads.append((slot, self._bytes(file, tables[of].starts[at], tables[of].sizes[at])))
+                    loads.append((slot, self._bytes(file, tables[of], at, room)))
         return loads
 
-    def excluded(self, depths: Sequence[int], depth: int, unit: int) -> list[list[memoryview]]:
-        """For each shard of a unit of layer ``depth`` the blobs of its states at earlier ``depths``."""
+    def excluded(self, depths: Sequence[int], depth: int, unit: int, room: Room) -> list[list[memoryview]]:
+        """For each shard of a unit of layer ``depth`` the blobs of its states at earlier ``depths``, in ``room``."""
         exclude: list[list[memoryview]] = [[] for _ in self.plan(depth).units[unit]]
         for older in depths:
             table = self.tables.get(older, {}).get(unit)
             if table is None or not table.total:
                 continue
-            first = table.starts[0]
             with self._opened(older, unit) as file:
-                whole = self._bytes(file, first, table.end - first)
-            for blobs, start, size in zip(exclude, table.starts, table.sizes, strict=True):
-                if size:
-                    blobs.append(whole[start - first : start - first + size])
+                for at, blobs in enumerate(exclude):
+                    if table.sizes[at]:
+                        blobs.append(self._bytes(file, table, at, room))
         return exclude
 
     def blobs(self, depth: int) -> Iterator[tuple[int, memoryview]]:
@@ -172,7 +173,7 @@ class LayerFiles:
             unit, at = self._where[depth & 1][shard]
             table = self.tables[depth][unit]
             with self.folder.errors(), self._opened(depth, unit) as file:
-                blob = self._bytes(file, table.starts[at], table.sizes[at])
+                blob = self._bytes(file, table, at, Room())
             yield shard, blob
 
     @contextmanager
@@ -187,13 +188,14 @@ class LayerFiles:
         finally:
             os.close(file)
 
-    def _bytes(self, file: int, first: int, size: int) -> memoryview:
-        view = memoryview(bytearray(size))
+    def _bytes(self, file: int, table: UnitTable, at: int, room: Room) -> memoryview:
+        """The blob of the shard that is number ``at`` of a unit."""
+        view = room.take(table.sizes[at])
         got = 0
-        while got < size:
-            part = os.preadv(file, [view[got:]], first + got)
+        while got < len(view):
+            part = os.preadv(file, [view[got:]], table.starts[at] + got)
             if not part:
                 raise LostStateError(f"{self.folder.path}: a file of a layer is cut off")
             got += part
-        self._read += size
+        self._read += got
         return view
