@@ -76,7 +76,7 @@ class JobRecorder(OwnedJob):
     # Checkpoints
 
     def depth(self) -> int | None:
-        """The depth of the checkpoint that the job can be continued from, if there is one."""
+        """The depth of the checkpoint from which the job can be continued, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
     def resume(
@@ -84,13 +84,13 @@ class JobRecorder(OwnedJob):
     ) -> list[LayerRecord] | None:
         """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
 
-        ``told`` gets its depth, and how much of it has been read, 0 to 1, before each chunk. Raises DamagedMapError
-        when the checkpoint is damaged.
+        ``told`` is called before each chunk with the depth and the share that has been read, 0 to 1. Raises
+        DamagedMapError when the checkpoint is damaged.
         """
-        depth = self._patiently(self.depth)
+        depth = self._with_retries(self.depth)
         if depth is None:
             return None
-        layers = self._patiently(lambda: list(self._jobs.layers(self.job)))
+        layers = self._with_retries(lambda: list(self._jobs.layers(self.job)))
         try:
             if len(layers) != depth + 1:
                 raise DamagedMapError(f"it has {len(layers)} layers")
@@ -131,7 +131,7 @@ class JobRecorder(OwnedJob):
                 self._write_map(store, layers, seconds, threads)
                 self._renew()
 
-        self._patiently(write)
+        self._with_retries(write)
         store.stored(len(layers) - 1, self._base)
 
     def finish(
@@ -149,12 +149,12 @@ class JobRecorder(OwnedJob):
 
         def write() -> str:
             if written and self._jobs.get(self.job).digest == written[-1]:
-                return written[-1]  # it was stored, and the connection was lost before the answer came
+                return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
                 written.append(self._write_result(space, store, layers, seconds, complete, threads))
             return written[-1]
 
-        return self._patiently(write)
+        return self._with_retries(write)
 
     def _write_result(
         self,
