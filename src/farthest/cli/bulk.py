@@ -100,8 +100,8 @@ def _answered(opened: DistanceMap, lines: list[str], numbered: bool) -> Batch:
 def _before_the_first_wrong(
     opened: DistanceMap, batch: list[str], read: int | None
 ) -> tuple[list[str], BoardError | None]:
-    """The lines before the first that is no board, and what is wrong with that; ``read``: lines before the batch, if
-    they are numbered."""
+    """The lines before the first that is not a board, and the error of that; ``read``: lines before the batch, if they
+    are numbered."""
     for place, line in enumerate(batch):
         if read is not None and not line.strip():
             continue

@@ -20,7 +20,7 @@ def lost_again(error: LostStateError, since: str, losses: int, restarts: int) ->
             f"{told}: look for what damages or evicts data in Redis, or take checkpoints more often"
         )
     return RedisFullError(
-        f"{told}, and Redis was started anew {times(restarts)}: see its log. A Redis that uses more memory than its "
+        f"{told}, and Redis was restarted {times(restarts)}: see its log. A Redis that uses more memory than its "
         "container or machine has is killed and starts empty: lower its maxmemory or raise that limit; "
         f"{MEMORY_VARIABLES}"
     )

@@ -288,7 +288,8 @@ class LogReporter(Reporter):
 
 
 def _has_run(record: JobRecord) -> bool:
-    """Whether Redis was once large enough for a job: it has a checkpoint, or was handed back for want of room."""
+    """Whether Redis was once large enough for a job: it has a checkpoint, or was handed back because there was no
+    room."""
     return record.depth is not None or Setbacks.of(record.progress).times > 0
 
 

@@ -1,11 +1,11 @@
-"""The search algorithms by name, and which of them ask a heuristic. Nothing is imported here that costs time."""
+"""The search algorithms by name, and which of them use a heuristic. Nothing is imported here that costs time."""
 
 from __future__ import annotations
 
 from typing import Literal, get_args
 
 PlainAlgorithm = Literal["bfs", "dfs", "astar"]
-"""Those that keep all boards they met."""
+"""Those that keep all boards that they found."""
 DeepeningAlgorithm = Literal["ida", "iddfs"]
 """Those that search by iterations."""
 Algorithm = PlainAlgorithm | DeepeningAlgorithm
@@ -14,4 +14,4 @@ PLAIN: tuple[PlainAlgorithm, ...] = get_args(PlainAlgorithm)
 DEEPENING: tuple[DeepeningAlgorithm, ...] = get_args(DeepeningAlgorithm)
 ALGORITHMS: tuple[Algorithm, ...] = (*DEEPENING, *PLAIN)
 GUIDED: tuple[Algorithm, ...] = ("ida", "astar")
-"""Those that ask a heuristic."""
+"""Those that use a heuristic."""

@@ -1,6 +1,6 @@
 """Who runs a job: the owner's token ``host/pid/start``, and whether the process that it names is dead.
 
-``start`` is what tells a process from a later one with the same number: on Linux ``ticks.boot.namespace`` (clock ticks
+``start`` distinguishes a process from a later one with the same number: on Linux ``ticks.boot.namespace`` (clock ticks
 from boot to its start, the first digits of the boot's id, the process namespace). Only from the same host, boot and
 namespace can a process be known to be dead: two containers may share a host name and see different processes.
 """

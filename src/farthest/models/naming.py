@@ -99,7 +99,7 @@ def a_search(record: JobRecord, verb: str) -> JobError:
         INTERRUPTED: f"the `farthest solve` command that began it goes on with it, {shown} how far it is",
     }.get(
         record.state_now,
-        f"it is {record.state_now}, and the `farthest solve` command that began it begins anew",
+        f"it is {record.state_now}, and the `farthest solve` command that began it begins again",
     )
     return JobError(
         f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; {mend}"

@@ -116,7 +116,7 @@ class Setbacks:
 
     @classmethod
     def of(cls, progress: Mapping[str, Any] | None) -> Setbacks:
-        """Those that a job's progress tells of."""
+        """Those in a job's progress."""
         known = progress or {}
         return cls(known.get("set_back", 0), known.get("set_back_depth", -1))
 
@@ -139,7 +139,7 @@ class Takeovers:
 
     @classmethod
     def of(cls, progress: Mapping[str, Any] | None) -> Takeovers:
-        """Those that a job's progress tells of."""
+        """Those in a job's progress."""
         known = progress or {}
         return cls(known.get("taken_over", 0), known.get("taken_over_depth", -1))
 

@@ -48,7 +48,7 @@ def check_owners(connection: Connection) -> None:
             if _differ(connection, table.name, index, [owner]):
                 raise StorageError(
                     f"the database file is damaged: index {index} does not have the rows of table {table.name}; "
-                    "nothing was deleted; make the indexes anew with `sqlite3 FILE REINDEX`, then try again"
+                    "nothing was deleted; rebuild the indexes with `sqlite3 FILE REINDEX`, then try again"
                 )
 
 

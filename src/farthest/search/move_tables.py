@@ -39,7 +39,7 @@ def move_table(puzzle: Puzzle, space: Space | None) -> MoveTable:
     """The table of a puzzle; ``space``: its space, if it is compiled already."""
     if (
         puzzle.family == "sliding" and not sliding(puzzle).blanks
-    ):  # a pattern's boards do not tell where the blank is
+    ):  # a pattern's boards do not show where the blank is
         return SlidingMoves(puzzle)
     if puzzle.family == "permutation" and not any(permutation(puzzle).ignore):
         return PermutationMoves(puzzle)

@@ -52,7 +52,7 @@ def map_digest(layers: Sequence[int], distances: Distances) -> str:
 
 
 def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
-    """The layers that are stored beside those that were found."""
+    """Compares the stored layers with those that were found."""
     length = max(len(counts), len(stored))
     found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
     wrong = [d for d in range(length) if found[d] != expected[d]]
@@ -61,13 +61,13 @@ def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
 
 
 def compare_digest(found: str, stored: str) -> Check:
-    """The digest that is stored beside the one that was found."""
+    """Compares the stored digest with the one that was found."""
     same = stored == found
     return make_check("digest", 1, int(not same), "" if same else f"stored {stored}, found {found}")
 
 
 def check_facts(facts: Facts, counts: Sequence[int], unit: str, *, complete: bool) -> Check:
-    """What is stored of the job beside what was found."""
+    """Compares the stored figures of the job with those that were found."""
     differing = compare_facts(facts, counts, unit, complete)
     return make_check("job", len(fields(Facts)), len(differing), "; ".join(differing))
 

@@ -239,7 +239,7 @@ def _look(
 
 def _look_at_origins(model: Model, known: MapInMemory) -> Finding:
     places = np.unique(known.places_of(np.unique(model.codes(model.origins()))))
-    missing = int(places[0] < 0)  # an origin that is not reached has no place to tell
+    missing = int(places[0] < 0)  # an origin that is not reached has no place to report
     wrong = np.setxor1d(places[missing:], np.flatnonzero(known.distances == 0))
     found = _finding(len(places), wrong)
     return Finding(found.checked, found.failed + missing, found.first)

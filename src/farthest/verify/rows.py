@@ -1,4 +1,4 @@
-"""What is stored beside a map for people to read, compared with the map: rows of states, facts of the job.
+"""Compares with the map the other rows that are stored of it: readable rows of states, facts of the job.
 
 A row is right when its board is the canonical text of the board of its key and its distance is the map's. The
 rows together are all reached states, or, where those are too many, states of the last layer from its first

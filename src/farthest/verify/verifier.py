@@ -229,7 +229,7 @@ def _nearest_goal(proof: Proof, puzzle: Puzzle) -> int | None:
 
 
 def _total(states: int, arrangements: int) -> str:
-    """The number of states beside the number of all arrangements of the pieces."""
+    """The number of states compared with the number of all arrangements of the pieces."""
     if states == arrangements:
         return f"{states:,} states: all arrangements of the pieces"
     if states and arrangements % states == 0:

@@ -7,5 +7,5 @@ from farthest.errors import LostStateError
 def test_how_often_redis_was_started_anew() -> None:
     told = [str(lost_again(LostStateError("gone"), "since then", 6, restarts)) for restarts in (0, 1, 6)]
     assert "anew" not in told[0]
-    assert "gone; this is the 6th loss since then, and Redis was started anew once: see its log." in told[1]
+    assert "gone; this is the 6th loss since then, and Redis was restarted once: see its log." in told[1]
     assert "anew 6 times: see its log." in told[2]

@@ -77,7 +77,7 @@ class Solver:
         if settings.algorithm not in DEEPENING:
             if settings.workers == "celery":
                 raise SearchError(
-                    f"--algorithm {settings.algorithm} with --workers celery: it keeps all boards that it has met, in "
+                    f"--algorithm {settings.algorithm} with --workers celery: it keeps all boards in memory, in "
                     "one process; leave --workers out, or take --algorithm ida"
                 )
             if settings.all_solutions:

@@ -38,7 +38,7 @@ ROOM = 2**30
 """Bytes of successors before repeated ones are removed early."""
 
 SLICE = 2**20
-"""States that are expanded between two looks at the memory and at the user's wishes."""
+"""States that are expanded between two checks of the memory, and two calls of ``poll``."""
 
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two such looks."""
@@ -67,7 +67,7 @@ class ScatterMemoryStore:
     """``JobStore`` over runs of this process.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
-    ``poll`` is called now and then while a layer is stepped; it may raise.
+    ``poll`` is called now and then while a layer is stepped; it may raise an exception.
     """
 
     def __init__(self, space: ScatterSpace, *, distances: bool, memory: int | None = None) -> None:

@@ -6,7 +6,7 @@ that it does not repeat their mistakes. It is meant to be simple, not fast.
 The module ``farthest.verify.models.<family>`` has
 
     model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not
-                                                one of the puzzle's, BoardError where the origin's text is no board
+                                                one of the puzzle's, BoardError where the origin's text is not one
 """
 
 from __future__ import annotations
