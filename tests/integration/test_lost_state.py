@@ -159,7 +159,7 @@ def test_a_redis_that_is_started_again_and_again_is_told(
             redis_server.start()
 
     restarting = Restarting(range(0), redis.main.flushall)
-    told = "the 6th loss .*, and Redis was started anew 6 times: see its log.*REDIS_MAXMEMORY"
+    told = "the 6th loss .*, and Redis was restarted 6 times: see its log.*REDIS_MAXMEMORY"
     with pytest.raises(RedisFullError, match=told) as error:
         run(PUZZLE, None, restarting)
     assert "damages or evicts" not in str(error.value)

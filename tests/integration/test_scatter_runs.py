@@ -192,7 +192,7 @@ def test_a_step_that_fails_leaves_no_successors_behind(database: Database, puzzl
     for look_around in (lambda: None, interrupt):
         store = ScatterMemoryStore(scatter(compile_space(puzzle)), distances=True)
         step(store, 1, store.begin(1, store.reachable(1)))
-        store.look_around = look_around
+        store.poll = look_around
         if look_around is interrupt:
             with pytest.raises(KeyboardInterrupt):
                 step(store, 2, store.begin(2, store.reachable(2)))

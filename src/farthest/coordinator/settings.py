@@ -1,4 +1,4 @@
-"""What an enumeration is asked to do, what it expects to need, and what came out."""
+"""The settings of an enumeration, its estimate and its result."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
 
-    Only ``parameters`` decide the result; the rest may differ when a job is resumed. ``workers``: the steps
-    are taken by threads of this process or by Celery workers. Raises ValueError for numbers below their range.
+    Only ``parameters`` decide the result; the rest may differ when a job is resumed. ``workers``: whether threads of
+    this process or Celery workers take the steps. Raises ValueError for numbers below their range.
     """
 
     origin: Origin | None = None  # the puzzle's own
@@ -59,7 +59,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Upper bounds before a run: states, bytes of memory, bytes of disk (a rule of thumb), and the memory allowed."""
+    """Upper bounds before an enumeration: states, bytes of memory, bytes of disk (a rule of thumb), and the memory
+    allowed."""
 
     states_at_most: int
     memory: int

@@ -1,4 +1,4 @@
-"""Chunks as they come out of the database, decoded; a row that is not what was written raises StorageError."""
+"""Decodes chunks from the database; a row that is not what was written raises StorageError."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CODEC = re.compile(r"zstd:(?:codes([1-9][0-9]{0,3}):)?(uint8|uint16)")
 
 
 def open_chunk(row: ChunkRecord) -> Chunk:
-    """The decoded form of a row; raises StorageError where the row is not what was written."""
+    """The chunk of a row, decoded; raises StorageError where the row is not what was written."""
     form = _CODEC.fullmatch(row.codec)
     if form is None:
         raise _damaged(
@@ -35,7 +35,7 @@ def open_chunk(row: ChunkRecord) -> Chunk:
     codes, distances = from_planes(memoryview(held)[: states * width], width), held[states * width :]
     wrong = descent(code_array(codes, width))
     if wrong is not None:
-        raise _damaged(row, f"the code of state {row.first_key + wrong} is not above the one before")
+        raise _damaged(row, f"the code of state {row.first_key + wrong} is not greater than the one before")
     if row.lead != (codes[7::-1] if width == 8 else codes[:width]):
         raise _damaged(row, "its lead is not its first code")
     return Chunk(row.job_id, row.first_key, row.last_key, row.depth, unit, distances, width, codes)

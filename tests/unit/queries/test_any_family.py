@@ -15,8 +15,8 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.goals import FirstGoals, first_goals
+from farthest.queries.nearer import nearer_moves
 from farthest.queries.paths import walk
-from farthest.queries.steps import nearer_steps
 
 CASES = [
     (codes, both_ways, direction)
@@ -93,7 +93,7 @@ def test_a_path_is_the_first_solution_whichever_origin_it_ends_at(
     puzzle = toy.toy(size=32, goals=((0, 5), (0, 9), (0, 22)))
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         opened = toy.store_map(database, puzzle, Origin("to", "goal"))
-        nearer = nearer_steps(opened.space, opened.lookup, lambda depth: iter(()))
+        nearer = nearer_moves(opened.space, opened.lookup, lambda depth: iter(()))
         ends = set()
         for text in (text for depth in range(opened.depth + 1) for text in opened.states_at(depth)):
             graph = opened.solution_graph(text)

@@ -77,19 +77,19 @@ class JobRecorder(OwnedJob):
     # Checkpoints
 
     def depth(self) -> int | None:
-        """The depth of the checkpoint that the job can be continued from, if there is one."""
+        """The depth of the checkpoint from which the job can be continued, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
     def last_checkpoint(self, space: Space) -> Checkpoint | None:
         """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
         damaged."""
-        depth = self._patiently(self.depth)
+        depth = self._with_retries(self.depth)
         if depth is None:
             return None
-        layers = self._patiently(lambda: list(self._jobs.layers(self.job)))
+        layers = self._with_retries(lambda: list(self._jobs.layers(self.job)))
         if len(layers) != depth + 1:
             raise self._damaged(depth, f"it has {len(layers)} layers")
-        keys = self._patiently(lambda: self._jobs.get(self.job)).keys or 0
+        keys = self._with_retries(lambda: self._jobs.get(self.job)).keys or 0
         width = WIDTHS[unit_for(depth)] + (space.code_bytes if space.keys is None else 0)
         return Checkpoint(depth, layers, keys * width)
 
@@ -138,7 +138,7 @@ class JobRecorder(OwnedJob):
                 self._write_map(store, layers, seconds, threads)
                 self._renew()
 
-        self._patiently(write)
+        self._with_retries(write)
         store.stored(len(layers) - 1, self._base)
 
     def finish(
@@ -156,12 +156,12 @@ class JobRecorder(OwnedJob):
 
         def write() -> str:
             if written and self._jobs.get(self.job).digest == written[-1]:
-                return written[-1]  # it was stored, and the connection was lost before the answer came
+                return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
                 written.append(self._write_result(space, store, layers, seconds, complete, threads))
             return written[-1]
 
-        return self._patiently(write)
+        return self._with_retries(write)
 
     def _write_result(
         self,
