@@ -217,7 +217,8 @@ NB_MODULE(_kernel, m) {
           "sources",
           [](const Space& s, std::uint64_t i) {
             if (i >= s.shards()) throw InvalidArgument("no such shard");
-            return s.sources(i);
+            const auto sources = s.sources(i);
+            return std::vector<std::uint32_t>(sources.begin(), sources.end());
           },
           "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
       .def(

@@ -128,6 +128,26 @@ std::vector<Move> moves_for(const Sample& sample, Random& random) {
   return sample.parity.empty() ? random_moves(sample.slots(), 5, random) : row_moves(sample.slots());
 }
 
+std::vector<Move> moves_within(const Layout& layout, int count, Random& random) {
+  std::vector<Move> out;
+  for (int m = 0; m < count; ++m) {
+    Move move{Board(static_cast<std::size_t>(layout.slots())), 0, 0};
+    for (const Orbit& orbit : layout.orbits()) {
+      const auto order = random.permutation(std::popcount(orbit.slots));
+      std::vector<std::uint8_t> slots;
+      for (SlotMask mask = orbit.slots; mask != 0; mask &= mask - 1)
+        slots.push_back(static_cast<std::uint8_t>(lowest(mask)));
+      for (std::size_t i = 0; i < slots.size(); ++i) move.to[slots[i]] = slots[order[i]];
+    }
+    if (m % 4 != 0)
+      for (int slot = 0; slot < layout.slots(); ++slot)
+        move.delta.push_back(static_cast<std::uint8_t>(random.below(256)));
+    if (m % 3 == 2) move.require = bit(lowest(layout.home(0)));
+    out.push_back(move);
+  }
+  return out;
+}
+
 bool legal(const Move& move, const Board& board) {
   for (std::size_t slot = 0; slot < board.size(); ++slot) {
     const SlotMask here = bit(static_cast<int>(slot));

@@ -98,7 +98,7 @@ class Space {
   // colouring of the shards.
   virtual const std::vector<std::uint8_t>& colours() const = 0;
   // Source shard of each move that can lead into the shard.
-  virtual const std::vector<std::uint32_t>& sources(std::uint64_t shard) const = 0;
+  virtual std::span<const std::uint32_t> sources(std::uint64_t shard) const = 0;
 
   // Builds what steps of the shards need, on `threads` threads. Idempotent; waits for running steps.
   virtual void prepare(const std::vector<std::uint64_t>& shards, int threads) = 0;
