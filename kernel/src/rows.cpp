@@ -1,5 +1,7 @@
 #include "farthest/rows.hpp"
 
+#include "farthest/move.hpp"
+
 namespace farthest {
 namespace {
 
@@ -39,7 +41,7 @@ class RowBuilder {
     for (int cls = 0; cls < shard_classes; ++cls) lines /= layout.radix(cls);
     rows_.reserve(lines);
     const SlotMask all = first_slots(static_cast<int>(key.pattern.size()));
-    descend(shard_classes, {all, all, 0, key.turn, key.parity});
+    descend(shard_classes, {all, all, 0, key.turn});
   }
 
   RowTable take() { return std::move(rows_); }
@@ -50,11 +52,10 @@ class RowBuilder {
     SlotMask free, source_free;  // positions
     std::uint64_t line;          // rank of the source line
     std::uint64_t turn;          // twist rank of the source less (digit by digit) that of the line
-    int parity;                  // of the digits that are left, in halved layouts
   };
   struct KnownProgram {
     SlotMask free = 0;  // 0: unused
-    std::uint32_t program[2] = {0, 0};
+    std::uint32_t program = 0;
   };
   static constexpr std::size_t kKnown = 256;
 
@@ -69,18 +70,17 @@ class RowBuilder {
       for (std::uint64_t digit = 0; digit < layout_.radix(cls); ++digit) {
         const SlotMask places = unrank_set(digit, layout_.count(cls), free);
         const SlotMask from = (places & fixed_) | image(places & ~fixed_, key_.pattern);
-        descend(cls + 1, {at.free ^ places, at.source_free ^ from, line + rank_set(from, source_free),
-                          at.turn, at.parity});
+        descend(cls + 1,
+                {at.free ^ places, at.source_free ^ from, line + rank_set(from, source_free), at.turn});
       }
       return;
     }
-    int parity = at.parity;
-    for (SlotMask left = free; left != 0; left &= left - 1, parity ^= 1) {
+    for (SlotMask left = free; left != 0; left &= left - 1) {
       const int place = lowest(left), from = source(place);
       const std::uint64_t turn = key_.turns.empty() ? 0 : key_.turns[static_cast<std::size_t>(place)];
       descend(cls + 1, {at.free ^ bit(place), at.source_free ^ bit(from),
                         line + static_cast<std::uint64_t>(below(source_free, from)),
-                        at.turn + turn * turn_weight_[i], parity});
+                        at.turn + turn * turn_weight_[i]});
     }
   }
 
@@ -107,10 +107,9 @@ class RowBuilder {
         rest.push_back(static_cast<std::uint8_t>(below(at.source_free, source(lowest(left)))));
       const std::lock_guard lock(interning_);
       known.free = at.free;
-      for (int odd = 0; odd < (layout_.halved() ? 2 : 1); ++odd)
-        known.program[odd] = programs_.intern(rest, odd);
+      known.program = programs_.intern(rest);
     }
-    return known.program[layout_.halved() ? at.parity : 0];
+    return known.program;
   }
 
   const Layout& layout_;
@@ -130,7 +129,6 @@ std::string RowKey::name() const {
   std::string out(pattern.begin(), pattern.end());
   out.append(turns.begin(), turns.end());
   out.append({reinterpret_cast<const char*>(&turn), sizeof turn});
-  out.push_back(static_cast<char>(parity));
   return out;
 }
 

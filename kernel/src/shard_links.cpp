@@ -11,7 +11,6 @@ namespace {
 struct ShardPlaces {
   std::vector<SlotMask> places;  // by class
   SlotMask free;
-  int digits;  // their sum
 };
 
 class Linker {
@@ -52,12 +51,10 @@ class Linker {
       shard /= layout_.radix(cls);
     }
     at_.free = first_slots(layout_.slots());
-    at_.digits = 0;
     for (int cls = 0; cls < shard_classes_; ++cls) {
       const auto i = static_cast<std::size_t>(cls);
       at_.places[i] = unrank_set(digit_[i], layout_.count(cls), at_.free & layout_.home(cls));
       at_.free ^= at_.places[i];
-      at_.digits += static_cast<int>(digit_[i] & 1);
     }
   }
 
@@ -82,7 +79,6 @@ class Linker {
         key_.pattern.push_back(static_cast<std::uint8_t>(first + below(source_free & orbit.slots, from)));
       }
     }
-    if (layout_.halved()) key_.parity = layout_.line_parity(lowest(at_.places[0]), at_.digits);
     if (layout_.has_twists()) find_turns(pull);
     const auto [known, is_new] =
         index_.try_emplace(key_.name(), static_cast<std::uint32_t>(links_.keys.size()));

@@ -7,17 +7,19 @@
 // moves nor classes leave their orbit, these *positions* belong to the same orbits in all shards, and the
 // lines of a shard are ranked by positions alone. So a table depends on
 //
-//   layout        what                  because
-//   all           pattern               position i takes its content from position pattern[i] of the source
-//   halved        parity                which arrangements a line has follows from the parity of its upper
-//                                       digits and the slot of class 0; `parity` is the part of the shard's
-//                                       classes, and the digits of a line's other upper classes add theirs
-//   with twists   turns                 what the content of position i has more as orientation in the source:
-//                                       the twist digits of the shard's other classes change by it
-//                 turn                  the same of the shard's classes, whose twist digits are digits of
-//                                       the line number and of the program too
+//   layout       what     because
+//   all          pattern  position i takes its content from position pattern[i] of the source shard: that
+//   gives
+//                         the source lines, and the patterns of the programs (program.hpp)
+//   with twists  turns    how much greater the orientation of the content of position i is in the source: the
+//                         twist digits of the classes placed there change by it
+//                turn     the same for the classes of the shard, as a twist rank: their twist digits are
+//                digits
+//                         of the line number and of the place in the line
 //
-// and on the layout and the number of shard classes, which all shards have in common.
+// and on the layout and the number of shard classes, which all shards have in common. It depends on no
+// parity, though in halved layouts the states of a line do: programs do not. What a move requires decides
+// which shards it leads to, and not how.
 #pragma once
 
 #include <mutex>
@@ -38,7 +40,6 @@ using RowTable = std::vector<RowEntry>;  // by line of the shard
 // What a table depends on. What does not matter is 0 or empty, so that equal tables have equal keys.
 struct RowKey {
   Pattern pattern;
-  int parity = 0;                   // Layout::line_parity() of the shard's classes
   std::vector<std::uint8_t> turns;  // by position; 0 in orbits where no other class has a twist
   std::uint64_t turn = 0;           // a twist rank
 
