@@ -11,7 +11,7 @@
 namespace farthest {
 namespace {
 
-enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs };
+enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs, kCut };
 
 constexpr std::uint8_t kFormat = 1;
 constexpr std::size_t kChecksum = 8;
@@ -20,6 +20,8 @@ constexpr std::size_t kTrailer = 1 + kChecksum;
 static_assert(kTrailer >= BitmapSplits::kOverread);
 
 constexpr std::uint64_t kMostListed = 32;
+// Longer bitmaps are cut, so that all parts of a segment stay in a processor's cache.
+constexpr std::size_t kSegment = std::size_t{1} << 18;
 // Arrays of fewer bits are not split. A part has at most half of the bits, so the depth is bounded.
 constexpr std::uint64_t kLeastSplit = 512;
 
@@ -36,7 +38,7 @@ constexpr std::uint64_t most_listed_bits(std::uint64_t bits, std::uint64_t ones)
   return ones * (rice_width(bits, ones) + 3);
 }
 
-// How an array is coded; `root`: the whole bitmap.
+// How an array is coded; `root`: a segment, or a bitmap that is not cut.
 Kind kind_of(std::uint64_t bits, std::uint64_t ones, bool root) {
   if (ones == 0) return kZeros;
   if (ones <= kMostListed && most_listed_bits(bits, ones) < bits) return kList;
@@ -64,6 +66,28 @@ class BitmapCodec::Encoder {
 
   std::uint8_t* out() const { return out_; }
 
+  // Writes a bitmap, and nothing where it has no ones. Returns their number.
+  std::uint64_t write(std::span<const std::uint8_t> bitmap) {
+    std::uint8_t* const begin = out_;
+    const bool cut = bitmap.size() > kSegment;
+    if (cut) *out_++ = kCut;
+    std::uint64_t ones = 0;
+    for (std::size_t at = 0; at < bitmap.size(); at += kSegment) {
+      const auto segment = bitmap.subspan(at, std::min(kSegment, bitmap.size() - at));
+      const std::uint64_t found = codec_.splits_->ones(segment.data(), segment.size() / BitmapSplits::kBlock);
+      write(segment.data(), 8 * segment.size(), found, 0);
+      ones += found;
+    }
+    if (ones == 0) out_ = begin;
+    if (cut && ones != 0 && ones <= kMostListed) {
+      out_ = begin;
+      *out_++ = kList;
+      write_list(bitmap.data(), 8 * bitmap.size(), ones);
+    }
+    return ones;
+  }
+
+ private:
   // Whatever another thread does to the bitmap meanwhile, not more than bound() is written: all but the
   // bitmap is memory of the codec.
   void write(const std::uint8_t* array, std::uint64_t bits, std::uint64_t ones, std::size_t depth) {
@@ -80,7 +104,6 @@ class BitmapCodec::Encoder {
     append(array, bytes_of(bits));
   }
 
- private:
   void append(const std::uint8_t* from, std::size_t size) {
     std::memcpy(out_, from, size);
     out_ += size;
@@ -143,7 +166,7 @@ class BitmapCodec::Encoder {
   std::uint8_t* out_;
 };
 
-// Reads arrays: into whole blocks, filled up with zeros. Checks that all parts are there before they are
+// Reads arrays into whole blocks, filled up with zeros. Checks that all parts are there before they are
 // read, and that what fills up are zeros: a 1 behind the end of an array would be one more than are counted
 // on.
 class BitmapCodec::Decoder {
@@ -152,8 +175,23 @@ class BitmapCodec::Decoder {
   Decoder(BitmapCodec& codec, std::span<const std::uint8_t> blob)
       : codec_(codec), at_(blob.data()), end_(blob.data() + blob.size()) {}
 
-  bool finished() const { return at_ == end_; }
+  // Reads the whole blob.
+  void read(std::span<std::uint8_t> bitmap) {
+    if (bitmap.size() <= kSegment) {
+      read(bitmap.data(), 8 * bitmap.size(), 0);
+    } else if (const std::uint8_t kind = *take(1); kind == kList) {
+      std::ranges::fill(bitmap, std::uint8_t{0});
+      read_list(bitmap.data(), 8 * bitmap.size());
+    } else if (kind == kCut) {
+      for (std::size_t at = 0; at < bitmap.size(); at += kSegment)
+        read(bitmap.data() + at, 8 * std::min(kSegment, bitmap.size() - at), 0);
+    } else {
+      damaged();
+    }
+    if (at_ != end_) damaged();
+  }
 
+ private:
   void read(std::uint8_t* array, std::uint64_t bits, std::size_t depth) {
     const std::size_t filled_up = blocks_of(bits) * BitmapSplits::kBlock;
     switch (*take(1)) {
@@ -181,7 +219,6 @@ class BitmapCodec::Decoder {
     if (bits % 8 != 0 && array[bits / 8] >> bits % 8 != 0) damaged();
   }
 
- private:
   const std::uint8_t* take(std::size_t size) {
     if (static_cast<std::size_t>(end_ - at_) < size) damaged();
     const std::uint8_t* const from = at_;
@@ -278,10 +315,9 @@ std::size_t BitmapCodec::encode(std::span<const std::uint8_t> bitmap, std::uint8
                                 std::uint64_t& ones) {
   if (bitmap.size() % BitmapSplits::kBlock != 0)
     throw InvalidArgument("a bitmap must have a multiple of 64 bytes");
-  ones = splits_->ones(bitmap.data(), bitmap.size() / BitmapSplits::kBlock);
-  if (ones == 0) return 0;
   Encoder encoder(*this, out);
-  encoder.write(bitmap.data(), 8 * std::uint64_t{bitmap.size()}, ones, 0);
+  ones = encoder.write(bitmap);
+  if (ones == 0) return 0;
   std::uint8_t* end = encoder.out();
   *end++ = kFormat;
   store64(end, xxh3({out, end}));
@@ -299,9 +335,7 @@ void BitmapCodec::decode(std::span<const std::uint8_t> blob, std::span<std::uint
   const auto checked = blob.first(blob.size() - kChecksum);
   if (xxh3(checked) != load64(checked.data() + checked.size())) damaged();
   if (checked.back() != kFormat) damaged();
-  Decoder decoder(*this, blob.first(blob.size() - kTrailer));
-  decoder.read(bitmap.data(), 8 * std::uint64_t{bitmap.size()}, 0);
-  if (!decoder.finished()) damaged();
+  Decoder(*this, blob.first(blob.size() - kTrailer)).read(bitmap);
 }
 
 }  // namespace farthest
