@@ -89,6 +89,8 @@ class BitReader {
  public:
   explicit BitReader(const std::uint8_t* in) : in_(in) {}
 
+  // Of the next 64 bits the first 57 at least.
+  std::uint64_t peek_few() const { return load64(in_ + (at_ >> 3)) >> (at_ & 7); }
   std::uint64_t peek() const {
     const std::uint8_t* from = in_ + (at_ >> 3);
     const unsigned shift = at_ & 7;
