@@ -22,6 +22,7 @@ static_assert(kTrailer >= BitmapSplits::kOverread);
 constexpr std::uint64_t kMostListed = 32;
 // Longer bitmaps are cut, so that all parts of a segment stay in a processor's cache.
 constexpr std::size_t kSegment = std::size_t{1} << 18;
+static_assert(kSegment == BitmapSplits::kAhead);
 // Arrays of fewer bits are not split. A part has at most half of the bits, so the depth is bounded.
 constexpr std::uint64_t kLeastSplit = 512;
 
@@ -298,6 +299,8 @@ class BitmapCodec::Decoder {
 BitmapCodec::BitmapCodec(Isa isa) : splits_(&portable_splits()) {
 #ifdef FARTHEST_X86
   if (isa != Isa::portable) splits_ = &avx2_splits();
+  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
+    splits_ = &avx512_splits();
 #else
   static_cast<void>(isa);
 #endif

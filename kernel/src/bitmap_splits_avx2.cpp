@@ -2,6 +2,7 @@
 // these, but take dozens of cycles for each.)
 #include <immintrin.h>
 
+#include "bitmap_pairs_bmi2.hpp"
 #include "bitmap_splits.hpp"
 
 namespace farthest {
@@ -24,8 +25,6 @@ constexpr ByteTable kOne{{1, 2, 4, 8, 16, 32, 64, 128}};
 constexpr ByteTable kPair0{
     {0x11, 0x12, 0x14, 0x18, 0x21, 0x22, 0x24, 0x28, 0x41, 0x42, 0x44, 0x48, 0x81, 0x82, 0x84, 0x88}};
 constexpr ByteTable kPair16{{3, 5, 6, 9, 10, 12, 0, 0, 0x30, 0x50, 0x60, 0x90, 0xa0, 0xc0}};
-
-constexpr std::uint64_t kFirsts = 0x5555555555555555;  // the first bit of each pair
 
 __m256i load(const std::uint8_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
 void store(std::uint8_t* to, __m256i v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v); }
@@ -56,6 +55,7 @@ BitmapSplits::Counts split_bytes(const std::uint8_t* array, std::size_t blocks, 
   BitmapSplits::Counts counts{};
   alignas(32) std::uint8_t codes[BitmapSplits::kBlock], kept[BitmapSplits::kBlock];
   for (std::size_t block = 0; block < blocks; ++block, array += BitmapSplits::kBlock) {
+    _mm_prefetch(reinterpret_cast<const char*>(array) + BitmapSplits::kAhead, _MM_HINT_T1);
     std::uint64_t m = 0, s = 0, t = 0;
     for (unsigned half = 0; half < 64; half += 32) {
       const __m256i x = load(array + half);
@@ -159,41 +159,6 @@ void join_bytes(const std::uint8_t* mask, std::size_t blocks, const std::uint8_t
       for (unsigned half = 0; half < 64; half += 32)
         store(array + BitmapSplits::kBlock * open.places[i] + half,
               translation.bytes(load(open.codes[i] + half), load(open.kept[i] + half)));
-  }
-}
-
-BitmapSplits::Counts split_pairs(const std::uint8_t* array, std::size_t blocks, std::uint8_t* mask,
-                                 std::uint8_t* second, std::uint8_t* tail) {
-  BitWriter both(second), which(tail);
-  BitmapSplits::Counts counts{};
-  for (std::size_t at = 0; at < blocks * BitmapSplits::kBlock; at += 16) {
-    const std::uint64_t low = load64(array + at), high = load64(array + at + 8);
-    const std::uint64_t first = _pext_u64(low, kFirsts) | _pext_u64(high, kFirsts) << 32;
-    const std::uint64_t other = _pext_u64(low, ~kFirsts) | _pext_u64(high, ~kFirsts) << 32;
-    const std::uint64_t m = first | other, one = first ^ other;
-    store64(mask + at / 2, m);
-    both.put(_pext_u64(first & other, m), ones_of(m));
-    which.put(_pext_u64(other, one), ones_of(one));
-    counts.mask += ones_of(m);
-    counts.second += ones_of(first & other);
-  }
-  both.finish(BitmapSplits::kBlock);
-  which.finish(0);
-  return counts;
-}
-
-void join_pairs(const std::uint8_t* mask, std::size_t blocks, const std::uint8_t* second,
-                const std::uint8_t* tail, std::uint8_t* array) {
-  BitReader both(second), which(tail);
-  for (std::size_t at = 0; at < blocks * BitmapSplits::kBlock; at += 16) {
-    const std::uint64_t m = load64(mask + at / 2);
-    const std::uint64_t two = _pdep_u64(both.peek(), m), one = m ^ two;
-    both.skip(ones_of(m));
-    const std::uint64_t other = _pdep_u64(which.peek(), one);
-    which.skip(ones_of(one));
-    const std::uint64_t firsts = m ^ other, seconds = other | two;
-    store64(array + at, _pdep_u64(firsts, kFirsts) | _pdep_u64(seconds, ~kFirsts));
-    store64(array + at + 8, _pdep_u64(firsts >> 32, kFirsts) | _pdep_u64(seconds >> 32, ~kFirsts));
   }
 }
 
