@@ -49,10 +49,11 @@ void decode_bitmap(nb::handle blob, nb::handle out, const std::string& isa) {
   codec_for(set).decode(view.bytes(), bitmap.bytes());
 }
 
-std::uint64_t checksum(nb::handle data) {
+std::uint64_t checksum(nb::handle data, const std::string& isa) {
   const ByteView view(data);
+  const Isa set = isa_named(isa);
   const nb::gil_scoped_release release;
-  return xxh3(view.bytes());
+  return xxh3(view.bytes(), set);
 }
 
 }  // namespace
@@ -67,8 +68,8 @@ void bind_bitmap_codec(nb::module_& m) {
         "out"_a, "isa"_a = "",
         "Inverse of encode_bitmap: fills `out`, which has the bitmap's size. Raises ValueError where `blob` "
         "is damaged or of another size; `out` holds anything then.");
-  m.def("xxh3", &checksum, nb::sig("def xxh3(data: " BUFFER ") -> int"), "data"_a,
-        "XXH3 of the data, with 64 bits, seed 0 and the default secret.");
+  m.def("xxh3", &checksum, nb::sig("def xxh3(data: " BUFFER ", isa: str = '') -> int"), "data"_a,
+        "isa"_a = "", "XXH3 of the data, with 64 bits, seed 0 and the default secret.");
 }
 
 }  // namespace farthest::python

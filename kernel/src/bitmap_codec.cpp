@@ -135,13 +135,11 @@ class BitmapCodec::Encoder {
   std::uint8_t* out_;
 };
 
-BitmapCodec::BitmapCodec(Isa isa) : splits_(&portable_splits()) {
+BitmapCodec::BitmapCodec(Isa isa) : isa_(isa), splits_(&portable_splits()) {
 #ifdef FARTHEST_X86
   if (isa != Isa::portable) splits_ = &avx2_splits();
   if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
     splits_ = &avx512_splits();
-#else
-  static_cast<void>(isa);
 #endif
 }
 
@@ -162,7 +160,7 @@ std::size_t BitmapCodec::encode(std::span<const std::uint8_t> bitmap, std::uint8
   if (ones == 0) return 0;
   std::uint8_t* end = encoder.out();
   *end++ = kFormat;
-  store64(end, xxh3({out, end}));
+  store64(end, xxh3({out, end}, isa_));
   return static_cast<std::size_t>(end - out) + kChecksum;
 }
 

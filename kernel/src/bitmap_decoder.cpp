@@ -152,7 +152,7 @@ void BitmapCodec::decode(std::span<const std::uint8_t> blob, std::span<std::uint
   }
   if (blob.size() <= kTrailer) damaged();
   const auto checked = blob.first(blob.size() - kChecksum);
-  if (xxh3(checked) != load64(checked.data() + checked.size())) damaged();
+  if (xxh3(checked, isa_) != load64(checked.data() + checked.size())) damaged();
   if (checked.back() != kFormat) damaged();
   Decoder(*this, blob.first(blob.size() - kTrailer)).read(bitmap);
 }

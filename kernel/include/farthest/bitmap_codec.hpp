@@ -68,6 +68,7 @@ class BitmapCodec {
   class Decoder;
   Parts& parts(std::size_t depth);
 
+  Isa isa_;
   const BitmapSplits* splits_;
   std::vector<std::unique_ptr<Parts>> parts_;
 };

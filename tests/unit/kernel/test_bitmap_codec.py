@@ -265,14 +265,16 @@ def test_blobs_are_not_decoded_into_what_cannot_be_written() -> None:
         _kernel.decode_bitmap(b"", bytes(64))
 
 
-def test_xxh3_is_that_of_the_published_library() -> None:
+@pytest.mark.parametrize("isa", ISAS)
+def test_xxh3_is_that_of_the_published_library(isa: str) -> None:
     data = random.Random(9).randbytes(5000)
     for size in [*range(301), 1023, 1024, 1025, 1087, 1088, 1089, 2048, 2049, 4999]:
-        assert _kernel.xxh3(data[:size]) == xxhash.xxh3_64_intdigest(data[:size])
+        assert _kernel.xxh3(data[:size], isa) == xxhash.xxh3_64_intdigest(data[:size])
 
 
+@pytest.mark.parametrize("isa", ISAS)
 @pytest.mark.parametrize("size", [2**16, 2**20 + 1, 2**22 - 63])
-def test_xxh3_of_much(size: int) -> None:
+def test_xxh3_of_much(size: int, isa: str) -> None:
     data = random.Random(size).randbytes(size)
     for view in (memoryview(data), memoryview(data)[1:]):
-        assert _kernel.xxh3(view) == xxhash.xxh3_64_intdigest(view)
+        assert _kernel.xxh3(view, isa) == xxhash.xxh3_64_intdigest(view)
