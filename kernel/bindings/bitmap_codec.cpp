@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
-#include <memory>
+#include <map>
 #include <string>
 
 #include "buffers.hpp"
@@ -17,18 +17,28 @@ using namespace nb::literals;
 
 namespace {
 
-nb::bytes encode_bitmap(nb::handle bitmap, const std::string& isa) {
+// The thread's own codec for an instruction set: its scratch memory is used again from call to call.
+BitmapCodec& codec_for(Isa isa) {
+  thread_local std::map<Isa, BitmapCodec> codecs;
+  return codecs.try_emplace(isa, isa).first->second;
+}
+
+nb::object encode_bitmap(nb::handle bitmap, const std::string& isa) {
   const ByteView view(bitmap);
   const Isa set = isa_named(isa);
-  std::unique_ptr<std::uint8_t[]> out;
+  const auto bound = static_cast<Py_ssize_t>(BitmapCodec::bound(view.bytes().size()));
+  // Filled below and cut to its size, before anyone else has it.
+  nb::object blob = nb::steal(PyBytes_FromStringAndSize(nullptr, bound));
+  if (!blob.is_valid()) nb::raise_python_error();
+  auto* const out = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(blob.ptr()));
   const std::size_t size = [&] {
     const nb::gil_scoped_release release;
-    BitmapCodec codec(set);
-    out = std::make_unique_for_overwrite<std::uint8_t[]>(BitmapCodec::bound(view.bytes().size()));
     std::uint64_t ones = 0;
-    return codec.encode(view.bytes(), out.get(), ones);
+    return codec_for(set).encode(view.bytes(), out, ones);
   }();
-  return nb::bytes(out.get(), size);
+  PyObject* cut = blob.release().ptr();
+  if (_PyBytes_Resize(&cut, static_cast<Py_ssize_t>(size)) != 0) nb::raise_python_error();
+  return nb::steal(cut);
 }
 
 void decode_bitmap(nb::handle blob, nb::handle out, const std::string& isa) {
@@ -36,13 +46,14 @@ void decode_bitmap(nb::handle blob, nb::handle out, const std::string& isa) {
   const WritableByteView bitmap(out);
   const Isa set = isa_named(isa);
   const nb::gil_scoped_release release;
-  BitmapCodec(set).decode(view.bytes(), bitmap.bytes());
+  codec_for(set).decode(view.bytes(), bitmap.bytes());
 }
 
-std::uint64_t checksum(nb::handle data) {
+std::uint64_t checksum(nb::handle data, const std::string& isa) {
   const ByteView view(data);
+  const Isa set = isa_named(isa);
   const nb::gil_scoped_release release;
-  return xxh3(view.bytes());
+  return xxh3(view.bytes(), set);
 }
 
 }  // namespace
@@ -57,8 +68,8 @@ void bind_bitmap_codec(nb::module_& m) {
         "out"_a, "isa"_a = "",
         "Inverse of encode_bitmap: fills `out`, which has the bitmap's size. Raises ValueError where `blob` "
         "is damaged or of another size; `out` holds anything then.");
-  m.def("xxh3", &checksum, nb::sig("def xxh3(data: " BUFFER ") -> int"), "data"_a,
-        "XXH3 of the data, with 64 bits, seed 0 and the default secret.");
+  m.def("xxh3", &checksum, nb::sig("def xxh3(data: " BUFFER ", isa: str = '') -> int"), "data"_a,
+        "isa"_a = "", "XXH3 of the data, with 64 bits, seed 0 and the default secret.");
 }
 
 }  // namespace farthest::python

@@ -1,42 +1,21 @@
 #include "farthest/bitmap_codec.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
-#include "bitmap_splits.hpp"
+#include "bitmap_format.hpp"
 #include "farthest/types.hpp"
 #include "farthest/xxh3.hpp"
 
 namespace farthest {
 namespace {
 
-enum Kind : std::uint8_t { kZeros, kList, kRaw, kBytes, kPairs };
-
-constexpr std::uint8_t kFormat = 1;
-constexpr std::size_t kChecksum = 8;
-// Behind the array: the format and the checksum. So bit readers that begin in the array stay in the blob.
-constexpr std::size_t kTrailer = 1 + kChecksum;
-static_assert(kTrailer >= BitmapSplits::kOverread);
-
-constexpr std::uint64_t kMostListed = 32;
-// Arrays of fewer bits are not split. A part has at most half of the bits, so the depth is bounded.
-constexpr std::uint64_t kLeastSplit = 512;
-
-constexpr std::size_t bytes_of(std::uint64_t bits) { return static_cast<std::size_t>((bits + 7) / 8); }
-constexpr std::size_t blocks_of(std::uint64_t bits) {
-  return (bytes_of(bits) + BitmapSplits::kBlock - 1) / BitmapSplits::kBlock;
-}
-
-// The bits of a Rice code that are not in unary. The numbers in unary are then at most 2 * ones - 1 together.
-constexpr unsigned rice_width(std::uint64_t bits, std::uint64_t ones) {
-  return static_cast<unsigned>(std::bit_width(bits / ones)) - 1;
-}
+// The longest list of so many ones.
 constexpr std::uint64_t most_listed_bits(std::uint64_t bits, std::uint64_t ones) {
   return ones * (rice_width(bits, ones) + 3);
 }
 
-// How an array is coded; `root`: the whole bitmap.
+// How an array is coded; `root`: a segment, or a bitmap that is not cut.
 Kind kind_of(std::uint64_t bits, std::uint64_t ones, bool root) {
   if (ones == 0) return kZeros;
   if (ones <= kMostListed && most_listed_bits(bits, ones) < bits) return kList;
@@ -45,14 +24,6 @@ Kind kind_of(std::uint64_t bits, std::uint64_t ones, bool root) {
   // Few ones are split by bytes, which is quicker; from a sixteenth on pairs are shorter.
   if (ones <= bits / 16) return kBytes;
   return ones > bits / 8 * 3 ? kRaw : kPairs;
-}
-
-[[noreturn]] void damaged() { throw InvalidArgument("the bitmap's blob is damaged, or of another size"); }
-
-// Memory for `size` bytes and the slack behind it.
-std::uint8_t* room(std::vector<std::uint8_t>& memory, std::size_t size) {
-  if (memory.size() < size + BitmapSplits::kSlack) memory.resize(size + BitmapSplits::kSlack);
-  return memory.data();
 }
 
 }  // namespace
@@ -64,6 +35,28 @@ class BitmapCodec::Encoder {
 
   std::uint8_t* out() const { return out_; }
 
+  // Writes a bitmap, and nothing where it has no ones. Returns their number.
+  std::uint64_t write(std::span<const std::uint8_t> bitmap) {
+    std::uint8_t* const begin = out_;
+    const bool cut = bitmap.size() > kSegment;
+    if (cut) *out_++ = kCut;
+    std::uint64_t ones = 0;
+    for (std::size_t at = 0; at < bitmap.size(); at += kSegment) {
+      const auto segment = bitmap.subspan(at, std::min(kSegment, bitmap.size() - at));
+      const std::uint64_t found = codec_.splits_->ones(segment.data(), segment.size() / BitmapSplits::kBlock);
+      write(segment.data(), 8 * segment.size(), found, 0);
+      ones += found;
+    }
+    if (ones == 0) out_ = begin;
+    if (cut && ones != 0 && ones <= kMostListed) {
+      out_ = begin;
+      *out_++ = kList;
+      write_list(bitmap.data(), 8 * bitmap.size(), ones);
+    }
+    return ones;
+  }
+
+ private:
   // Whatever another thread does to the bitmap meanwhile, not more than bound() is written: all but the
   // bitmap is memory of the codec.
   void write(const std::uint8_t* array, std::uint64_t bits, std::uint64_t ones, std::size_t depth) {
@@ -80,7 +73,6 @@ class BitmapCodec::Encoder {
     append(array, bytes_of(bits));
   }
 
- private:
   void append(const std::uint8_t* from, std::size_t size) {
     std::memcpy(out_, from, size);
     out_ += size;
@@ -143,126 +135,11 @@ class BitmapCodec::Encoder {
   std::uint8_t* out_;
 };
 
-// Reads arrays: into whole blocks, filled up with zeros. Checks that all parts are there before they are
-// read, and that what fills up are zeros: a 1 behind the end of an array would be one more than are counted
-// on.
-class BitmapCodec::Decoder {
- public:
-  // blob: its array; kTrailer bytes more can be read.
-  Decoder(BitmapCodec& codec, std::span<const std::uint8_t> blob)
-      : codec_(codec), at_(blob.data()), end_(blob.data() + blob.size()) {}
-
-  bool finished() const { return at_ == end_; }
-
-  void read(std::uint8_t* array, std::uint64_t bits, std::size_t depth) {
-    const std::size_t filled_up = blocks_of(bits) * BitmapSplits::kBlock;
-    switch (*take(1)) {
-      case kZeros:
-        std::memset(array, 0, filled_up);
-        return;
-      case kList:
-        std::memset(array, 0, filled_up);
-        return read_list(array, bits);
-      case kRaw:
-        std::memset(array + bytes_of(bits), 0, filled_up - bytes_of(bits));
-        std::memcpy(array, take(bytes_of(bits)), bytes_of(bits));
-        break;
-      case kBytes:
-        if (bits < kLeastSplit) damaged();
-        read_bytes(array, bits, depth);
-        break;
-      case kPairs:
-        if (bits < kLeastSplit) damaged();
-        read_pairs(array, bits, depth);
-        break;
-      default:
-        damaged();
-    }
-    if (bits % 8 != 0 && array[bits / 8] >> bits % 8 != 0) damaged();
-  }
-
- private:
-  const std::uint8_t* take(std::size_t size) {
-    if (static_cast<std::size_t>(end_ - at_) < size) damaged();
-    const std::uint8_t* const from = at_;
-    at_ += size;
-    return from;
-  }
-
-  // The last part of an array: so many bits.
-  const std::uint8_t* take_bits(std::uint64_t bits) {
-    const std::uint8_t* const from = take(bytes_of(bits));
-    if (bits % 8 != 0 && from[bits / 8] >> bits % 8 != 0) damaged();
-    return from;
-  }
-
-  std::uint64_t ones(const std::uint8_t* array, std::uint64_t bits) const {
-    return codec_.splits_->ones(array, blocks_of(bits));
-  }
-
-  void read_list(std::uint8_t* array, std::uint64_t bits) {
-    const std::uint64_t listed = *take(1);
-    if (listed == 0 || listed > kMostListed || listed > bits) damaged();
-    const unsigned width = rice_width(bits, listed);
-    const auto left = 8 * static_cast<std::uint64_t>(end_ - at_);
-    BitReader reader(at_);
-    std::uint64_t next = 0;
-    for (std::uint64_t i = 0; i < listed; ++i) {
-      const std::uint64_t unary = reader.peek();
-      if (unary == 0) damaged();
-      const auto high = static_cast<unsigned>(std::countr_zero(unary));
-      reader.skip(high + 1);
-      if (reader.at() > left) damaged();
-      const std::uint64_t low = reader.peek() & ((std::uint64_t{1} << width) - 1);
-      reader.skip(width);
-      const std::uint64_t place = next + (std::uint64_t{high} << width) + low;
-      if (reader.at() > left || place >= bits) damaged();
-      array[place / 8] = static_cast<std::uint8_t>(array[place / 8] | 1u << place % 8);
-      next = place + 1;
-    }
-    take_bits(reader.at());
-  }
-
-  void read_bytes(std::uint8_t* array, std::uint64_t bits, std::size_t depth) {
-    const std::uint64_t size = bytes_of(bits);
-    const std::size_t blocks = blocks_of(bits);
-    Parts& parts = codec_.parts(depth);
-    std::uint8_t* const mask = room(parts.mask, blocks_of(size) * BitmapSplits::kBlock);
-    read(mask, size, depth + 1);
-    const std::uint64_t filled = ones(mask, size);
-    std::uint8_t* const several = room(parts.second, blocks_of(filled) * BitmapSplits::kBlock);
-    read(several, filled, depth + 1);
-    const std::uint64_t of_several = ones(several, filled);
-    std::uint8_t* const many = room(parts.third, blocks_of(of_several) * BitmapSplits::kBlock);
-    read(many, of_several, depth + 1);
-    const std::uint64_t of_many = ones(many, of_several);
-    const std::uint8_t* const places = take_bits(3 * filled + 2 * of_several + 3 * of_many);
-    codec_.splits_->join_bytes(mask, blocks, several, many, places, array);
-  }
-
-  void read_pairs(std::uint8_t* array, std::uint64_t bits, std::size_t depth) {
-    const std::uint64_t pairs = (bits + 1) / 2;
-    const std::size_t blocks = blocks_of(bits);
-    Parts& parts = codec_.parts(depth);
-    std::uint8_t* const mask = room(parts.mask, blocks_of(pairs) * BitmapSplits::kBlock);
-    read(mask, pairs, depth + 1);
-    const std::uint64_t filled = ones(mask, pairs);
-    std::uint8_t* const both = room(parts.second, blocks_of(filled) * BitmapSplits::kBlock);
-    read(both, filled, depth + 1);
-    const std::uint8_t* const which = take_bits(filled - ones(both, filled));
-    codec_.splits_->join_pairs(mask, blocks, both, which, array);
-  }
-
-  BitmapCodec& codec_;
-  const std::uint8_t* at_;
-  const std::uint8_t* end_;
-};
-
-BitmapCodec::BitmapCodec(Isa isa) : splits_(&portable_splits()) {
+BitmapCodec::BitmapCodec(Isa isa) : isa_(isa), splits_(&portable_splits()) {
 #ifdef FARTHEST_X86
   if (isa != Isa::portable) splits_ = &avx2_splits();
-#else
-  static_cast<void>(isa);
+  if (isa == Isa::avx512 && __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2"))
+    splits_ = &avx512_splits();
 #endif
 }
 
@@ -278,30 +155,13 @@ std::size_t BitmapCodec::encode(std::span<const std::uint8_t> bitmap, std::uint8
                                 std::uint64_t& ones) {
   if (bitmap.size() % BitmapSplits::kBlock != 0)
     throw InvalidArgument("a bitmap must have a multiple of 64 bytes");
-  ones = splits_->ones(bitmap.data(), bitmap.size() / BitmapSplits::kBlock);
-  if (ones == 0) return 0;
   Encoder encoder(*this, out);
-  encoder.write(bitmap.data(), 8 * std::uint64_t{bitmap.size()}, ones, 0);
+  ones = encoder.write(bitmap);
+  if (ones == 0) return 0;
   std::uint8_t* end = encoder.out();
   *end++ = kFormat;
-  store64(end, xxh3({out, end}));
+  store64(end, xxh3({out, end}, isa_));
   return static_cast<std::size_t>(end - out) + kChecksum;
-}
-
-void BitmapCodec::decode(std::span<const std::uint8_t> blob, std::span<std::uint8_t> bitmap) {
-  if (bitmap.size() % BitmapSplits::kBlock != 0)
-    throw InvalidArgument("a bitmap must have a multiple of 64 bytes");
-  if (blob.empty()) {
-    std::ranges::fill(bitmap, std::uint8_t{0});
-    return;
-  }
-  if (blob.size() <= kTrailer) damaged();
-  const auto checked = blob.first(blob.size() - kChecksum);
-  if (xxh3(checked) != load64(checked.data() + checked.size())) damaged();
-  if (checked.back() != kFormat) damaged();
-  Decoder decoder(*this, blob.first(blob.size() - kTrailer));
-  decoder.read(bitmap.data(), 8 * std::uint64_t{bitmap.size()}, 0);
-  if (!decoder.finished()) damaged();
 }
 
 }  // namespace farthest

@@ -20,6 +20,8 @@ struct BitmapSplits {
   static constexpr std::size_t kBlock = 64;  // bytes of an array that are split at a time
   static constexpr std::size_t kSlack = 128;
   static constexpr std::size_t kOverread = 9;  // of kSlack: what readers take
+  // While a segment of a bitmap is split, the same place of the next one is fetched into the cache.
+  static constexpr std::size_t kAhead = std::size_t{1} << 18;
 
   // By bytes: `second` is `several`, `third` `many`, `tail` the places. mask: 8 bytes a block.
   Counts (*split_bytes)(const std::uint8_t* array, std::size_t blocks, std::uint8_t* mask,
@@ -36,6 +38,7 @@ struct BitmapSplits {
 
 const BitmapSplits& portable_splits();
 const BitmapSplits& avx2_splits();
+const BitmapSplits& avx512_splits();  // needs AVX-512 VBMI and VBMI2 as well
 
 namespace {
 
@@ -89,6 +92,8 @@ class BitReader {
  public:
   explicit BitReader(const std::uint8_t* in) : in_(in) {}
 
+  // Of the next 64 bits the first 57 at least.
+  std::uint64_t peek_few() const { return load64(in_ + (at_ >> 3)) >> (at_ & 7); }
   std::uint64_t peek() const {
     const std::uint8_t* from = in_ + (at_ >> 3);
     const unsigned shift = at_ & 7;

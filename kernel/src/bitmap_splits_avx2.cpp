@@ -2,6 +2,7 @@
 // these, but take dozens of cycles for each.)
 #include <immintrin.h>
 
+#include "bitmap_pairs_bmi2.hpp"
 #include "bitmap_splits.hpp"
 
 namespace farthest {
@@ -24,8 +25,6 @@ constexpr ByteTable kOne{{1, 2, 4, 8, 16, 32, 64, 128}};
 constexpr ByteTable kPair0{
     {0x11, 0x12, 0x14, 0x18, 0x21, 0x22, 0x24, 0x28, 0x41, 0x42, 0x44, 0x48, 0x81, 0x82, 0x84, 0x88}};
 constexpr ByteTable kPair16{{3, 5, 6, 9, 10, 12, 0, 0, 0x30, 0x50, 0x60, 0x90, 0xa0, 0xc0}};
-
-constexpr std::uint64_t kFirsts = 0x5555555555555555;  // the first bit of each pair
 
 __m256i load(const std::uint8_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
 void store(std::uint8_t* to, __m256i v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), v); }
@@ -56,6 +55,7 @@ BitmapSplits::Counts split_bytes(const std::uint8_t* array, std::size_t blocks, 
   BitmapSplits::Counts counts{};
   alignas(32) std::uint8_t codes[BitmapSplits::kBlock], kept[BitmapSplits::kBlock];
   for (std::size_t block = 0; block < blocks; ++block, array += BitmapSplits::kBlock) {
+    _mm_prefetch(reinterpret_cast<const char*>(array) + BitmapSplits::kAhead, _MM_HINT_T1);
     std::uint64_t m = 0, s = 0, t = 0;
     for (unsigned half = 0; half < 64; half += 32) {
       const __m256i x = load(array + half);
@@ -70,8 +70,10 @@ BitmapSplits::Counts split_bytes(const std::uint8_t* array, std::size_t blocks, 
       const __m256i pair =
           _mm256_add_epi8(_mm256_shuffle_epi8(pair_low, low), _mm256_shuffle_epi8(pair_high, high));
       store(codes + half, _mm256_blendv_epi8(x, _mm256_blendv_epi8(pair, place, lone), few));
-      store(kept + half,
-            widths(_mm256_xor_si256(empty, ones), _mm256_xor_si256(lone, ones), _mm256_xor_si256(few, ones)));
+      const __m256i three = _mm256_andnot_si256(empty, _mm256_set1_epi8(0x07));
+      const __m256i five = _mm256_andnot_si256(lone, _mm256_set1_epi8(0x18));
+      const __m256i eight = _mm256_andnot_si256(few, _mm256_set1_epi8(static_cast<char>(0xe0)));
+      store(kept + half, _mm256_or_si256(three, _mm256_or_si256(five, eight)));
       m |= std::uint64_t{~signs(empty)} << half;
       s |= std::uint64_t{~signs(lone)} << half;
       t |= std::uint64_t{~signs(few)} << half;
@@ -94,80 +96,69 @@ BitmapSplits::Counts split_bytes(const std::uint8_t* array, std::size_t blocks, 
   return counts;
 }
 
+// Of blocks that are not empty: the bits of `places` at their bytes, and which bits of each byte those are.
+struct alignas(32) OpenBlocks {
+  static constexpr std::size_t kMost = 16;
+
+  std::uint8_t codes[kMost][BitmapSplits::kBlock], kept[kMost][BitmapSplits::kBlock];
+  std::uint64_t masks[kMost];
+  std::size_t places[kMost];  // the blocks' numbers
+  std::size_t used;
+};
+
+// By tables, from codes to bytes.
+struct Translation {
+  __m256i one = kOne.vector(), pair0 = kPair0.vector(), pair16 = kPair16.vector();
+
+  __m256i bytes(__m256i code, __m256i keep) const {
+    const __m256i lone = _mm256_cmpeq_epi8(keep, _mm256_set1_epi8(7));
+    const __m256i two = _mm256_cmpeq_epi8(keep, _mm256_set1_epi8(0x1f));
+    const __m256i from16 = _mm256_slli_epi16(code, 3);  // bit 4 of a pair's number in bit 7
+    const __m256i low = _mm256_and_si256(code, _mm256_set1_epi8(15));
+    const __m256i pair =
+        _mm256_blendv_epi8(_mm256_shuffle_epi8(pair0, code), _mm256_shuffle_epi8(pair16, low), from16);
+    return _mm256_blendv_epi8(_mm256_blendv_epi8(code, pair, two), _mm256_shuffle_epi8(one, code), lone);
+  }
+};
+
+// In three passes over some blocks at a time: words are read as vectors long after they were written, since
+// processors wait for that; and there is no branch for empty blocks.
 void join_bytes(const std::uint8_t* mask, std::size_t blocks, const std::uint8_t* second,
                 const std::uint8_t* third, const std::uint8_t* tail, std::uint8_t* array) {
-  const __m256i one = kOne.vector(), pair0 = kPair0.vector(), pair16 = kPair16.vector();
-  const __m256i seven = _mm256_set1_epi8(7), five_bits = _mm256_set1_epi8(0x1f),
-                zero = _mm256_setzero_si256();
-  const __m256i nibble = _mm256_set1_epi8(15);
+  const Translation translation;
   BitReader several(second), many(third), places(tail);
-  alignas(32) std::uint8_t codes[BitmapSplits::kBlock], kept[BitmapSplits::kBlock];
-  for (std::size_t block = 0; block < blocks; ++block, array += BitmapSplits::kBlock) {
-    const std::uint64_t m = load64(mask + 8 * block);
-    if (m == 0) {
-      store(array, zero);
-      store(array + 32, zero);
-      continue;
+  OpenBlocks open;
+  for (std::size_t block = 0; block < blocks;) {
+    const std::size_t end = block + OpenBlocks::kMost < blocks ? block + OpenBlocks::kMost : blocks;
+    open.used = 0;
+    for (; block < end; ++block) {
+      open.masks[open.used] = load64(mask + 8 * block);
+      open.places[open.used] = block;
+      open.used += open.masks[open.used] != 0;
+      store(array + BitmapSplits::kBlock * block, _mm256_setzero_si256());
+      store(array + BitmapSplits::kBlock * block + 32, _mm256_setzero_si256());
     }
-    const std::uint64_t s = _pdep_u64(several.peek(), m);
-    several.skip(ones_of(m));
-    const std::uint64_t t = _pdep_u64(many.peek(), s);
-    many.skip(ones_of(s));
-    for (unsigned half = 0; half < 64; half += 32)
-      store(kept + half, widths(spread(static_cast<std::uint32_t>(m >> half)),
-                                spread(static_cast<std::uint32_t>(s >> half)),
-                                spread(static_cast<std::uint32_t>(t >> half))));
-    for (std::size_t at = 0; at < BitmapSplits::kBlock; at += 8) {
-      const std::uint64_t keep = load64(kept + at);
-      store64(codes + at, _pdep_u64(places.peek(), keep));
-      places.skip(ones_of(keep));
+    for (std::size_t i = 0; i < open.used; ++i) {
+      const std::uint64_t m = open.masks[i];
+      const std::uint64_t s = _pdep_u64(several.peek(), m);
+      several.skip(ones_of(m));
+      const std::uint64_t t = _pdep_u64(many.peek(), s);
+      many.skip(ones_of(s));
+      for (unsigned half = 0; half < 64; half += 32)
+        store(open.kept[i] + half, widths(spread(static_cast<std::uint32_t>(m >> half)),
+                                          spread(static_cast<std::uint32_t>(s >> half)),
+                                          spread(static_cast<std::uint32_t>(t >> half))));
     }
-    for (unsigned half = 0; half < 64; half += 32) {
-      const __m256i code = load(codes + half), keep = load(kept + half);
-      const __m256i lone = _mm256_cmpeq_epi8(keep, seven), two = _mm256_cmpeq_epi8(keep, five_bits);
-      const __m256i from16 = _mm256_slli_epi16(code, 3);  // bit 4 of a pair's number in bit 7
-      const __m256i pair =
-          _mm256_blendv_epi8(_mm256_shuffle_epi8(pair0, code),
-                             _mm256_shuffle_epi8(pair16, _mm256_and_si256(code, nibble)), from16);
-      const __m256i single = _mm256_and_si256(_mm256_shuffle_epi8(one, code), lone);
-      const __m256i as_is = _mm256_andnot_si256(_mm256_or_si256(lone, two), code);
-      store(array + half, _mm256_or_si256(_mm256_or_si256(single, as_is), _mm256_and_si256(pair, two)));
+    for (std::size_t at = 0; at < open.used * BitmapSplits::kBlock; at += 8) {
+      const std::uint64_t keep = load64(open.kept[0] + at);
+      const unsigned width = ones_of(keep);
+      store64(open.codes[0] + at, _pdep_u64(width <= 57 ? places.peek_few() : places.peek(), keep));
+      places.skip(width);
     }
-  }
-}
-
-BitmapSplits::Counts split_pairs(const std::uint8_t* array, std::size_t blocks, std::uint8_t* mask,
-                                 std::uint8_t* second, std::uint8_t* tail) {
-  BitWriter both(second), which(tail);
-  BitmapSplits::Counts counts{};
-  for (std::size_t at = 0; at < blocks * BitmapSplits::kBlock; at += 16) {
-    const std::uint64_t low = load64(array + at), high = load64(array + at + 8);
-    const std::uint64_t first = _pext_u64(low, kFirsts) | _pext_u64(high, kFirsts) << 32;
-    const std::uint64_t other = _pext_u64(low, ~kFirsts) | _pext_u64(high, ~kFirsts) << 32;
-    const std::uint64_t m = first | other, one = first ^ other;
-    store64(mask + at / 2, m);
-    both.put(_pext_u64(first & other, m), ones_of(m));
-    which.put(_pext_u64(other, one), ones_of(one));
-    counts.mask += ones_of(m);
-    counts.second += ones_of(first & other);
-  }
-  both.finish(BitmapSplits::kBlock);
-  which.finish(0);
-  return counts;
-}
-
-void join_pairs(const std::uint8_t* mask, std::size_t blocks, const std::uint8_t* second,
-                const std::uint8_t* tail, std::uint8_t* array) {
-  BitReader both(second), which(tail);
-  for (std::size_t at = 0; at < blocks * BitmapSplits::kBlock; at += 16) {
-    const std::uint64_t m = load64(mask + at / 2);
-    const std::uint64_t two = _pdep_u64(both.peek(), m), one = m ^ two;
-    both.skip(ones_of(m));
-    const std::uint64_t other = _pdep_u64(which.peek(), one);
-    which.skip(ones_of(one));
-    const std::uint64_t firsts = m ^ other, seconds = other | two;
-    store64(array + at, _pdep_u64(firsts, kFirsts) | _pdep_u64(seconds, ~kFirsts));
-    store64(array + at + 8, _pdep_u64(firsts >> 32, kFirsts) | _pdep_u64(seconds >> 32, ~kFirsts));
+    for (std::size_t i = 0; i < open.used; ++i)
+      for (unsigned half = 0; half < 64; half += 32)
+        store(array + BitmapSplits::kBlock * open.places[i] + half,
+              translation.bytes(load(open.codes[i] + half), load(open.kept[i] + half)));
   }
 }
 

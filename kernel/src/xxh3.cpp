@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "xxh3_blocks.hpp"
+
 namespace farthest {
 namespace {
 
@@ -28,8 +30,7 @@ constexpr std::uint8_t kSecret[] = {
     0x45, 0xcb, 0x3a, 0x8f, 0x95, 0x16, 0x04, 0x28, 0xaf, 0xd7, 0xfb, 0xca, 0xbb, 0x4b, 0x40, 0x7e};
 static_assert(sizeof(kSecret) == 192);
 
-constexpr std::size_t kStripe = 64;  // bytes that the eight lanes take at a time
-constexpr std::size_t kStripesPerBlock = (sizeof(kSecret) - kStripe) / 8;
+static_assert((sizeof(kSecret) - kHashStripe) / 8 == kHashStripes);
 
 std::uint64_t read32(const std::uint8_t* from) {
   std::uint32_t value;
@@ -114,15 +115,15 @@ struct Lanes {
 
   void add(const std::uint8_t* stripe, const std::uint8_t* secret) {
     std::uint64_t values[8], keys[8];
-    std::memcpy(values, stripe, kStripe);
-    std::memcpy(keys, secret, kStripe);
+    std::memcpy(values, stripe, kHashStripe);
+    std::memcpy(keys, secret, kHashStripe);
     for (std::size_t i = 0; i < 8; ++i) {
       const std::uint64_t key = values[i] ^ keys[i];
       sums[i] += values[i ^ 1] + (key & 0xffffffff) * (key >> 32);
     }
   }
   void scramble() {
-    const std::uint8_t* secret = kSecret + sizeof(kSecret) - kStripe;
+    const std::uint8_t* secret = kSecret + sizeof(kSecret) - kHashStripe;
     for (std::size_t i = 0; i < 8; ++i)
       sums[i] = (sums[i] ^ sums[i] >> 47 ^ read64(secret + 8 * i)) * kPrime32[0];
   }
@@ -135,27 +136,35 @@ struct Lanes {
   }
 };
 
-std::uint64_t hash_long(const std::uint8_t* data, std::size_t size) {
-  Lanes lanes;
-  const std::size_t stripes = (size - 1) / kStripe;  // the last one is added apart
-  std::size_t done = 0;
-  for (; stripes - done >= kStripesPerBlock; done += kStripesPerBlock) {
-    for (std::size_t i = 0; i < kStripesPerBlock; ++i)
-      lanes.add(data + kStripe * (done + i), kSecret + 8 * i);
+void portable_blocks(Lanes& lanes, const std::uint8_t* data, std::size_t blocks) {
+  for (; blocks > 0; --blocks) {
+    for (std::size_t i = 0; i < kHashStripes; ++i, data += kHashStripe) lanes.add(data, kSecret + 8 * i);
     lanes.scramble();
   }
-  for (std::size_t i = 0; done + i < stripes; ++i) lanes.add(data + kStripe * (done + i), kSecret + 8 * i);
-  lanes.add(data + size - kStripe, kSecret + sizeof(kSecret) - kStripe - 7);
+}
+
+std::uint64_t hash_long(const std::uint8_t* data, std::size_t size, [[maybe_unused]] Isa isa) {
+  Lanes lanes;
+  const std::size_t stripes = (size - 1) / kHashStripe;  // the last one is added apart
+  const std::size_t blocks = stripes / kHashStripes, done = blocks * kHashStripes;
+#ifdef FARTHEST_X86
+  if (isa != Isa::portable)
+    avx2_hash_blocks(lanes.sums, data, blocks, kSecret);
+  else
+#endif
+    portable_blocks(lanes, data, blocks);
+  for (std::size_t i = done; i < stripes; ++i) lanes.add(data + kHashStripe * i, kSecret + 8 * (i - done));
+  lanes.add(data + size - kHashStripe, kSecret + sizeof(kSecret) - kHashStripe - 7);
   return lanes.merged(size * kPrime64[0]);
 }
 
 }  // namespace
 
-std::uint64_t xxh3(std::span<const std::uint8_t> data) {
+std::uint64_t xxh3(std::span<const std::uint8_t> data, Isa isa) {
   if (data.size() <= 16) return hash_to_16(data.data(), data.size());
   if (data.size() <= 128) return hash_to_128(data.data(), data.size());
   if (data.size() <= 240) return hash_to_240(data.data(), data.size());
-  return hash_long(data.data(), data.size());
+  return hash_long(data.data(), data.size(), isa);
 }
 
 }  // namespace farthest

@@ -17,6 +17,8 @@
 //             mask    an array: a bit for each pair, 1 where it is not 00
 //             both    an array: a bit for each such pair, 1 where it is 11
 //             which   a bit for each pair of one one, 1 where it is the second. Filled up to whole bytes
+//   kCut    the array cut into segments of 2^18 bytes, each an array. This is the whole bitmap where it is
+//           longer than that and has more than 32 ones, and nothing else is
 //
 // What fills up is zeros. The lengths of all parts follow from the numbers of ones in those before them.
 //
@@ -39,7 +41,7 @@ namespace farthest {
 
 struct BitmapSplits;
 
-// Holds scratch memory, up to five times the largest bitmap: one a thread.
+// Holds scratch memory, some 2^20 bytes: one a thread.
 class BitmapCodec {
  public:
   // isa: one of available_isas().
@@ -66,6 +68,7 @@ class BitmapCodec {
   class Decoder;
   Parts& parts(std::size_t depth);
 
+  Isa isa_;
   const BitmapSplits* splits_;
   std::vector<std::unique_ptr<Parts>> parts_;
 };

@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <span>
 
+#include "farthest/isa.hpp"
+
 namespace farthest {
 
-std::uint64_t xxh3(std::span<const std::uint8_t> data);
+// isa: one of available_isas(); the hash is the same.
+std::uint64_t xxh3(std::span<const std::uint8_t> data, Isa isa = Isa::portable);
 
 }  // namespace farthest
