@@ -23,6 +23,7 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import NoRoomError, ResourceError, SettingError, StorageError
 from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
 from farthest.stores.folder.layer_files import LayerFiles
 from stopping import StoppedAt
@@ -81,6 +82,8 @@ def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, puzzle: 
     assert same(outcome, counted(puzzle))
     assert [layer.states for layer in outcome.figures] == list(outcome.layers)
     assert all(layer.written > 0 for layer in outcome.figures[1:])
+    with open_database(str(tmp_path / "jobs.db"), create=False) as database:
+        assert Jobs(database).get(1).result == {"figures": [layer.document() for layer in outcome.figures]}
     assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == []
 
 

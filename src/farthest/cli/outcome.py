@@ -58,9 +58,7 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
 def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None) -> dict[str, Any]:
     """What `--json` prints."""
     goal = {} if met is None else {"goal": None if met.first is None else asdict(met.first)}
-    figures = [asdict(layer) for layer in outcome.figures]
-    for layer in figures:
-        del layer["units"]
+    figures = [layer.document() for layer in outcome.figures]
     return {
         "job": outcome.job,
         "puzzle": outcome.puzzle,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
+    from farthest.stores.folder.journal import LayerFigures
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
@@ -206,7 +207,9 @@ class _Enumeration:
         if self._recorder is None:
             digest = self._digest(store)
         else:
-            digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
+            digest = self._recorder.finish(
+                space, store, self._layers, self._seconds, complete, self._threads, self._figures
+            )
         return self._outcome(complete, digest, farthest)
 
     def _resume(self, space: Space, store: JobStore, poll: Callable[[], None]) -> None:
@@ -362,6 +365,11 @@ class _Enumeration:
 
         return digest_of(self._layers, store.chunks(depth, CHUNK_KEYS, self._threads))
 
+    @property
+    def _figures(self) -> tuple[LayerFigures, ...]:
+        """What each layer took, where layers are kept in files."""
+        return tuple(self._backend.kept()[: len(self._layers)])
+
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
         depth = len(self._layers) - 1
         outcome = Outcome(
@@ -375,7 +383,7 @@ class _Enumeration:
             seconds=sum(self._seconds),
             complete=complete,
             resumed_from=self._resumed_from,
-            figures=tuple(self._backend.kept()[: depth + 1]),
+            figures=self._figures,
         )
         self._reporter.finished(outcome)
         return outcome

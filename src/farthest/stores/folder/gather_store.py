@@ -88,6 +88,7 @@ class FolderStore:
         self._writer = ThreadPoolExecutor(1, "farthest-write")
         self._behind: list[Future[None]] = []
         self._begun: list[int] = []
+        self._committed: set[int] = set()  # units of the layer under way, also those that are being written
         self._counts: dict[int, dict[int, int]] = {}
         self._turns = 0  # units read
         self._rooms: list[Room] = []  # that are free
@@ -156,6 +157,7 @@ class FolderStore:
             self._counts.pop(depth - 3, None)
             self._begun = []
             self._files.begin(depth)
+            self._committed = set(self._files.tables[depth])
             self._forget_slots()
         self._begun = sorted({*self._begun, *units})
         return [shard for unit in self._begun for shard in self._files.plan(depth).units[unit]]
@@ -164,13 +166,12 @@ class FolderStore:
         """See ShardStore: units that hold any of the shards, as a whole."""
         if depth != self._files.depth + 1 or depth not in self._counts:
             raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
-        done = self._files.tables[depth]
-        missing = [unit for unit in self._units(depth, shards) if unit not in done]
+        missing = [unit for unit in self._units(depth, shards) if unit not in self._committed]
         futures = [
             self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit) for unit in missing
         ]
         if missing:
-            following = [unit for unit in self._begun if unit > missing[-1] and unit not in done]
+            following = [unit for unit in self._begun if unit > missing[-1] and unit not in self._committed]
             if following and following[0] not in self._ahead:
                 self._ahead[following[0]] = self._read(depth, following[0])
         plan = self._files.plan(depth)
@@ -202,7 +203,8 @@ class FolderStore:
             raise StorageError(f"depth {depth} is not being stepped any more")
         for unit, shards in step_input.fresh.items():
             self._settle()
-            if unit not in self._files.tables[depth]:
+            if unit not in self._committed:
+                self._committed.add(unit)
                 self._behind.append(self._writer.submit(self._files.write, depth, unit, shards))
 
     def counts(self, depth: int) -> dict[int, int]:

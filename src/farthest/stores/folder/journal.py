@@ -43,6 +43,12 @@ class LayerFigures:
     disk: int
     memory: int
 
+    def document(self) -> dict[str, Any]:
+        """As stored with the job: without the units."""
+        fields = asdict(self)
+        del fields["units"]
+        return fields
+
 
 class EnumerationFolder:
     """A folder that this process alone uses. ``layers``: those that are complete, where the folder was there already;
