@@ -125,6 +125,7 @@ def test_letters_move_as_pieces_in_all_that_shows_a_path(run: Run, run_json: Run
     assert f"{', '.join(one['moves'])}</title>" in (tmp_path / "path.svg").read_text()
 
 
+@pytest.mark.slow
 def test_letters_move_as_pieces_in_solutions_of_klotski(run: Run, run_json: RunJson) -> None:
     """81 moves: 2 3 4 5 are alike, and so are the four of 7, which have one name."""
     found = run_json("solve", "hakoiri-musume-move", "--store")

@@ -76,7 +76,7 @@ def same(outcome: Outcome, other: Outcome) -> bool:
     return (outcome.digest, outcome.layers, outcome.farthest) == (other.digest, other.layers, other.farthest)
 
 
-@pytest.mark.parametrize("puzzle", TIGHT)
+@pytest.mark.parametrize("puzzle", ["pancake-9", pytest.param("sliding-2x5", marks=pytest.mark.slow)])
 def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, puzzle: str) -> None:
     outcome = run(tmp_path, puzzle=puzzle)
     assert same(outcome, counted(puzzle))
@@ -89,7 +89,11 @@ def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, puzzle: 
 
 @pytest.mark.parametrize(
     ("puzzle", "depth", "units"),
-    [("pancake-9", 1, 1), ("pancake-9", 7, 5), ("sliding-2x5", 33, 4)],
+    [
+        ("pancake-9", 1, 1),
+        ("pancake-9", 7, 5),
+        pytest.param("sliding-2x5", 33, 4, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_that_was_stopped_goes_on_from_its_unit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, puzzle: str, depth: int, units: int

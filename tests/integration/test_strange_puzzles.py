@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import farthest
 from farthest.coordinator.estimate import MOST_MAP_KEYS, check_shards
 from farthest.coordinator.settings import Settings
@@ -20,6 +22,7 @@ SECONDS = 20
 """For one puzzle; a second at most, but other tests run beside these."""
 
 
+@pytest.mark.slow
 def test_nothing_but_messages_comes_of_a_strange_puzzle(tmp_path: Path) -> None:
     """Reading, compiling, planning and enumerating each puzzle to depth 1, and searching."""
     wrong = {}

@@ -75,7 +75,7 @@ def test_a_short_search_leaves_nothing(problem: Problem, file: Path) -> None:
 
 
 @pytest.mark.parametrize("all_solutions", [False, True])
-@pytest.mark.parametrize("looks", [0, 5, 60])
+@pytest.mark.parametrize("looks", [0, *(pytest.param(looks, marks=pytest.mark.slow) for looks in (5, 60))])
 def test_a_long_search_is_stored_whole(
     problem: Problem, file: Path, monkeypatch: pytest.MonkeyPatch, looks: int, all_solutions: bool
 ) -> None:

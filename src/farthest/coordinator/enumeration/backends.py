@@ -124,7 +124,6 @@ class ThreadsBackend:
         self._files = files = FolderRun(
             space, scratch, needs.memory_limit, settings.threads or cores(), settings.isa
         )
-        files.check_disk()
         needs = replace(needs, memory=files.cut.memory, disk=files.disk)
         self._reporter.estimate(needs)
         self._reporter.notice(files.told)

@@ -17,6 +17,7 @@ from farthest.sizes import bytes_text
 from farthest.stores.folder.cutting import cut_for_files, shard_classes
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
+from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
 from farthest.worker.enumeration.step import step
 
@@ -57,7 +58,7 @@ def layers_folder(scratch: Path, name: str) -> Path:
 
 class FolderRun:
     """One enumeration from files in ``scratch``, within ``memory`` bytes. Raises ResourceError where memory or disk are
-    too small."""
+    too small: disk first, as the plans of a space that is far too large would take long."""
 
     def __init__(self, space: GatherSpace, scratch: Path, memory: int, threads: int, isa: str = "") -> None:
         self._space = space
@@ -65,16 +66,19 @@ class FolderRun:
         self._threads = threads
         self._isa = isa
         self._memory = memory
-        self.cut = self._cut(memory)
         self.disk = self._disk_at_peak()
+        self._classes = shard_classes(space)
+        self._check_disk()
+        self.cut = self._cut(memory)
 
     def _cut(self, memory: int, units: int | None = None) -> FolderCut:
-        base = PROCESS_BYTES + self._space.shards_at(shard_classes(self._space)) * SHARD_BYTES
+        base = PROCESS_BYTES + self._space.shards_at(self._classes) * SHARD_BYTES
         return cut_for_files(self._space, memory, base, units=units, isa=self._isa)
 
     def _disk_at_peak(self) -> int:
         """Bytes of the layers that are there at once: two of different colours and a unit, else three."""
-        kernel, in_place = self.cut.kernel, self.cut.in_place
+        kernel = self._space.kernel
+        in_place = searches_in_place(kernel, self._space.keys_of(self._space.origins))
         keys = kernel.keys // 2 if in_place else kernel.keys
         known = [answer.layers for answer in self._space.puzzle.known if answer.layers]
         if known:
@@ -91,8 +95,8 @@ class FolderRun:
             f"{bytes_text(self.cut.memory)} of memory, {len(self.cut.plans[0].units)} units a layer"
         )
 
-    def check_disk(self) -> None:
-        """Raises ResourceError where the disk has too little room; what earlier attempts have there counts as room."""
+    def _check_disk(self) -> None:
+        """What earlier attempts have on the disk counts as room."""
         free = shutil.disk_usage(self._scratch).free + sum(map(_bytes_in, self._begun()))
         if self.disk > free:
             raise ResourceError(
@@ -143,7 +147,7 @@ class FolderRun:
             "direction": space.origin.direction,
             "where": space.origin.where,
             "layout": space.layout_fields(),
-            "shard_classes": self.cut.classes,
+            "shard_classes": self._classes,
         }
 
     def executor(self, should_stop: Callable[[], None]) -> Executor:

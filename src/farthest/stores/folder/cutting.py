@@ -49,6 +49,8 @@ def cut_for_files(
     kernel = space.compile_kernel(classes, isa)
     slot = _kernel.UnitStepper.slot_bytes(kernel)
     room = memory - base - kernel.row_bytes
+    if room < slot:
+        raise _too_little(space, memory, "no shard fits what is left of it")
     in_place, orders = _orders(space, kernel)
     most = len(orders[0])
     count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
@@ -59,13 +61,18 @@ def cut_for_files(
             plans = _plans(kernel, orders, count, slots)
         except ResourceError as error:
             if units is not None or count >= min(most, MOST_UNITS):
-                raise ResourceError(
-                    f"puzzle {space.puzzle.name}: its layers cannot be stepped within {memory // 2**20:,} MiB: {error}"
-                ) from None
+                raise _too_little(space, memory, error) from None
             count = min(2 * count, most, MOST_UNITS)
             continue
         used = base + kernel.row_bytes + slots * slot + UNITS_HELD * unit
         return FolderCut(kernel, classes, in_place, plans, slots, used)
+
+
+def _too_little(space: GatherSpace, memory: int, why: object) -> ResourceError:
+    return ResourceError(
+        f"puzzle {space.puzzle.name}: its layers cannot be stepped within {memory // 2**20:,} MiB: {why}; allow more "
+        "memory"
+    )
 
 
 def cut_in_units(space: GatherSpace, kernel: _kernel.Space, classes: int, units: int) -> FolderCut:
