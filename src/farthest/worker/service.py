@@ -12,20 +12,23 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
 
-from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
+from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
 from farthest.errors import SettingError
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.leases import host_name
 from farthest.retry import retry_while_away
 from farthest.stores.redis.attempts import PROTOCOL
+from farthest.stores.redis.blob_place import REDIS
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.places import place_of
 from farthest.version import __version__
 from farthest.worker import consumer
 from farthest.worker.consumer import DRAINS
@@ -64,12 +67,27 @@ def run_worker(concurrency: int, name: str) -> int:
         log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     retry_while_away(nodes.check, told=log.warning)
+    _check_place()
     main = _Main(concurrency, name, nodes)
     main.claim_name()
     nodes.close()
     consumer.load()
     main.run()
     return 0
+
+
+def _check_place() -> None:
+    """Raises SettingError and StorageError where the place of blobs cannot be used. In a process of its own: one that
+    has used an object store must not be forked."""
+    if BLOBS.text() == REDIS:
+        return
+    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
+        pool.submit(_look_at_place).result()
+
+
+def _look_at_place() -> None:
+    place = place_of(RedisNodes.from_environment())
+    retry_while_away(place.check, told=log.warning)
 
 
 class _Stopping(BaseException):
