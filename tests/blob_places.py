@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -74,10 +77,21 @@ class Contents:
         )
 
 
+@pytest.fixture
+def scratch(tmp_path: Path) -> Iterator[Path]:
+    """An empty folder, in memory where the system has that: synchronizing a disk takes 10 ms, a thousand times."""
+    memory = Path("/dev/shm")
+    if not os.access(memory, os.W_OK):
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="farthest-tests-", dir=memory) as folder:
+        yield Path(folder)
+
+
 def url_of(kind: str, request: pytest.FixtureRequest) -> str:
     """What FARTHEST_BLOBS says of an empty place of a kind."""
     if kind == "folder":
-        folder = Path(request.getfixturevalue("tmp_path")) / "the blobs"
+        folder = Path(request.getfixturevalue("scratch")) / "the blobs"
         folder.mkdir()
         return folder.as_uri()
     return str(request.getfixturevalue("objects_url")) if kind == "objects" else "redis"

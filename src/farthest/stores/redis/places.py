@@ -32,7 +32,7 @@ def place_of(nodes: RedisNodes) -> BlobPlace:
         from farthest.stores.blobs.folder import FolderPlace
 
         return FolderPlace(Path(path))
-    if url.scheme == "s3" and url.netloc:
+    if url.scheme == "s3" and url.netloc and "@" not in url.netloc:
         from farthest.stores.blobs.object_store import ObjectPlace
 
         return ObjectPlace(url.netloc, path.strip("/"))
