@@ -9,6 +9,7 @@ import secrets
 import shutil
 import signal
 import sysconfig
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,6 @@ import pytest
 from server_process import Server, free_port
 
 USER, KEY = "tests", "a secret of tests"
-OTHER = "other"
-"""May read and write, but makes no buckets."""
 BUCKET = "farthest-tests"
 
 PARTS = ("master", "volume", "filer", "s3")
@@ -43,22 +42,19 @@ class ObjectServer(Server):
         super().__init__(folder)
         self._ports = {part: (free_port(), free_port()) for part in PARTS if part != "s3"}
         self._ports["s3"] = (self.port, free_port())
-        keys = {USER: ["Admin", "Read", "Write", "List"], OTHER: ["Read", "Write", "List"]}
-        identities = [
-            {"name": name, "credentials": [{"accessKey": name, "secretKey": KEY}], "actions": actions}
-            for name, actions in keys.items()
-        ]
-        (folder / "identities.json").write_text(json.dumps({"identities": identities}))
+        keys = [{"accessKey": USER, "secretKey": KEY}]
+        user = {"name": USER, "credentials": keys, "actions": ["Admin", "Read", "Write", "List"]}
+        (folder / "identities.json").write_text(json.dumps({"identities": [user]}))
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def variables(self, user: str = USER) -> dict[str, str]:
+    def variables(self) -> dict[str, str]:
         """The environment of a process that is to use the server."""
         return {
             "AWS_ENDPOINT_URL": self.url,
-            "AWS_ACCESS_KEY_ID": user,
+            "AWS_ACCESS_KEY_ID": USER,
             "AWS_SECRET_ACCESS_KEY": KEY,
             "AWS_REGION": "us-east-1",
         }
@@ -76,6 +72,7 @@ class ObjectServer(Server):
             "s3": "true",
             "s3.localSocket": "s3.sock",
             "s3.config": "identities.json",
+            "s3.autoCreateBucket": "false",
             "s3.port.iceberg": "0",
             "s3.port.lance": "0",
         }
@@ -98,7 +95,10 @@ class ObjectServer(Server):
             client_options={"allow_http": True, "timeout": "5s"},
             retry_config={"max_retries": 0},
         )
-        with contextlib.suppress(BaseError):
+        bucket = f"http://127.0.0.1:{self._ports['filer'][0]}/buckets/{BUCKET}/"  # a folder of the filer
+        with contextlib.suppress(OSError):  # it does not answer, or has the bucket
+            urllib.request.urlopen(urllib.request.Request(bucket, method="POST"), timeout=5).close()
+        with contextlib.suppress(BaseError, OSError):
             obstore.put(client, "started", b"1")
             return True
         return False
