@@ -56,6 +56,14 @@ def expected(name: str) -> str:
     return enumerate_puzzle(load(name), None).digest
 
 
+def reaches(cluster: Cluster, depth: int) -> None:
+    until(lambda: True if cluster.depth() >= depth else None, 60, f"depth {depth}", 0.005)
+
+
+def nothing_is_left(contents: Contents) -> None:
+    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+
+
 @pytest.mark.parametrize("engine", PUZZLES)
 def test_the_digest_is_that_of_one_process(
     cluster: Cluster, contents: Contents, redis_nodes: RedisNodes, engine: str
@@ -69,7 +77,7 @@ def test_the_digest_is_that_of_one_process(
     )
     assert not [key for key in keys(redis_nodes) if ":b:" in key]
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
-    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+    nothing_is_left(contents)
 
 
 @pytest.mark.parametrize("engine", PUZZLES)
@@ -77,7 +85,7 @@ def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: C
     job = cluster.submit(PUZZLES[engine])
     rng = random.Random()
     for kill, depth in (("worker", 4), ("coordinator", 8), ("worker", 12)):
-        until(lambda depth=depth: True if cluster.depth() >= depth else None, 60, f"depth {depth}", 0.005)
+        reaches(cluster, depth)
         time.sleep(rng.uniform(0, 0.1))
         services = cluster.workers if kill == "worker" else cluster.coordinators
         cluster.remove(services[0])
@@ -85,7 +93,7 @@ def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: C
         assert started.alive
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
     # Of the attempt whose coordinator was killed, too: the next one has removed it.
-    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+    nothing_is_left(contents)
 
 
 @pytest.mark.night
@@ -96,7 +104,7 @@ def test_an_object_store_that_is_away_for_ten_seconds(
     cluster: Cluster, contents: Contents, object_server: ObjectServer, engine: str, how: str
 ) -> None:
     job = cluster.submit(PUZZLES[engine])
-    until(lambda: True if cluster.depth() >= 5 else None, 60, "depth 5", 0.005)
+    reaches(cluster, 5)
     if how == "frozen":
         object_server.freeze()
         time.sleep(10)
@@ -107,7 +115,7 @@ def test_an_object_store_that_is_away_for_ten_seconds(
         object_server.start()
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
     assert all(service.alive for service in (*cluster.workers, *cluster.coordinators))
-    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+    nothing_is_left(contents)
 
 
 @pytest.mark.parametrize("kind", ["folder"], indirect=True)
@@ -115,7 +123,7 @@ def test_a_folder_that_is_away_for_a_while(cluster: Cluster, url: str, scratch: 
     """Longer than a worker waits, so that it loses its steps."""
     folder = scratch / "the blobs"
     job = cluster.submit(PUZZLES["gather"])
-    until(lambda: True if cluster.depth() >= 5 else None, 60, "depth 5", 0.005)
+    reaches(cluster, 5)
     folder.rename(scratch / "away")
     time.sleep(8)
     assert cluster.job(job).status == "running"

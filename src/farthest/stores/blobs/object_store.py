@@ -44,6 +44,7 @@ ANSWER_SECONDS = 30
 
 _STATUS = re.compile(r"status code: (\d{3})")
 _RANGE_BEYOND_THE_END = 416
+_NOT_ALLOWED = (401, 403)
 _NO_ROOM = (507,)
 _BUSY = (408, 409, 425, 429)
 """Answers after which the same request may succeed later, besides those from 500 on."""
@@ -214,20 +215,20 @@ class ObjectPlace:
             raise _RefusedError(
                 f"{self._place}: there is no such bucket ({_said(error)}); make it, or name another one"
             ) from error
-        except (PermissionDeniedError, UnauthenticatedError) as error:
-            raise AccessError(
-                f"{self._place}: the object store refuses the credentials, or this user ({_said(error)}); see "
-                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
-            ) from error
         except BaseError as error:
-            status = _status(error)
+            status, said = _status(error), f"({_said(error)})"
+            if isinstance(error, PermissionDeniedError | UnauthenticatedError) or status in _NOT_ALLOWED:
+                raise AccessError(
+                    f"{self._place}: the object store refuses the credentials, or this user {said}; see "
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                ) from error
             if status in _NO_ROOM:
-                raise NoRoomError(f"{self._place}: the object store is full ({_said(error)})") from error
+                raise NoRoomError(f"{self._place}: the object store is full {said}") from error
             if status is None or status in _BUSY or status >= 500:
                 raise UnavailableError(
-                    f"{self._place}: the object store cannot be reached, or does not serve now ({_said(error)})"
+                    f"{self._place}: the object store cannot be reached, or does not serve now {said}"
                 ) from error
-            raise _RefusedError(f"{self._place}: the object store refused: {_said(error)}") from error
+            raise _RefusedError(f"{self._place}: the object store refused {said}") from error
 
 
 class _RefusedError(StorageError):
