@@ -8,14 +8,16 @@ from typing import Any
 import pytest
 
 from blob_places import Contents
+from farthest.coordinator.enumeration.backends import CeleryBackend
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.errors import LostStateError, NoRoomError, SettingError
+from farthest.errors import LostStateError, NoRoomError, RedisTooSmallError, SettingError
 from farthest.models.database import open_database
 from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
+from farthest.spaces import compile_space
 from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys
@@ -190,20 +192,22 @@ def test_a_folder_without_room_is_told_before(place: Path, monkeypatch: pytest.M
     run(load("3-puzzle"), None)
 
 
-def test_a_redis_that_is_too_small_for_the_blobs_is_large_enough_without_them(
-    place: Path, redis_nodes: RedisNodes
+def test_redis_needs_room_for_records_alone(
+    place: Path, redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Of blocks as they are usually, and of many small ones; and without the folder."""
+    space = compile_space(load("sliding-3x4"))
     redis_nodes.main.config_set("maxmemory", "8mb")
     try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.delenv("FARTHEST_BLOBS")
-            with pytest.raises(Exception, match="of Redis, more than the"):
-                run(load("sliding-3x4"), None, histogram_only=True, max_depth=None)
-        from farthest.coordinator.enumeration.backends import CeleryBackend
-        from farthest.spaces import compile_space
-
-        backend = CeleryBackend(Settings(workers="celery", histogram_only=True), Reporter())
-        backend.admit(compile_space(load("sliding-3x4")), None)
+        settings = Settings(workers="celery", histogram_only=True)
+        CeleryBackend(settings, Reporter()).admit(space, None)
+        for name, value in (("FARTHEST_BLOCK_SIZE", "1KiB"), ("FARTHEST_BLOBS", "redis")):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv(name, value)
+                with pytest.raises(
+                    RedisTooSmallError, match=r"of Redis, more than the 8\.0 MiB of its servers"
+                ):
+                    CeleryBackend(settings, Reporter()).admit(space, None)
     finally:
         redis_nodes.main.config_set("maxmemory", "0")
 

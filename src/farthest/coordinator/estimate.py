@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.environment import BLOBS
+from farthest.environment import BLOBS, BLOCK_SIZE
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import bytes_text
@@ -45,9 +45,10 @@ BLOB_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
 """For a state of a space given by its successors, about: its share of the largest layers and of what they lead to
 (docs/scaling.md)."""
 
-RECORDS_BYTES = 32 * 2**20
-"""Of Redis, about, where the blobs are elsewhere: the records of three layers and
-the messages."""
+RECORDS_BYTES = 4 * 2**20
+BLOCK_RECORDS_BYTES = 2000
+"""Of Redis where the blobs are elsewhere, and for each block: its records at three depths, and a message
+(docs/scaling.md)."""
 
 MOST_MAP_KEYS = 2**40
 """Of a dense map: a byte for each, states or not, is made and compressed, so that such a map takes an hour or so."""
@@ -155,26 +156,28 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
 
     limit = _redis_memory(nodes)
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    blobs: int | None
+    redis: int | None
     if space.engine == "scatter":
         needs = estimate_scatter(space, settings)
         each = BLOB_BYTES_SCATTERED["sparse" if space.keys is None else "dense"]
         keys, disk = needs.states_at_most, needs.disk
-        blobs = certain = max(known) * each if known and settings.max_depth is None else None
+        redis = certain = max(known) * each if known and settings.max_depth is None else None
     else:
         keys = gather(space).keys
         disk = _disk(keys, settings)
         kind = space.puzzle.family, space.puzzle.metric
-        blobs = int(max(known, default=keys) * BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY))
+        redis = int(max(known, default=keys) * BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY))
         # Where nothing is known, half of the keys may stand for no state.
-        certain = None if settings.max_depth is not None else blobs if known else blobs // 2
+        certain = None if settings.max_depth is not None else redis if known else redis // 2
     states = max(known) if known and space.engine == "scatter" else keys
     if place.url != REDIS:
         _check_room(space, states, certain, place)
-        return Estimate(keys, min(RECORDS_BYTES, limit), disk, limit)
-    if blobs is not None and certain is not None and certain > limit:
-        raise _redis_too_small(space, states, blobs, limit)
-    return Estimate(keys, limit if blobs is None else blobs, disk, limit)
+        blocks = 0 if space.engine == "scatter" else keys // 8 // max(BLOCK_SIZE.size(), 1)
+        redis = RECORDS_BYTES + blocks * BLOCK_RECORDS_BYTES
+        certain = redis if settings.max_depth is None else None
+    if redis is not None and certain is not None and certain > limit:
+        raise _redis_too_small(space, states, redis, limit)
+    return Estimate(keys, limit if redis is None else redis, disk, limit)
 
 
 def _redis_memory(nodes: RedisNodes) -> int:

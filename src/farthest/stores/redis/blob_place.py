@@ -66,9 +66,9 @@ class RedisPlace:
     def drop(self, attempt: str) -> None:
         """See BlobPlace."""
         for client in self._nodes.clients:
-            for kind in "bovm":
-                for key in client.scan_iter(match=f"{prefix(attempt)}{kind}:*", count=10_000):
-                    client.unlink(key)
+            found = client.scan_iter(match=f"{prefix(attempt)}[bovm]:*", count=10_000)
+            if keys := list(found):
+                client.unlink(*keys)
 
     def attempts(self) -> list[str]:
         """See BlobPlace."""
