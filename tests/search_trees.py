@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from farthest.puzzles.definition import Board
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.serialized import Way
 
 
@@ -60,7 +60,7 @@ class TreeEngine:
             split.ways.append(1 + self.rng(child.board, 2))
         return split
 
-    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         stack, nodes, solutions, next_bound = [node], 0, 0, None
         listed: list[Way] = []
         while stack and nodes < self.budget:
@@ -73,8 +73,8 @@ class TreeEngine:
                     solutions += 1
                     listed.append(child.way)
                     if first:
-                        return Piece(nodes, 1, tuple(listed), next_bound, ())
+                        return PieceResult(nodes, 1, tuple(listed), next_bound, ())
                 else:
                     opened.append(child)
             stack += reversed(opened)
-        return Piece(nodes, solutions, tuple(listed[:limit]), next_bound, tuple(reversed(stack)))
+        return PieceResult(nodes, solutions, tuple(listed[:limit]), next_bound, tuple(reversed(stack)))

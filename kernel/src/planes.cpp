@@ -11,6 +11,7 @@ namespace farthest {
 namespace {
 
 constexpr std::size_t kMaxPlanes = 16;
+constexpr std::size_t kMaxGroup = 4;  // words: see Space::words_per_group()
 
 // spread[v]: byte i is bit i of v.
 const std::array<std::uint64_t, 256>& spread() {
@@ -93,7 +94,7 @@ void expand_some(const Space& space, Expander<Distance> expander, Key first, std
     }
     return;
   }
-  std::array<std::array<Distance, 64>, 4> group{};
+  std::array<std::array<Distance, 64>, kMaxGroup> group{};
   for (std::size_t done = 0; done < out.size();) {
     const Key key = first + done;
     for (std::uint64_t w = 0; w < space.words_per_group(); ++w)
@@ -117,20 +118,12 @@ Word bits_of(const std::array<std::uint8_t, 64>& bytes, unsigned bit) {
   return gathered;
 }
 
-// What pick(distance) gives for each state of one word: a number whose bits are those of the layers.
+// A number for each state of one word, whose bits are those of the layers.
 template <class Distance>
 class Picked {
  public:
-  // Takes the states from bit `begin` on; all others get 0. Returns whether any has a number.
-  template <class Pick>
-  bool take(std::span<const Distance> distances, std::size_t begin, Pick pick) {
-    Distance any = 0;
-    for (const Distance d : distances) any |= pick(d);
-    if (any == 0) return false;
-    numbers_.fill(0);
-    for (std::size_t k = 0; k < distances.size(); ++k) numbers_[begin + k] = pick(distances[k]);
-    return true;
-  }
+  void clear() { numbers_.fill(0); }
+  void set(std::size_t state, Distance number) { numbers_[state] = number; }
 
   // The word of layer p.
   Word word(std::size_t p) const {
@@ -166,24 +159,30 @@ void insert_picked(const Space& space, Key first, std::span<const Distance> dist
   in_parallel(lines, useful_threads(lines, threads), [&](std::uint64_t i) {
     const std::uint64_t line = first_line + i;
     const Key until = std::min(end, (line + 1) * per_line);
-    Picked<Distance> picked;
+    std::array<Picked<Distance>, kMaxGroup> picked;
     for (Key key = std::max(first, line * per_line); key < until;) {
-      // One word at a time, or one state where neighbouring keys lie in different words.
-      if (!space.in_order() && pick(distances[key - first]) == 0) {
-        ++key;
-        continue;
-      }
-      const auto [word, begin] = space.place(key);
-      const auto run = space.in_order() ? static_cast<Key>(space.bits() - begin) : 1;
-      const auto count = std::min(run, until - key);
-      if (picked.take(distances.subspan(key - first, count), static_cast<std::size_t>(begin), pick)) {
+      // One group of words at a time, which is one word where the keys are in the order of the bits.
+      const Key group = key / space.keys_per_group(), begin = key % space.keys_per_group();
+      const auto count = std::min(space.keys_per_group() - begin, until - key);
+      const auto here = distances.subspan(key - first, count);
+      key += count;
+      Distance any = 0;
+      for (const Distance d : here) any |= pick(d);
+      if (any == 0) continue;
+      for (std::uint64_t w = 0; w < space.words_per_group(); ++w) picked[w].clear();
+      if (space.in_order())
+        for (std::size_t k = 0; k < count; ++k) picked[0].set(begin + k, pick(here[k]));
+      else
+        for (std::size_t k = 0; k < count; ++k) {
+          const int at = space.order()[begin + k];
+          picked[static_cast<std::size_t>(at / 64)].set(static_cast<std::size_t>(at % 64), pick(here[k]));
+        }
+      for (std::uint64_t w = 0; w < space.words_per_group(); ++w)
         for (std::size_t p = 0; p < layers.size(); ++p) {
-          const Word states = picked.word(p);
-          layers[p].words[word] |= states;
+          const Word states = picked[w].word(p);
+          layers[p].words[group * space.words_per_group() + w] |= states;
           if (states != 0) layers[p].flags[line] = 1;
         }
-      }
-      key += count;
     }
   });
 }
@@ -215,9 +214,10 @@ template <class Distance>
 void collect(const Space& space, Key first, std::span<const Distance> distances, int shift,
              const std::vector<LayerView>& planes, int threads) {
   if (planes.size() > kMaxPlanes) throw InvalidArgument("more than 16 planes");
+  // Unreached, the type's greatest number, becomes 0 as the others become greater by 1: no branches, so that
+  // both loops run on whole vectors.
   const auto number = [shift](Distance d) {
-    constexpr auto kUnreached = std::numeric_limits<Distance>::max();
-    return d == kUnreached ? Distance{0} : static_cast<Distance>((d >> shift) + 1);
+    return static_cast<Distance>((static_cast<Distance>(d + 1) + shift) >> shift);
   };
   Distance greatest = 0;
   for (const Distance d : distances) greatest = std::max(greatest, number(d));

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
     from farthest.coordinator.settings import Outcome
     from farthest.families.given import GivenBoard, GivenOrigin, GivenPuzzle
-    from farthest.heuristics.contract import Algorithm
+    from farthest.heuristics.algorithms import Algorithm
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
     from farthest.search.comparison import Run

@@ -270,3 +270,16 @@ def test_after_the_last_layer_there_is_nothing(make_store: StoreFactory, one_cas
     for depth in (last + 1, last + 2):
         step(store, depth, store.begin(depth, all_shards(store)))
         assert store.counts(depth) == {}
+
+
+def test_bitmaps_in_memory_forget_older_counts() -> None:
+    """A space of 65,534 layers and many shards would need more memory for them than for its states."""
+    of = case("two colours", 1)
+    store = MemoryStore(of.kernel, of.origins, distances=True)
+    for depth in layers_of(of, store, step):
+        for known in range(depth + 1):
+            if known > depth - 3:
+                assert store.counts(known) == of.counts(known, store.shards)
+            else:
+                with pytest.raises(KeyError):
+                    store.counts(known)

@@ -25,6 +25,9 @@ class Printer(Reporter):
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         print("resumed", depth, flush=True)
 
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        print("anew", depth, flush=True)
+
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
         print("layer", depth, flush=True)
         time.sleep(self.seconds)

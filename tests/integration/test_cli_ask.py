@@ -133,7 +133,7 @@ def document_states(run_json: RunJson, depth: int) -> int:
         (["distance", "1"], "BOARD"),
         (["distance", "9", HARDEST], "there is no job 9"),
         (["distance", "nothing", HARDEST], "nothing"),
-        (["distance", "1", "-", HARDEST], "cannot stand among others"),
+        (["distance", "1", "-", HARDEST], "cannot be given with other boards"),
         (["distance", "1", "12345678"], "board '12345678'"),
         (["distance", "1", "8 6 7 / 2 5 4 / 3 0 x"], "'x'"),
         (["distance", "1", HARDEST, "--database", "none.db"], "none.db"),

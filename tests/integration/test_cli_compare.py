@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 import farthest
+from farthest.heuristics.algorithms import ALGORITHMS
 from farthest.queries.comparison_files import route_file
-from farthest.search.comparison import ALGORITHMS, Entrant, Run, Tally
+from farthest.search.comparison import Entrant, Run, Tally
 from farthest.search.random_boards import random_boards
 from integration.conftest import Run as RunCommand
 from integration.conftest import RunJson
@@ -176,17 +177,17 @@ def test_names_of_files() -> None:
     [
         (["--algorithms", "bfs,idda"], "algorithm 'idda' is not known; did you mean 'ida' or 'iddfs'?"),
         (["--algorithms", ""], f"algorithm '' is not known; expected {', '.join(ALGORITHMS)}"),
-        (["--algorithms", "bfs", "--heuristic", "manhattan"], "a heuristic is asked by ida and astar only"),
+        (["--algorithms", "bfs", "--heuristic", "manhattan"], "only ida and astar use a heuristic"),
         (["--heuristic", "manhatan"], "did you mean 'manhattan'?"),
         (["--heuristic", ""], "heuristic ''"),
         (["--instances", "0"], "0 is not in the range 1<=x<=1000000"),
         (["--seed", "-1"], "-1 is not in the range"),
         (["--csv", "runs.txt"], "runs.txt: a table of runs is a .csv file"),
         (["--csv", "no/runs.csv"], "there is no folder no; make it first"),
-        (["--csv", "there.csv"], "there.csv is there already; choose another name, or --force"),
+        (["--csv", "there.csv"], "there.csv exists already; choose another name, or --force"),
         (["--routes", "there.csv"], "there.csv is a file; expected the name of a folder"),
         (["--routes", "no/routes"], "no/routes: there is no folder no; make it first"),
-        (["--routes", "full", "--algorithms", "bfs"], "bfs.txt is there already"),
+        (["--routes", "full", "--algorithms", "bfs"], "bfs.txt exists already"),
         (["--database", "none.db"], "none.db: there is no such database"),
     ],
 )

@@ -133,6 +133,7 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
     outcome = Outcome(4, "p", 10, 1, (1, 9), [], "", 1.0, True, 7)
     for reporter in (LineReporter(), LiveReporter()):
         reporter.estimate(estimate)
+        reporter.begun_anew(4, 7, 0.25)
         reporter.resumed(4, 7, 10, 20)
         reporter.layer(8, 1000, 4 * 10**7, 0.1)
         reporter.layer(9, 1000, 5 * 10**7, 0.1)
@@ -145,6 +146,8 @@ def test_reporters_tell_every_event(capsys: pytest.CaptureFixture[str]) -> None:
         reporter.finished(outcome)
         reporter.stop()
     said = capsys.readouterr().err
+    assert "begun-anew job=4 checkpoint=7 seconds=0.250000\n" in said
+    assert "job 4 begins anew: its layers up to depth 7 took 0.2 s, and reading their" in said
     assert "resumed job=4 depth=7 states=10 total=20\n" in said
     assert "at most 100,000,000 states; needs 1.0 MiB of memory (of 1.0 GiB), 5 bytes of disk" in said
     assert "job 4 goes on after depth 7" in said

@@ -83,7 +83,7 @@ def test_stored_patterns(run: Run, run_json: RunJson) -> None:
 def test_a_depth_limit(run: Run) -> None:
     run("enumerate", "sliding-2x3", "--max-depth", "4")
     result = run("heuristic", "sliding-2x3", "--heuristic", "manhattan")
-    assert "The map ends at depth 4: it shows nothing of states that are farther" in result.output
+    assert "The map ends at depth 4: states that are farther were not checked" in result.output
     assert "Note: the newest map of sliding-2x3 is job 1: to depth 4 only." in result.stderr
 
 

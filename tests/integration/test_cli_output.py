@@ -52,7 +52,7 @@ def test_plot(run: Run, run_json: RunJson, folder: Path) -> None:
     assert run("plot", "1", "layers.png").stdout == "Drew 7 layers to layers.png.\n"
     assert run_json("plot", "1", "layers.svg", "--log")["layers"] == [1, 2, 2, 2, 2, 2, 1]
     assert (folder / "layers.svg").read_text().startswith("<?xml")
-    assert "is there already" in run("plot", "1", "layers.svg", status=2).stderr
+    assert "exists already" in run("plot", "1", "layers.svg", status=2).stderr
     assert ".png or .svg" in run("plot", "1", "layers.jpg", status=2).stderr
 
 

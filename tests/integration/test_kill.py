@@ -23,11 +23,11 @@ MOST_ROUNDS = 30
 
 
 @contextmanager
-def run(database: Path, seconds: float) -> Iterator[subprocess.Popen[str]]:
+def run(database: Path, seconds: float, puzzle: str = PUZZLE) -> Iterator[subprocess.Popen[str]]:
     """A run in a process of its own, with the modules that this process uses; it has begun when this yields."""
     code = f"import sys; sys.path[:0] = {sys.path!r}; import conftest, runpy; sys.argv = sys.argv[1:]; "
     code += "runpy.run_path(sys.argv[0], run_name='__main__')"
-    command = [sys.executable, "-c", code, str(SCRIPT), PUZZLE, str(database), str(seconds)]
+    command = [sys.executable, "-c", code, str(SCRIPT), puzzle, str(database), str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -76,6 +76,21 @@ def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
         jobs = Jobs(opened).list()
         assert [job.digest for job in jobs] == digests
         assert {job.status for job in jobs} == {"finished"}
+
+
+@pytest.mark.slow
+def test_a_killed_run_begins_anew_where_that_takes_less_than_its_checkpoint(tmp_path: Path) -> None:
+    """Of 40 million keys, hardly any of which has been reached."""
+    database, puzzle = tmp_path / "maps.db", "pancake-11"
+    with run(database, 0.1, puzzle) as process:
+        assert process.stdout is not None
+        while process.stdout.readline().split()[:1] != ["checkpoint"]:
+            assert process.poll() is None
+        process.send_signal(signal.SIGKILL)
+    with run(database, 0, puzzle) as process:
+        told = events(process)
+    assert [told[0][0], *told[1]] == ["anew", "layer", "0"]
+    assert told[-1] == ["finished", enumerate_puzzle(load(puzzle), None).digest]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

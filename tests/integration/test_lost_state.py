@@ -139,6 +139,17 @@ def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     assert len(flushing.notices) >= 2
 
 
+def test_losses_are_counted_from_the_last_checkpoint_on(
+    redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than a job may have, each with a checkpoint since the one before."""
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.monotonic", count(step=100).__next__)
+    puzzle, meddler = load("sliding-2x3"), Meddler(range(2, 16, 2), redis.main.flushall)
+    found = run(puzzle, database, meddler, checkpoint_seconds=0.0)
+    assert (len(meddler.notices), meddler.depths) == (7, set())
+    assert found.digest == enumerate_puzzle(puzzle, None).digest
+
+
 def test_a_redis_that_is_started_again_and_again_is_told(
     redis: RedisNodes, redis_server: RedisServer
 ) -> None:
@@ -148,7 +159,7 @@ def test_a_redis_that_is_started_again_and_again_is_told(
             redis_server.start()
 
     restarting = Restarting(range(0), redis.main.flushall)
-    told = "the 6th loss .*, and Redis was started anew 6 times: see its log.*REDIS_MAXMEMORY"
+    told = "the 6th loss .*, and Redis was restarted 6 times: see its log.*REDIS_MAXMEMORY"
     with pytest.raises(RedisFullError, match=told) as error:
         run(PUZZLE, None, restarting)
     assert "damages or evicts" not in str(error.value)

@@ -39,7 +39,9 @@ def test_a_stopped_pattern_begins_again(tmp_path: Path) -> None:
         with pytest.raises(Interrupted) as stopped:
             enumerate_puzzle(load(NAME), database, Settings(checkpoint_seconds=0), reporter)
         assert stopped.value.depth is None
-        assert reporter.said == ["stopping after this layer; nothing is kept of such a run"]
+        assert reporter.said == [
+            "stopping after this layer; nothing of it is kept, as there are no checkpoints"
+        ]
         assert Jobs(database).get(1).status == INTERRUPTED
         assert Maps(database).depth(1) is None
         again = enumerate_puzzle(load(NAME), database, Settings(threads=3))

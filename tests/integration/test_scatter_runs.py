@@ -181,6 +181,26 @@ def test_what_is_restored_must_fit(database: Database, codes: str) -> None:
         restored(4, chunks(), states)
 
 
+def test_a_step_that_fails_leaves_no_successors_behind(database: Database, puzzle: Puzzle) -> None:
+    """They would take memory from the checkpoint that is stored then."""
+    del database
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    held = []
+    for look_around in (lambda: None, interrupt):
+        store = ScatterMemoryStore(scatter(compile_space(puzzle)), distances=True)
+        step(store, 1, store.begin(1, store.reachable(1)))
+        store.poll = look_around
+        if look_around is interrupt:
+            with pytest.raises(KeyboardInterrupt):
+                step(store, 2, store.begin(2, store.reachable(2)))
+        list(store.chunks(1, 1000))
+        held.append(store.held_bytes)
+    assert held[0] == held[1]
+
+
 def test_a_store_that_only_counts_has_no_map(database: Database, puzzle: Puzzle) -> None:
     store = ScatterMemoryStore(scatter(compile_space(puzzle)), distances=False)
     with pytest.raises(StorageError, match="only counts"):

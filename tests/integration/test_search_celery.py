@@ -16,14 +16,14 @@ from farthest.coordinator.search.executors import SearchStopped
 from farthest.coordinator.search.frontier import Frontier
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import JobError, LostStateError
-from farthest.search.contract import Engine, Node, Piece
+from farthest.search.contract import Engine, Node, PieceResult
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
 from farthest.worker.search.attempts import SearchAttempt
-from farthest.worker.search.tasks import SubtreeProcess, search_batch
+from farthest.worker.search.tasks import BatchProcess, search_batch
 
 LEASE = 0.3
 Message = tuple[str, int, int]
@@ -91,7 +91,7 @@ class Worker:
         self._nodes.close()
 
     def _run(self) -> None:
-        process = SubtreeProcess("farthest@played")
+        process = BatchProcess("farthest@played")
         queues = ["farthest:farthest.steps", "farthest:farthest.steps\x06\x161"]
         while not self._done:
             found: Any = self._nodes.main.brpop(queues, timeout=0.05)
@@ -124,7 +124,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
 ) -> None:
     """A worker that searches a batch when the iteration is stopped, and stores it when the iteration goes on."""
     stopped = iteration(executor.engine, problem)
-    late: list[tuple[Message, list[Piece]]] = []
+    late: list[tuple[Message, list[PieceResult]]] = []
 
     def stop() -> None:
         if late:

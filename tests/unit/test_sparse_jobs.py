@@ -44,11 +44,16 @@ def pieces(store: Any) -> list[SparsePiece]:
 @pytest.mark.parametrize("codes", CODES)
 def test_a_checkpoint_is_resumed(database: Database, codes: str) -> None:
     recorder, store, layers = begin(database, codes, 4)
-    assert recorder.resume(store, 1, lambda depth, share: None) is None
+    space: Any = compile_space(toy.toy(codes))
+    assert recorder.last_checkpoint(space) is None
     recorder.checkpoint(store, layers, [0.5] * 5, 1)
-    resumed = recorder.resume(store, 1, lambda depth, share: None)
-    assert resumed is not None
-    assert [layer.states for layer in resumed] == layers
+    last = recorder.last_checkpoint(space)
+    assert last is not None
+    assert [layer.states for layer in last.layers] == layers
+    assert last.map_bytes == sum(
+        len(bytes(piece.codes)) + len(bytes(piece.distances)) for piece in pieces(store)
+    )
+    recorder.restore(last, store, 1, lambda share: None)
     assert store.restored == pieces(store)
 
 

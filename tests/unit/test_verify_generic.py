@@ -252,7 +252,7 @@ def test_codes_out_of_order_or_of_no_board(codes: str) -> None:
     stored.codes[[3, 4]] = stored.codes[[4, 3]]
     report = stored.verify()
     assert failed(report) == {"length"}
-    assert "the code of state 4 is not above the one before" in report.failures[0].detail
+    assert "the code of state 4 is not greater than the one before" in report.failures[0].detail
     stored = Stored(codes)
     assert stored.codes is not None
     stored.codes[-1] = 2**64 - 2 if codes == "numbers" else b"\xff\xff\xff"

@@ -41,8 +41,8 @@ STREAM_ERRORS = (errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF)
 
 
 class Failure(click.ClickException):
-    """One message, `Error: ...`, and an exit status. It is one line: a line break, of a file's name
-    perhaps, is shown as an escape."""
+    """One message, `Error: ...`, and an exit status. It is one line: a line break, such as in a file's name, is shown
+    as an escape."""
 
     def __init__(self, message: str, exit_status: int) -> None:
         super().__init__(message.replace("\n", "\\n"))
@@ -55,20 +55,20 @@ class Failure(click.ClickException):
 
 
 class Program(click.Group):
-    """A group whose commands end with a message and a status, never with a traceback, for what a user can
+    """A group whose commands end with a message and a status, never with a traceback, for errors that a user can
     cause."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they are used, not of the alphabet."""
+        """The commands in the order in which they are used, not the alphabetical one."""
         return list(self.commands)
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """As click does it; what is shown on the way, errors too, may hold text from anywhere."""
+        """As in click; the output, errors included, may contain any text, so the streams are made safe."""
         with safe_streams():
             return super().main(*args, **extra)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """As click does it; `--help` and `--version` are printed on the way."""
+        """As in click, which prints `--help` and `--version` here."""
         with reported():
             return super().make_context(*args, **extra)
 
@@ -83,7 +83,7 @@ class Program(click.Group):
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Turns what a user can cause into one message and an exit status."""
+    """Turns errors that a user can cause into one message and an exit status."""
     try:
         yield
     except FarthestError as error:
@@ -92,7 +92,7 @@ def reported() -> Iterator[None]:
         raise Exit(INTERRUPTED) from error
     except UnicodeEncodeError as error:
         character = error.object[error.start]
-        if "\udc80" <= character <= "\udcff":  # a byte of an argument that Python kept
+        if "\udc80" <= character <= "\udcff":  # a byte of an argument that is not text in this encoding
             message = (
                 "an argument is not text in the encoding of this locale; use UTF-8, such as LANG=C.UTF-8"
             )
@@ -103,18 +103,18 @@ def reported() -> Iterator[None]:
             )
         raise Failure(message, FarthestError.exit_status) from error
     except OSError as error:
-        if error.filename is None:  # files have names; the standard streams have none
+        if error.filename is None:  # files have names, the standard streams do not
             if error.errno not in STREAM_ERRORS:
                 raise
             _discard_output()
-        if error.errno == errno.EPIPE:  # the reader, `head` perhaps, has what it wanted
+        if error.errno == errno.EPIPE:  # the reader, such as `head`, has ended
             raise Exit(BROKEN_PIPE) from error
         place = error.filename or "standard output"
         raise Failure(f"{place}: {error.strerror or error}", FarthestError.exit_status) from error
 
 
 def _discard_output() -> None:
-    """Let what is still to be written to standard output, when Python ends, go nowhere."""
+    """Discard what Python would still write to standard output at its end."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

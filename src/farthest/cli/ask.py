@@ -46,7 +46,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
 
     bulk = boards == ("-",)
     if not bulk and "-" in boards:
-        raise click.UsageError("- reads all boards from standard input; it cannot stand among others.")
+        raise click.UsageError(
+            "- reads all boards from standard input; it cannot be given with other boards."
+        )
     with open_job(job, database) as opened:
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
         if as_json:

@@ -1,4 +1,4 @@
-"""Many boards, asked and answered a batch at a time."""
+"""The distances of many boards, looked up some lines at a time."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _bounded_lines(stream: TextIO) -> Iterator[str]:
 def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: bool) -> Iterator[Batch]:
     """The distances of boards, one a line; empty lines are left out.
 
-    A person at a terminal is answered line by line. Raises BoardError for the first line that is no board, with its
-    number if ``numbered``; the lines before it have been answered by then.
+    A person at a terminal is answered line by line. Raises BoardError for the first line that is not a board, with its
+    number if ``numbered``, after the lines before it.
     """
     size = 1 if numbered and sys.stdin.isatty() else BATCH
     stream = iter(lines)
@@ -82,7 +82,7 @@ def answers_to_lines(opened: DistanceMap, lines: Iterable[str], *, numbered: boo
 
 
 def _read(stream: Iterator[str], size: int) -> tuple[list[str], BoardError | None]:
-    """The next lines, at most ``size``, and what was wrong with the one after them."""
+    """The next lines, at most ``size``, and the error of the line after them."""
     batch: list[str] = []
     try:
         for line in islice(stream, size):
@@ -100,8 +100,8 @@ def _answered(opened: DistanceMap, lines: list[str], numbered: bool) -> Batch:
 def _before_the_first_wrong(
     opened: DistanceMap, batch: list[str], read: int | None
 ) -> tuple[list[str], BoardError | None]:
-    """The lines before the first that is no board, and what is wrong with that; ``read``: lines before the batch, if
-    they are numbered."""
+    """The lines before the first that is not a board, and the error of that; ``read``: lines before the batch, if they
+    are numbered."""
     for place, line in enumerate(batch):
         if read is not None and not line.strip():
             continue

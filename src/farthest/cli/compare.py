@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from farthest.queries.distance_map import DistanceMap
     from farthest.search.comparison import Comparison, Run, Spread, Tally
 
-ALGORITHMS = "bfs,dfs,astar,ida"
+DEFAULT_ALGORITHMS = "bfs,dfs,astar,ida"
 WRONG = 1
 PARTS = ("mean", "median", "most")
 SHOWN = 5
@@ -49,7 +49,7 @@ SHOWN = 5
 @click.option(
     "--algorithms",
     metavar="LIST",
-    default=ALGORITHMS,
+    default=DEFAULT_ALGORITHMS,
     show_default=True,
     shell_complete=complete_algorithms,
     help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
@@ -80,7 +80,7 @@ SHOWN = 5
     "--memory",
     metavar="SIZE",
     callback=byte_size,
-    help="Memory for the boards that a search has met.  [default: four fifths of what is free]",
+    help="Memory for the boards that a search has found.  [default: four fifths of what is free]",
 )
 @allow_module_option
 @force_option
@@ -181,7 +181,7 @@ def _stored(
 
 
 def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:
-    """Random boards that can be solved; where only a map knows which these are, states of it."""
+    """Random boards that can be solved; states of a map where only the map shows which these are."""
     from farthest.puzzles.solvable import UndecidedError
     from farthest.search.random_boards import random_boards
 
@@ -197,7 +197,7 @@ def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None
 
 
 def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
-    """The runs; on a terminal a line on standard error tells how many are done."""
+    """The runs; on a terminal a line on standard error shows how many are done."""
     shown = sys.stderr is not None and sys.stderr.isatty()
     try:
         for number, run in enumerate(runs, 1):
@@ -210,7 +210,7 @@ def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
 
 
 def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:
-    """Tells the tally the true distances."""
+    """Adds the true distances to the tally."""
     if truth is None:
         return
     import numpy

@@ -1,6 +1,6 @@
 """What shells complete: puzzles, jobs, heuristics and algorithms; and `farthest completion`, which sets a shell up.
 
-Completion is quick and silent: whatever goes wrong, such as a database that cannot be reached, it completes to nothing.
+Completion is quick and silent: after any error, such as a database that cannot be reached, it completes to nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import TypeVar
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class
+
+from farthest.heuristics.algorithms import ALGORITHMS
 
 Answer = TypeVar("Answer")
 
@@ -97,13 +99,13 @@ def complete_algorithms(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
     """The last of a list of algorithms with commas between."""
-    return _last_part(["bfs", "dfs", "astar", "ida", "iddfs"], incomplete)
+    return _last_part(list(ALGORITHMS), incomplete)
 
 
 def complete_origin(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Where moves are counted from or to, where it is no board."""
+    """``goal`` and ``start``, which moves are counted from or to."""
     return _items([("goal", ""), ("start", "")], incomplete)
 
 
@@ -128,7 +130,8 @@ def _last_part(names: Iterable[str], incomplete: str) -> list[CompletionItem[str
 
 
 def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[CompletionItem[str]]:
-    """The words that begin so, with what they mean. Those that need quotes are left out: shells are told words only."""
+    """The words with this beginning, and their meaning. Those that need quotes are left out, as shells get plain
+    words."""
     from farthest.safe_text import safe
 
     return [
@@ -139,7 +142,7 @@ def _items(found: Iterable[tuple[str, str]], incomplete: str) -> list[Completion
 
 
 def _within(seconds: float, question: Callable[[], Answer]) -> Answer | None:
-    """What the question gives; None where it fails or takes longer. Nothing waits for its thread."""
+    """The answer to the question; None where it fails or takes longer. Its thread is not waited for."""
     answers: list[Answer] = []
 
     def ask() -> None:

@@ -81,7 +81,7 @@ class _Gone:
 
 
 class _Deletion:
-    """Deletes jobs one after the other. ``gone``: those that are; ``problem``: why others are not."""
+    """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
 
     def __init__(self, repository: Jobs, wanted: dict[int, str | None]) -> None:
         self._repository = repository
@@ -107,8 +107,8 @@ class _Deletion:
 
 
 def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
-    """The jobs that are meant, none twice, and their puzzles' names. Raises JobError where one that is named alone is
-    not there."""
+    """The jobs that are meant, none twice, and their puzzles' names. Raises JobError where one that is named alone does
+    not exist."""
     found: dict[int, str | None] = {}
     for text in texts:
         limits = _RANGE.fullmatch(text.strip())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = (
-    False  # as typing has it: until ``main`` runs Ctrl-C is Python's own, so nothing is imported before
-)
+# As in typing, which is not imported: until ``main`` runs, Python itself handles Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
@@ -20,12 +19,12 @@ def main() -> NoReturn:
         leave_at_interrupts()
         import gc
 
-        # Importing SQLAlchemy alone would run the collector some hundred times, and finds it nothing.
+        # Importing SQLAlchemy alone would run the garbage collector some hundred times, with nothing to free.
         gc.set_threshold(100_000)
         from farthest.cli.app import cli
 
         cli(prog_name="farthest")
-    except KeyboardInterrupt:  # before Ctrl-C was heeded
+    except KeyboardInterrupt:  # before Ctrl-C was handled
         status = INTERRUPTED
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else 0
@@ -35,13 +34,13 @@ def main() -> NoReturn:
 
 
 def _leave(status: int) -> NoReturn:
-    """End the process at once: taking all modules apart would be a tenth of a short command's time."""
+    """End the process at once: removing all modules would take a tenth of a short command's time."""
     import os
     import sys
 
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (AttributeError, OSError, ValueError):  # closed, or its reader is gone; that was reported
+        except (AttributeError, OSError, ValueError):  # closed, or its reader has ended; that was reported
             continue
     os._exit(status)

@@ -137,7 +137,7 @@ def run_in_foreground(
 
 
 def chosen_reporter(progress: bool | None) -> QuietReporter:
-    """What reports progress: a live display on a terminal, lines where they are asked for, else nearly nothing."""
+    """The reporter of progress: a live display on a terminal, lines with --progress, else only notices."""
     from farthest.cli.progress import LineReporter, LiveReporter, QuietReporter
 
     terminal = sys.stderr is not None and sys.stderr.isatty()

@@ -1,4 +1,4 @@
-"""Following a job that runs elsewhere, through the database alone."""
+"""Following a job that runs elsewhere, through the database only."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Answer = TypeVar("Answer")
 
 LOOK_SECONDS = 0.5
 LONELY_SECONDS = 5.0
-"""A job that nobody has taken for so long may wait for a coordinator that nobody has started."""
+"""After so long without an owner a job may be waiting for a coordinator that nobody has started."""
 
 
 class Follower:
-    """Reads one job again and again until it ends, and tells ``reporter`` how far it is."""
+    """Reads one job repeatedly until it ends, and passes its progress to ``reporter``."""
 
     def __init__(self, database: Database, job: int, reporter: QuietReporter) -> None:
         self._jobs = Jobs(database)
@@ -62,20 +62,20 @@ class Follower:
             time.sleep(LOOK_SECONDS)
 
     def _look(self) -> JobRecord:
-        return self._patiently(lambda: self._jobs.get(self._job))
+        return self._with_retries(lambda: self._jobs.get(self._job))
 
-    def _patiently(self, question: Callable[[], Answer]) -> Answer:
+    def _with_retries(self, question: Callable[[], Answer]) -> Answer:
         return retry_while_away(question, lambda: self._patience, told=lambda text: self._tell(f"{text}."))
 
     def _wait(self, record: JobRecord) -> None:
-        """The job is to be run, but by nobody yet."""
+        """Reports that nobody runs the job yet."""
         if self._waiting_since is None:
             self._waiting_since = time.monotonic()
         if time.monotonic() - self._waiting_since < LONELY_SECONDS:
             return
         others = [
             one.id
-            for one in self._patiently(self._jobs.list)
+            for one in self._with_retries(self._jobs.list)
             if one.submitted and one.status == RUNNING and not one.abandoned
         ]
         if others:
@@ -111,7 +111,7 @@ def why_waiting(record: JobRecord) -> str:
 
 
 def why_ended(record: JobRecord) -> str:
-    """What became of a job that did not finish, and how it goes on."""
+    """How a job ended without a result, and how to continue it."""
     said = f": {record.error}" if record.error else ""
     again = "farthest resume" if record.submitted else "farthest resume --here"
     return (

@@ -1,4 +1,4 @@
-"""`farthest heuristic`: heuristics against a stored map."""
+"""`farthest heuristic`: heuristics compared with a stored map."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _show(opened: DistanceMap, findings: list[Findings]) -> None:
         f"({opened.record.name}, {opened.origin.direction} {opened.origin.where})"
     )
     if not opened.complete:
-        click.echo(f"The map ends at depth {opened.depth}: it shows nothing of states that are farther.")
+        click.echo(f"The map ends at depth {opened.depth}: states that are farther were not checked.")
 
 
 def _verdict(holds: bool, claimed: bool) -> str:

@@ -1,7 +1,7 @@
 """Ctrl-C: each process of the command line ends with status 130, and never with a traceback.
 
-While a command runs, Ctrl-C is a KeyboardInterrupt, which commands may catch. Before and after it there is nothing to
-catch, and the process leaves at once.
+While a command runs, Ctrl-C is a KeyboardInterrupt, which commands may catch. Before and after it nothing can catch it,
+and the process ends at once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def leave_at_interrupts() -> None:
 
 @contextmanager
 def interrupts_raised() -> Iterator[None]:
-    """Ctrl-C is a KeyboardInterrupt meanwhile; nothing changes in a process that does not ``leave_at_interrupts``."""
+    """During the block Ctrl-C is a KeyboardInterrupt; nothing changes in a process that does not
+    ``leave_at_interrupts``."""
     if signal.getsignal(signal.SIGINT) is not _leave:
         yield
         return
@@ -58,7 +59,8 @@ def _leave(number: int, frame: FrameType | None) -> None:
 
 
 def _raise_again(lost: UnraisableHookArgs) -> None:
-    """Python drops what is raised where an object is taken away; a Ctrl-C that fell into that is raised again after."""
+    """Python drops exceptions that are raised while an object is destroyed; a Ctrl-C at that time is raised again
+    afterwards."""
     if not issubclass(lost.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(lost)
         return
@@ -67,5 +69,5 @@ def _raise_again(lost: UnraisableHookArgs) -> None:
         time.sleep(RAISED_AGAIN_SECONDS)
         os.kill(os.getpid(), signal.SIGINT)
 
-    with suppress(RuntimeError):  # no thread begins where Python is about to end
+    with suppress(RuntimeError):  # no thread can be started while Python ends
         threading.Thread(target=raise_soon, daemon=True).start()

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 from farthest.environment import DATABASE_URL
 
 MOST = 200
-"""Jobs that are asked for, the newest."""
+"""How many jobs are read, the newest first."""
 BUSY_SECONDS = 0.2
 CONNECT_SECONDS = 2
 
@@ -29,8 +29,8 @@ class JobName:
 
 
 def newest_jobs(url: str | None) -> list[JobName]:
-    """The newest jobs of the database that commands would open for ``url``, the newest first. Raises whatever is wrong
-    with it."""
+    """The newest jobs of the database that commands would open for ``url``, the newest first. Raises any exception
+    where that fails."""
     text = url or DATABASE_URL.text()
     if text.startswith(("postgresql://", "postgresql+psycopg://", "postgres://")):
         rows = _of_server("postgresql://" + text.partition("://")[2])
@@ -51,7 +51,7 @@ def _file(text: str) -> str:
 def _of_file(path: str) -> list[tuple[Any, ...]]:
     if not os.path.isfile(path):  # SQLite would wait for a pipe
         return []
-    # Nothing is written, but who may only read would leave FILE-wal and FILE-shm behind.
+    # Nothing is written; but a user who may only read the file would leave FILE-wal and FILE-shm behind.
     place = f"file:{quote(os.path.abspath(path))}?mode=rw"
     with closing(sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS)) as database:
         database.execute("PRAGMA query_only = ON")

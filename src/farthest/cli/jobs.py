@@ -1,4 +1,4 @@
-"""`farthest jobs` and `show`: what a database holds. What is shown of a search is in ``search_job``."""
+"""`farthest jobs` and `show`: the jobs of a database. The output for a search is in ``search_job``."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _document(record: JobRecord, layers: list[LayerRecord], database: Database) 
 
 
 def _progress(progress: dict[str, Any]) -> str:
-    """What a running job's owner said of it last; any part may be missing."""
+    """The progress that the owner of a running job has stored last; any part may be missing."""
     parts = [
         f"{label} {progress[name]:,}"
         for name, label in (("depth", "depth"), ("states", "states"), ("layer_states", "in this layer"))

@@ -6,12 +6,12 @@ import click
 
 
 def note(text: str) -> None:
-    """What the user should know."""
+    """Something that the user should know."""
     _tell("Note", text)
 
 
 def warn(text: str) -> None:
-    """What is probably wrong."""
+    """Something that is probably wrong."""
     _tell("Warning", text)
 
 

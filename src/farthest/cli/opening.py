@@ -1,4 +1,4 @@
-"""Opening the map that a command asks."""
+"""Opening the map for a command."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
 
 def open_job(job: str, database: str | None) -> DistanceMap:
-    """`open_map`, with a note on standard error where a puzzle's name has led to a map that its name does not
-    tell: of another origin than the puzzle's own, or cut off by a depth limit."""
+    """`open_map`, with a note on standard error where a puzzle's name has led to a map with another origin than the
+    puzzle's own, or cut off by a depth limit."""
     from farthest.queries.distance_map import open_map
 
     opened = open_map(job, database)

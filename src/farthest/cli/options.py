@@ -97,7 +97,7 @@ def json_option(command: Command) -> Command:
 
 def force_option(command: Command) -> Command:
     """`--force`."""
-    return click.option("--force", is_flag=True, help="Replace FILE if it is there already.")(command)
+    return click.option("--force", is_flag=True, help="Replace FILE if it exists.")(command)
 
 
 def allow_module_option(command: Command) -> Command:

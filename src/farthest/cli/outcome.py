@@ -22,18 +22,18 @@ BOARDS_DRAWN = 24
 GOALS_LISTED = 4
 
 STATES_SEARCHED = 5_000_000
-"""In larger maps the goals are not looked for."""
+"""In larger maps goals are not searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalsMet:
-    """What was found when goals were looked for; None: no goal is reached."""
+    """The goals that a map reaches. ``first``: None where no goal is reached."""
 
     first: FirstGoals | None
 
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
-    """The outcome of a finished job, as it was told when it was found, except for where it was resumed."""
+    """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
     from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
     from farthest.coordinator.settings import Outcome
     from farthest.models.jobs import Jobs
@@ -83,10 +83,9 @@ def show_outcome(
     has_map: bool,
     met: GoalsMet | None,
 ) -> None:
-    """Layers, farthest boards, where goals are met, and how the map is asked."""
+    """Prints layers, farthest boards, the nearest goals, and commands for the map."""
     from farthest.cli.printing import counted, print_drawings, print_table, seconds_text
     from farthest.drawing.terminal import coloured
-    from farthest.families.python.definition import Python
     from farthest.safe_text import safe
 
     print_table(
@@ -120,13 +119,17 @@ def show_outcome(
         _show_goals(met, outcome)
     if not outcome.complete:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
-    if outcome.resumed_from is not None:
+    if outcome.resumed_from == 0:
+        click.echo(
+            "Begun anew: reading its checkpoint would have taken longer than finding the layers again."
+        )
+    elif outcome.resumed_from is not None:
         click.echo(f"Resumed from the checkpoint at depth {outcome.resumed_from}.")
     if not has_map:
         click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
         return
     click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
-    allowed = f" --allow-module {definition.module}" if isinstance(definition, Python) else ""
+    allowed = f" --allow-module {definition.module}" if definition.module else ""
     click.echo(f"  farthest distance {outcome.job} '{shown[0]}'{allowed}")
     if definition.has_moves:
         click.echo(f"  farthest path {outcome.job} '{shown[0]}'{allowed}")
@@ -136,9 +139,9 @@ def show_outcome(
 def goals_met(
     puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
 ) -> GoalsMet | None:
-    """Where the goals are met, of a puzzle that is counted from its start; None where that is not looked for.
+    """The nearest goals of a puzzle that is counted from its start; None where they are not searched for.
 
-    A known answer that is another is warned of.
+    Warns where a known answer differs.
     """
     counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
     if not (counted_from_start and puzzle.definition.has_origin("goal") and has_map):
@@ -175,7 +178,7 @@ def _show_goals(met: GoalsMet, outcome: Outcome) -> None:
 
 
 def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
-    """Says where the result is not what the puzzle's file calls known: one of the two is wrong."""
+    """Warns where the result differs from the known answers of the puzzle's file: one of the two is wrong."""
     if not outcome.complete or origin not in (None, puzzle.origin):
         return
     for known in puzzle.known:

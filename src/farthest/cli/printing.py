@@ -28,14 +28,14 @@ def print_json(value: Any) -> None:
 
 
 def json_text(value: Any) -> str:
-    """JSON on one line; characters beyond ASCII as they are where standard output can show them."""
+    """JSON on one line; characters beyond ASCII are not escaped where standard output can show them."""
     plain = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
     return json.dumps(value, ensure_ascii=not plain)
 
 
 def print_json_list(facts: dict[str, Any], name: str, values: Iterator[Any]) -> None:
-    """One JSON object whose last field is a list, which is written as it comes. A board that is none ends the list: the
-    object is whole, and has what was before it."""
+    """One JSON object whose last field is a list, which is written item by item. A wrong board ends the list: the
+    object is still complete, with the items before it."""
     opening = json_text({**facts, name: []})
     click.echo(opening.removesuffix("]}"), nl=False)
     separator = ""
@@ -80,7 +80,7 @@ def print_table(
 
 
 def _narrow(widths: list[int], room: int, shortened: Sequence[int]) -> None:
-    """Takes columns from the widest of those that may be shortened, until all fit or none can give more."""
+    """Narrows the widest of the columns that may be shortened, until all fit or none can be narrower."""
     for column in shortened:
         widths[column] = min(widths[column], max(room, LEAST))
     while sum(widths) > room:

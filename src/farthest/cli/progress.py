@@ -1,4 +1,4 @@
-"""How far an enumeration is, told on standard error while it runs."""
+"""The progress of an enumeration, on standard error while it runs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Estimate, Outcome
 
-# A run that is over sooner needs no display, and importing rich would take longer than the run.
+# A shorter enumeration needs no display, and importing rich would take longer.
 PATIENCE_SECONDS = 0.3
-# Above this a single layer may last long enough for people to wonder.
+# Above this a single layer may take long.
 LARGE = 20_000_000
 # The rate is that of the layers of the last seconds.
 RATE_SECONDS = 10.0
@@ -35,7 +35,7 @@ LITTLE = 0.02
 
 
 class QuietReporter(Reporter):
-    """Says only that a signal was heard, and what hinders the enumeration."""
+    """Reports only signals and notices."""
 
     def notice(self, text: str) -> None:
         note(text)
@@ -47,10 +47,10 @@ class QuietReporter(Reporter):
         )
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
-        """A job that began ``seconds`` ago elsewhere has come further; ``progress`` as in ``JobRecord``."""
+        """The progress of a job that began ``seconds`` ago elsewhere; ``progress`` as in ``JobRecord``."""
 
     def stop(self) -> None:
-        """Nothing is left on the screen to be taken away."""
+        """Removes the display; here there is none."""
 
 
 class LineReporter(QuietReporter):
@@ -63,6 +63,9 @@ class LineReporter(QuietReporter):
     def resuming(self, job: int, depth: int, share: float) -> None:
         if share == 0:
             click.echo(f"resuming job={job} depth={depth}", err=True)
+
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        click.echo(f"begun-anew job={job} checkpoint={depth} seconds={seconds:.6f}", err=True)
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         click.echo(f"resumed job={job} depth={depth} states={states} total={total}", err=True)
@@ -82,9 +85,9 @@ class LineReporter(QuietReporter):
 
 
 class LiveReporter(QuietReporter):
-    """What will be needed, then one line that changes, on a terminal; it is taken away at the end.
+    """The estimate, then one line that changes, on a terminal; it is removed at the end.
 
-    ``at_most``: the states that there are at most, where no estimate will tell.
+    ``at_most``: the most states that there can be, where no estimate will follow.
     """
 
     def __init__(self, at_most: int = 0) -> None:
@@ -96,9 +99,9 @@ class LiveReporter(QuietReporter):
         self._depth = 0
         self._states = 0
         self._total = 0
-        self._known: deque[tuple[float, int]] = deque()  # when, and how many states were known then
-        self._shared: list[str] = []  # how the layer is shared out
-        self._reading = ""  # how much of the checkpoint has been read, while it is
+        self._known: deque[tuple[float, int]] = deque()  # times, each with the number of states known then
+        self._shared: list[str] = []  # the blocks of the layer
+        self._reading = ""  # the share of the checkpoint that has been read
 
     def estimate(self, estimate: Estimate) -> None:
         self._at_most = estimate.states_at_most
@@ -113,6 +116,13 @@ class LiveReporter(QuietReporter):
     def resuming(self, job: int, depth: int, share: float) -> None:
         self._depth, self._reading = depth, f"reading the checkpoint at depth {depth}: {share:.0%}"
         self._show_if_due()
+
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        click.echo(
+            f"job {job} begins anew: its layers up to depth {depth} took {seconds:.1f} s, and reading their checkpoint "
+            "would take longer",
+            err=True,
+        )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         self._reading = ""
@@ -137,7 +147,7 @@ class LiveReporter(QuietReporter):
         states, total = progress.get("layer_states") or 0, progress.get("states") or 0
         self.layer(progress.get("depth") or 0, states, total, 0.0)
         self.progress(progress)
-        if self._live is None:  # whoever watches has patience for that
+        if self._live is None:  # who follows a job wants the display at once
             self._show()
 
     def progress(self, known: Mapping[str, Any]) -> None:
@@ -203,14 +213,14 @@ class LiveReporter(QuietReporter):
         parts += self._shared
         if rate:
             parts.append(f"{rate_text(rate)}/s")
-        # Layers grow a hundredfold and more at first: no rate says anything about what is left.
+        # Layers grow a hundredfold and more at first: then no rate predicts the rest.
         if rate and share > LITTLE:
             parts.append(f"at most {seconds_text((self._at_most - self._total) / rate)} left")
         parts.append(seconds_text(time.monotonic() - self._started))
         return parts
 
     def rate(self) -> float:
-        """States a second of late; 0 where that is not known yet."""
+        """States a second in the last seconds; 0 where that is not known yet."""
         if len(self._known) < 2:
             return 0.0
         (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]

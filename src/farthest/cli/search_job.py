@@ -1,4 +1,4 @@
-"""What `farthest show` says of a search."""
+"""The output of `farthest show` for a search."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LISTED = 20
 
 
 def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]:
-    """What `--json` adds to a job's fields."""
+    """The fields that `--json` has for searches only."""
     from farthest.models.searches import Searches
 
     searches = Searches(database)

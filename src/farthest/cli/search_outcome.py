@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.errors import UnreachableError
+from farthest.heuristics.algorithms import GUIDED
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome
@@ -37,7 +38,7 @@ def refuse_unsolvable(outcome: SearchOutcome) -> None:
 
 
 def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: str = "") -> None:
-    """Says on standard error what is kept of a search that was stopped."""
+    """Reports on standard error what is kept of a search that was stopped."""
     kept = (
         "nothing of this search was stored. The same command begins it again."
         if stopped.bound is None
@@ -79,7 +80,7 @@ def search_document(
 def show_search(
     puzzle: Puzzle, board: Board, outcome: SearchOutcome, storage: SearchStorage, *, listed: bool
 ) -> None:
-    """The solutions, drawn or ``listed``, and what finding them took."""
+    """The solutions, drawn or ``listed``, and the cost of finding them."""
     from farthest.cli.printing import counted, seconds_text
     from farthest.cli.solutions import draw_path, list_ways
     from farthest.search.replay import boards_along, named_moves
@@ -96,8 +97,8 @@ def show_search(
     else:
         reason = (
             f"{outcome.heuristic} may be more than the distance"
-            if outcome.algorithm in ("ida", "astar")
-            else f"{outcome.algorithm} takes the first way that it finds"
+            if outcome.algorithm in GUIDED
+            else f"{outcome.algorithm} takes the first solution that it finds"
         )
         click.echo(f"{length}, not proven shortest: {reason}\n")
     if listed and outcome.paths:

@@ -1,4 +1,4 @@
-"""How far a search is, told on standard error while it runs."""
+"""The progress of a search, on standard error while it runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class QuietSearchReporter(SearchReporter):
-    """Says nothing but that a signal was heard, and what hinders the search."""
+    """Reports only signals and notices."""
 
     def notice(self, text: str) -> None:
         note(text)

@@ -1,4 +1,4 @@
-"""`farthest coordinator` and `migrate`: the services beside the workers."""
+"""`farthest coordinator` and `migrate`: services other than workers."""
 
 from __future__ import annotations
 

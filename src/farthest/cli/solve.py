@@ -8,17 +8,14 @@ import click
 
 from farthest.cli.completion import complete_heuristic, complete_origin, complete_puzzle
 from farthest.cli.options import allow_module_option, byte_size, database_option, json_option
+from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
     from farthest.coordinator.search.settings import SearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.heuristics.contract import Algorithm
     from farthest.puzzles.definition import Board
-
-GUIDED = ("ida", "astar")
-"""The algorithms that ask a heuristic."""
 
 
 @click.command()
@@ -26,7 +23,7 @@ GUIDED = ("ida", "astar")
 @click.argument("board", required=False)
 @click.option(
     "--algorithm",
-    type=click.Choice(["ida", "iddfs", "bfs", "dfs", "astar"]),
+    type=click.Choice(ALGORITHMS),
     default="ida",
     help="IDA*, plain deepening, or one search with all boards in memory.  [default: ida]",
 )
@@ -77,7 +74,7 @@ GUIDED = ("ida", "astar")
 @click.option(
     "--store/--no-store",
     default=None,
-    help="Keep each search as a job, or none.  [default: one that can be gone on with, once it has run for 10 s]",
+    help="Keep each search as a job, or none.  [default: one that can be continued, once it has run for 10 s]",
 )
 @allow_module_option
 @database_option
@@ -120,8 +117,8 @@ def solve(
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
     if heuristic is not None and algorithm not in GUIDED:
-        raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} asks none.")
-    if memory is not None and algorithm in ("ida", "iddfs"):
+        raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} uses none.")
+    if memory is not None and algorithm in DEEPENING:
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import Solver

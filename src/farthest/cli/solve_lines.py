@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> None:
-    """Prints what is found of each board before the next is read. That a board cannot be solved is an answer too.
+    """Prints the result for each board before the next is read. That a board cannot be solved is a result too.
 
-    Raises BoardError or ResourceError with the number of the line that is no board, or whose search needs too much
+    Raises BoardError or ResourceError with the number of the line that is not a board, or whose search needs too much
     memory, and SearchInterrupted.
     """
     solver.check()
@@ -48,7 +48,7 @@ def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> Non
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """``outcome``: None where no search was needed to know that the board cannot be solved; ``reason``: why it cannot,
+    """``outcome``: None where it was known without a search that the board cannot be solved; ``reason``: why it cannot,
     None where it can."""
 
     board: Board

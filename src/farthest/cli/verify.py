@@ -57,7 +57,7 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
 
 
 def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
-    """The report of a finished job without a map that is named by its number; None for any other."""
+    """The report of a finished job without a map that is named by its number; None for any other job."""
     if not job.isdecimal():
         return None
     from farthest.models.database import open_database

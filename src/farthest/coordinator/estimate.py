@@ -1,4 +1,4 @@
-"""What a job will need, before it starts; and what this machine has."""
+"""Estimates of what a job will need, and what this machine has."""
 
 from __future__ import annotations
 
@@ -21,40 +21,41 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
-"""The interpreter, its libraries, and the chunks being compressed."""
+"""Memory of the interpreter, its libraries, and the chunks being compressed."""
 
 SHARD_BYTES = 2000
-"""What the kernel and the coordinator keep for a shard besides its rows."""
+"""Memory of the kernel and the coordinator for a shard, besides its rows."""
 
 ROW_BYTES = 64
-"""Of a readable row of a state, about."""
+"""Disk for a readable row of a state, about."""
 
 SCATTER_BYTES = 16
-"""For a state of a space given by its successors, about: its place in a sorted run, and its share of the successors of
-the largest layer."""
+"""Memory for a state of a space given by its successors, about: its place in a sorted run, and its share of the
+successors of the largest layer."""
 
 SPARSE_DISK_BYTES = 4
-"""Of a state in a sparse map, compressed, about."""
+"""Disk for a state in a sparse map, compressed, about."""
 
 BLOB_BYTES_GATHERED = {("sliding", "step"): 0.21, ("sliding", "slide"): 0.35}
 BLOB_BYTES_PER_KEY = 0.58
-"""For a state of a space of bitmaps: Redis at its fullest, with the blobs of all layers that are held at once. Measured
-on 3x4 in both metrics, and on pancake-12 for all others, whose few large layers take the most (docs/scaling.md)."""
+"""Blobs for a state of a space of bitmaps, at their peak, with all else in Redis: the layers that are held at once,
+compressed. Measured on 3x4 in both metrics, and on pancake-12 for all others, whose few large layers take the most
+(docs/scaling.md)."""
 
 BLOB_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
-"""For a state of a space given by its successors, about: its share of the largest layers and of what they lead to
+"""Blobs for a state of a space given by its successors, about: its share of the largest layers and of their successors
 (docs/scaling.md)."""
 
 RECORDS_BYTES = 4 * 2**20
 BLOCK_RECORDS_BYTES = 2000
-"""Of Redis where the blobs are elsewhere, and for each block: its records at three depths, and a message
+"""Redis memory where the blobs are elsewhere, for a job and for each block: records at three depths, and a message
 (docs/scaling.md)."""
 
 MOST_MAP_KEYS = 2**40
-"""Of a dense map: a byte for each, states or not, is made and compressed, so that such a map takes an hour or so."""
+"""Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
 
 UNKNOWN_DEPTH = 125
-"""Depth to plan the distance planes for where nothing is known; deeper spaces need another plane or two."""
+"""The depth for which distance planes are planned where nothing is known; deeper spaces need one or two more planes."""
 
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 
@@ -65,7 +66,7 @@ def cores() -> int:
 
 
 def available_memory() -> int:
-    """Bytes of memory that are free for this process, as far as the system tells."""
+    """Bytes of memory that are free for this process, as the system reports it."""
     try:
         for line in Path("/proc/meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -87,8 +88,7 @@ def memory_limit(settings: Settings) -> int:
 
 
 def check_shards(space: GatherSpace, settings: Settings) -> None:
-    """Raises ResourceError when the places of the first label alone (the blanks), each a shard, are too many to begin
-    with."""
+    """Raises ResourceError when the places of the first label (the blanks), each a shard, are too many."""
     places = space.shards_at(1)
     memory, limit = places * SHARD_BYTES, memory_limit(settings)
     if memory > max(limit, PROCESS_BYTES):
@@ -100,7 +100,7 @@ def check_shards(space: GatherSpace, settings: Settings) -> None:
 
 
 def _more_memory(needed: int) -> str:
-    """The advice to allow more, where there is more."""
+    """The advice to allow more memory, if the machine has more."""
     return f"allow more with --memory {-(-needed // 2**20)}MiB, or " if needed <= available_memory() else ""
 
 
@@ -111,8 +111,8 @@ def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_pl
 
 
 def estimate_scatter(space: Space, settings: Settings) -> Estimate:
-    """Memory and disk for a job on sorted runs, where it is known how many states there are; else no more than the
-    limit, at which such a job ends."""
+    """Memory and disk for a job on sorted runs, if the number of states is known; else the limit, at which such a job
+    ends."""
     limit = memory_limit(settings)
     most = space.puzzle.definition.arrangements() if space.keys is None else space.keys
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
@@ -188,7 +188,7 @@ def _redis_memory(nodes: RedisNodes) -> int:
     for client, place in zip(nodes.clients, nodes.places, strict=True):
         memory: Any = nodes.call(partial(client.info, "memory"))
         most, used = int(memory["maxmemory"]), int(memory["used_memory"])
-        if 0 < most < used:  # which has shrunk, or is all in use: how much a job may use cannot be said
+        if 0 < most < used:  # its memory has shrunk, or is all in use: it is not known how much a job may use
             raise RedisFullError(
                 f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
             )
@@ -239,7 +239,7 @@ def check_memory(
 
 
 def check_map(space: Space, settings: Settings) -> None:
-    """Raises ResourceError where the map would have more keys, most of them without a state, than can be written."""
+    """Raises ResourceError where the map would have more keys, most of them without a state, than can be stored."""
     if not settings.histogram_only and space.keys is not None and space.keys > MOST_MAP_KEYS:
         raise ResourceError(
             f"puzzle {space.puzzle.name}: its map would have a distance for each of {space.keys:.2e} keys, more than "

@@ -1,7 +1,7 @@
-"""How a coordinator lets its host know that it lives: a file that it touches, for health checks without a server.
+"""A coordinator's sign of life on its host: a file that it touches, for health checks that need no server.
 
-A beating heart says that the process runs and its threads are served; whether its job advances is told by the
-job's progress in the database.
+The file shows that the process runs and its threads get processor time; the job's progress in the database shows
+whether the job advances.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ LATE_SECONDS = 3 * BEAT_SECONDS
 
 @contextmanager
 def beating() -> Iterator[None]:
-    """Keeps this process's file fresh meanwhile. Raises SettingError where the folder cannot be written to."""
+    """Touches this process's file regularly during the block. Raises SettingError where the folder cannot be written
+    to."""
     folder = _folder()
     _bury_the_dead(folder)
     try:
@@ -61,7 +62,7 @@ def _sign(descriptor: int, folder: Path) -> None:
 
 
 def alive() -> bool:
-    """Whether a coordinator of this host, with the same folder, has shown itself of late."""
+    """Whether a coordinator of this host, with the same folder, has touched its file recently."""
     return any(map(_is_fresh, _folder().glob(f"{PREFIX}*")))
 
 
@@ -69,14 +70,14 @@ def _is_fresh(file: Path) -> bool:
     try:
         late = time.time() - file.stat().st_mtime > LATE_SECONDS
         owner = _owner(file)
-    except OSError:  # ended meanwhile, or another user's
+    except OSError:  # it ended meanwhile, or is another user's
         return False
     # The folder may be shared by containers, each a host of its own.
     return not late and is_of_this_host(owner) and not owner_is_dead(owner)
 
 
 def _owner(file: Path) -> str:
-    """The token in a file, which others may have put into a folder that is theirs too: a pipe, or anything."""
+    """The token in a file. In a shared folder others may have made it, so it may be a pipe, or hold anything."""
     return read_bytes(file).decode(errors="replace")
 
 

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP during an attempt: noted, and acted on at the next layer boundary, with a checkpoint."""
+"""Ctrl-C, SIGTERM and SIGHUP during an attempt: they are noted, and it stops after the layer, with a checkpoint."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Interrupted(KeyboardInterrupt):
 
 
 class LayerGivenUp(Exception):
-    """The layer under way was given up because the user asked the attempt to stop."""
+    """The layer under way was given up because a signal asked the attempt to stop."""
 
 
 class StopRequest:
-    """Whether the user has asked the attempt to stop."""
+    """Whether a signal has asked the attempt to stop."""
 
     def __init__(self, notice: Callable[[], None]) -> None:
         self.wanted = False
@@ -40,10 +40,9 @@ class StopRequest:
 
 @contextmanager
 def stop_requests(notice: Callable[[], None]) -> Iterator[StopRequest]:
-    """Catches SIGINT, SIGTERM and SIGHUP meanwhile, and calls ``notice`` at the first.
-
-    Leaves those alone that the process was told to ignore (``nohup``, a shell's background job). Does nothing outside
-    the main thread, where no signals arrive.
+    """Catches SIGINT, SIGTERM and SIGHUP during the block, and calls ``notice`` at the first. Leaves those alone that
+    the process was told to ignore (``nohup``, a shell's background job). Does nothing outside the main thread, where no
+    signals arrive.
     """
     request = StopRequest(notice)
     if threading.current_thread() is not threading.main_thread():

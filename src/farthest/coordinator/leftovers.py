@@ -1,4 +1,4 @@
-"""What attempts have left in Redis whose coordinators could not remove it when they ended, as Redis was away."""
+"""Removes the keys of attempts whose coordinators could not remove them at their end, because Redis was away."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Leftovers:
         self._due = 0.0
 
     def look(self) -> None:
-        """Looks for them, once in LOOK_SECONDS. Raises StorageError."""
+        """Removes them, at most once in LOOK_SECONDS. Raises StorageError."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + LOOK_SECONDS

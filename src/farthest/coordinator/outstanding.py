@@ -1,7 +1,8 @@
-"""What was sent to workers and is not done: the coordinator waits for it, and sends it again where nobody works on it.
+"""The work that was sent to workers and is not done: the coordinator waits for it, and sends it again where nobody
+works on it.
 
 Messages, reports and leases may be lost. About once a second the records in Redis are read; only what is stored there
-as done counts as done. docs/progress.md says why no item is waited for in vain.
+as done counts as done. docs/progress.md says why no item is waited for forever.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from farthest.worker.leases import StepLeases
 log = logging.getLogger(__name__)
 
 LOSSES_ALLOWED = 8
-"""What lost its lease so often ends the job: it seems to kill its workers."""
+"""An item that lost its lease so often ends the job: it seems to kill its workers."""
 QUEUE_SECONDS = 30.0
-"""A message may wait so long in a queue before it is sent again, then twice as long, and so on."""
+"""How long a message may wait in a queue before it is sent again; then twice as long, and so on."""
 LONGEST_QUEUE_SECONDS = 240.0
 """The longest of these waits."""
 STILL_SECONDS = 2.5 * BLOCK_SECONDS
-"""Nothing was heard for so long: more than two waits for reports, one after the other, take."""
+"""A pause between two checks that shows a standstill: longer than two waits for reports."""
 DRAINED_AT_ONCE = 1000
 
 
 class Work(Protocol):
-    """What the messages of one depth (of a layer, of an iteration) are about. Its pieces of work are *items*."""
+    """The work of one depth (a layer, an iteration). A message is for one *item* of it: a block or a batch."""
 
     nodes: RedisNodes
     attempt: str
@@ -43,13 +44,13 @@ class Work(Protocol):
         """The list on which workers report what they have done."""
 
     def finished(self, depth: int) -> Collection[int]:
-        """The items that are done, as Redis knows it. Raises LostStateError when Redis has lost the attempt."""
+        """The items that are done, by their records in Redis. Raises LostStateError when Redis has lost the attempt."""
 
     def name(self, depth: int, item: int) -> str:
-        """How messages for people call an item."""
+        """The name of an item in messages for users."""
 
     def named(self, depth: int, items: Iterable[int]) -> str:
-        """How messages for people call the depth, and items."""
+        """The name of the depth and of items in messages for users."""
 
 
 @dataclass(slots=True)
@@ -59,13 +60,14 @@ class _Sent:
     moment: float
     times: int = 1
     taken: bool = False  # seen with a lease since it was sent
-    missed: bool = False  # seen nowhere: it may be between its queue and its lease
-    spared: bool = False  # from a judgement after a standstill, since it was sent or seen with a lease
+    missed: bool = False  # not seen: it may be between its queue and its lease
+    spared: bool = False  # excused once after a standstill, since it was sent or seen with a lease
     losses: int = 0
 
 
 class Outstanding:
-    """The items of one depth that were sent. ``alive``: whether any worker is. ``resent``: messages sent again."""
+    """The items of one depth that were sent. ``alive``: whether any worker is alive. ``resent``: messages sent
+    again."""
 
     def __init__(
         self,
@@ -97,23 +99,23 @@ class Outstanding:
         self._sent.update({item: _Sent(monotonic()) for item in items})
 
     def expect(self, items: Iterable[int]) -> None:
-        """Items whose messages are lost, or may be: they are soon sent again, where nobody works on them."""
+        """Adds items whose messages may be lost: they are soon sent again, where nobody works on them."""
         self._sent.update({item: _Sent(0.0, taken=True) for item in items})
 
     def forget(self, items: Iterable[int]) -> None:
-        """Items that are not wanted any more."""
+        """Removes items that are not needed any more."""
         for item in items:
             self._sent.pop(item, None)
 
     def wait(self) -> set[int]:
-        """Waits for reports, for a second at most, and looks after the items when a second has passed. Returns the
-        items that are done since the last time. Raises LostStateError, and JobError for what cannot be done."""
+        """Waits for reports, for a second at most, and checks the items when a second has passed. Returns the items
+        that are done since the last call. Raises LostStateError, and JobError for an item that cannot be done."""
         before = set(self._sent)
         for entry in self._nodes.call(self._reports):
             try:
                 report = Report.of(entry)
-            except ValueError as error:  # whoever wrote it: what is done, Redis knows from elsewhere
-                log.warning("%s: an entry that is no report was left out: %s", self._work.done_key, error)
+            except ValueError as error:  # it can be ignored: the records say what is done
+                log.warning("%s: an entry that is not a report was left out: %s", self._work.done_key, error)
             else:
                 self._heed(report)
         if monotonic() - self._looked >= BLOCK_SECONDS:
@@ -144,15 +146,15 @@ class Outstanding:
             raise JobError(f"worker {report.by}: {report.message}")
 
     def _look_after(self) -> None:
-        """Sends again what nobody works on."""
+        """Sends items again that nobody works on."""
         # Leases first: a step that ends in between has either its lease or its record.
         held = self._nodes.call(lambda: self._leases.held(self._depth, list(self._sent)))
         for item in self._work.finished(self._depth):
             self._sent.pop(item, None)
         waiting = self._nodes.call(lambda: queue_length(self._nodes))
         now = monotonic()
-        # Redis or this process stood still, and leases may have lapsed: let their holders take them back. But once:
-        # where every round takes so long, what is lost must be sent again all the same.
+        # Redis or this process was stopped, and leases may have lapsed: let their holders renew them. But only once:
+        # where every round takes so long, lost items must be sent again nevertheless.
         stood_still = now - self._looked > max(self._lease_seconds / 2, STILL_SECONDS)
         again = []
         for item, sent in self._sent.items():
@@ -170,7 +172,7 @@ class Outstanding:
         self._send_again(again, now)
 
     def _gone(self, sent: _Sent, now: float, waiting: int) -> bool:
-        """Whether a message that no worker has begun is lost, or may be: other jobs may keep the queue long."""
+        """Whether a message that no worker has begun is, or may be, lost: other jobs may keep the queue long."""
         if waiting == 0:
             return True
         patience = min(QUEUE_SECONDS * 2 ** min(sent.times - 1, 9), LONGEST_QUEUE_SECONDS)

@@ -1,4 +1,4 @@
-"""The job of a run, in the database: kept alive while it runs, and marked as interrupted where it stops."""
+"""A job that this process runs: its lease is renewed while it runs, and it is marked as interrupted where it stops."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 PROGRESS_SECONDS = 1.0
-"""How often the lease is renewed at least, and the progress told with it."""
+"""How often the lease is renewed at least, and the progress stored with it."""
 
 
 def attempt_of(record: JobRecord) -> str:
-    """What the names of all attempts at a job begin with."""
+    """The beginning of the names of all attempts at a job."""
     begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
     return f"{record.id}-{begun[:8]}"
 
 
 class OwnedJob:
-    """A job that ``owner`` has claimed. ``job``: its id; ``name``: what the names of its attempts begin with.
+    """A job that ``owner`` has claimed. ``job``: its id; ``name``: the beginning of the names of its attempts.
 
-    ``notice`` is told when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
-    ``hand_back``: a run that is told to stop puts its job back into the queue of coordinators.
+    ``notice`` is called when the database is away; a write waits for it for FARTHEST_DATABASE_WAIT_SECONDS.
+    ``hand_back``: an attempt that is told to stop puts the job back into the queue of coordinators.
     """
 
     def __init__(
@@ -58,13 +58,14 @@ class OwnedJob:
             **Takeovers.of(record.progress).progress(),
         }
         self._lost = False
-        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away; may raise
+        self.while_waiting: Callable[[], None] = lambda: None  # called while the database is away
         self.job = record.id
         self.name = attempt_of(record)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Renews the job's lease meanwhile. What stops the run is stored with the job: it can be continued."""
+        """Renews the job's lease during the block. The reason for a stop is stored with the job, which can be
+        continued."""
         done = threading.Event()
         heart = threading.Thread(target=self._renew_until, args=(done,), name="farthest-lease", daemon=True)
         try:
@@ -83,24 +84,24 @@ class OwnedJob:
             try:
                 self._lost = not self._renew()
             except StorageError:
-                # Busy with a checkpoint, which keeps others out too; whatever else it is, the next write tells.
+                # Busy with a checkpoint, which keeps others out too; any other failure shows at the next write.
                 continue
 
     def _renew(self) -> bool:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
 
     def progress(self, **known: Any) -> None:
-        """What is known of the run now, for those who watch the job."""
+        """Adds to the job's progress, for those who watch the job."""
         self._progress = {**self._progress, **known}
 
     def check(self) -> None:
-        """Raises JobError when the job is this run's no more."""
+        """Raises JobError when this process no longer owns the job."""
         if self._lost:
             raise JobError(f"job {self.job} was cancelled, or another process has taken it over")
 
     def confirm(self) -> None:
-        """Asks the database whether the job is still this run's, which may have stood still. Raises JobError."""
-        self._lost = not self._patiently(self._renew)
+        """Asks the database whether this process, which may have been stopped, still owns the job. Raises JobError."""
+        self._lost = not self._with_retries(self._renew)
         self.check()
 
     def _interrupt(self, error: BaseException) -> None:
@@ -108,7 +109,7 @@ class OwnedJob:
         told_to = isinstance(error, KeyboardInterrupt)
         try:
             if self._hand_back and isinstance(error, NoRoomError):
-                return  # the coordinator knows better what becomes of the job
+                return  # the coordinator decides what happens to the job
             if self._hand_back and (told_to or isinstance(error, UnavailableError)):
                 self._jobs.release(self.job, self._owner, None if told_to else reason)
             else:
@@ -116,7 +117,7 @@ class OwnedJob:
         except FarthestError:  # the database is what failed: the lease will run out
             return
 
-    def _patiently(self, write: Callable[[], Result]) -> Result:
-        """What ``write``, a transaction, gives; tried again while the database is away."""
+    def _with_retries(self, write: Callable[[], Result]) -> Result:
+        """The result of ``write``, a transaction that is tried again while the database is away."""
         wait = DATABASE_WAIT_SECONDS.number
         return retry_while_away(write, wait, told=self._notice, while_waiting=self.while_waiting)

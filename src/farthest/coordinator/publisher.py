@@ -1,4 +1,4 @@
-"""Sends messages to the workers."""
+"""Sends messages to workers."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_a
 class Publisher:
     """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed.
 
-    Celery is imported by a thread meanwhile, which takes half a second: small layers do not wait for it, and the first
-    layer that is sent waits less. Raises SettingError for a URL that cannot be used.
+    A thread imports Celery, which takes half a second: small layers do not wait for it, and the first layer that is
+    sent waits less. Raises SettingError for a URL that cannot be used.
     """
 
     def __init__(self, nodes: RedisNodes, task: str) -> None:
@@ -33,7 +33,7 @@ class Publisher:
 
         Raises UnavailableError where waiting may help, else StorageError.
         """
-        self._loading.join()  # two threads that import the same modules may see them half made
+        self._loading.join()  # two threads that import the same modules may see them partly initialised
         app = celery_app(self._url)
         options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
         try:
@@ -57,6 +57,6 @@ class Publisher:
 
 
 def _load(url: str) -> None:
-    """Imports what sending needs. What goes wrong, the first message tells."""
+    """Imports what sending needs. An error is raised with the first message."""
     with suppress(Exception):
         celery_app(url).connection_for_write().get_transport_cls()

@@ -1,4 +1,4 @@
-"""Which workers are there for a coordinator that needs them."""
+"""Which workers are alive, for a coordinator that needs them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 ROLL_CALL_SECONDS = 2.0
 ALONE_SECONDS = 6.0
-"""So long no worker must have been seen before that is told: after Redis was emptied they register again."""
+"""How long no worker must have been seen before the user is told: after Redis was emptied they register again."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveWorkers:
     """How many workers of this version are alive, and processes of theirs. ``told``: whether it is certain enough to be
-    told; ``note``: for the user, once, else ''."""
+    reported; ``note``: for the user, once, else ''."""
 
     workers: int
     processes: int
@@ -31,7 +31,7 @@ class LiveWorkers:
 
 
 class RollCall:
-    """Looks every two seconds who is there."""
+    """Counts the living workers every two seconds."""
 
     def __init__(self, nodes: RedisNodes) -> None:
         self._nodes = nodes
@@ -40,11 +40,12 @@ class RollCall:
         self._alone_told = False
 
     def soon(self) -> None:
-        """The next one is due at once."""
+        """Makes the next count due at once."""
         self._next = 0.0
 
     def look(self) -> LiveWorkers | None:
-        """Who is there; None where it was looked of late. Raises JobError where all are of another version."""
+        """The living workers; None if they were counted less than two seconds ago. Raises JobError where all are of
+        another version."""
         if monotonic() < self._next:
             return None
         self._next = monotonic() + ROLL_CALL_SECONDS

@@ -1,7 +1,7 @@
 """The loop of `farthest coordinator`: takes submitted jobs from the database, one after another, and runs them.
 
-Any number of coordinators may share a database: a job is run by the one that has claimed it, and by another as soon
-as that one is dead or silent for longer than its lease.
+Any number of coordinators may share a database: the one that has claimed a job runs it, and another one as soon as that
+one is dead or silent for longer than its lease.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ JOB_LEASE_SECONDS = 15.0
 
 POLL_SECONDS = 1.0
 LONGEST_PAUSE = 30.0
-"""Pauses between attempts to reach a server that is gone: they double from POLL_SECONDS to this."""
+"""The longest pause between two tries to reach a server that is away: pauses double from POLL_SECONDS to this."""
 
 SETBACKS_ALONE = 5
-"""So often in a row a job that is alone in Redis may be handed back because that is full."""
+"""How often in a row a job that is alone in Redis may be handed back because Redis is full."""
 
 TAKEOVERS_ALLOWED = 5
-"""So often in a row a job may be taken over, without a deeper checkpoint between."""
+"""How often in a row a job may be taken over without a deeper checkpoint in between."""
 
 SLICE_SECONDS = 0.1
 """How soon a signal ends a pause."""
@@ -68,7 +68,7 @@ log = logging.getLogger(__name__)
 
 
 class Service:
-    """One coordinator. Both servers have been reached when it is made; raises FarthestError where they cannot be."""
+    """One coordinator. Making it connects to both servers, and raises FarthestError where that fails."""
 
     def __init__(self, database: Database, nodes: RedisNodes) -> None:
         self._jobs = Jobs(database)
@@ -92,8 +92,8 @@ class Service:
         retry_while_away(self._place.check)
 
     def run(self, *, once: bool = False) -> int:
-        """Runs jobs until a signal says stop, or with ``once`` until none is left that can be run now. Returns how many
-        failed, or wait because there was no room for them.
+        """Runs jobs until a signal asks it to stop, or with ``once`` until no job is left that can be run now. Returns
+        how many failed, or wait because there was no room for them.
 
         A job that is under way at the signal stores a checkpoint and is handed back to the queue.
         """
@@ -132,7 +132,7 @@ class Service:
         return len(waiting)
 
     def _run_job(self, record: JobRecord, stop: StopRequest) -> None:
-        """Runs a claimed job to its end, or hands it back for want of room. Raises UnavailableError or
+        """Runs a claimed job to its end, or hands it back if there is no room. Raises UnavailableError or
         KeyboardInterrupt after handing it back."""
         log.info("job %d (%s): claimed", record.id, record.name)
         takeovers = Takeovers.of(record.progress).times
@@ -152,7 +152,7 @@ class Service:
         except NoRoomError as error:
             self._set_back(record, error)
         except RedisTooSmallError as error:
-            if _has_run(record):  # in a Redis that has shrunk since, and may grow again
+            if _has_run(record):  # Redis has less memory than before, and may have more again
                 self._set_back(record, RedisFullError(str(error)))
             else:
                 self._settle(record, error)
@@ -162,7 +162,8 @@ class Service:
             stop.wanted |= reporter.stop_heard
 
     def _hand_back(self, record: JobRecord, error: BaseException) -> None:
-        """Puts a job back into the queue, unless the attempt has; where the database is gone, its lease runs out."""
+        """Puts a job back into the queue, unless the attempt has done so; if the database is away, its lease runs
+        out."""
         try:
             reason = str(error) if isinstance(error, FarthestError) else None
             released = self._jobs.release(record.id, self._owner, reason)
@@ -176,9 +177,9 @@ class Service:
         log.info("job %d: handed back to the queue%s", record.id, kept)
 
     def _set_back(self, record: JobRecord, error: NoRoomError) -> None:
-        """Puts a job that there is no room for back into the queue, to be tried again later; one that Redis has had no
-        memory for again and again, without another job in it, has failed. Raises as ``Jobs.set_back``."""
-        self._owed = record, error  # until it is stored, which may need the room that is missing
+        """Puts a job that there is no room for back into the queue, to be tried again later. If Redis was full
+        repeatedly without another job in it, the job has failed. Raises as ``Jobs.set_back``."""
+        self._owed = record, error  # until it is stored, which may itself fail for lack of room
         try:
             now = self._jobs.get(record.id)
         except JobError as gone:  # deleted
@@ -205,7 +206,7 @@ class Service:
             return not attempts.others(self._nodes, attempt_of(record))
 
     def _settle(self, record: JobRecord, error: Exception) -> None:
-        """Stores why a job ended without a result, unless it was cancelled or is another's by now."""
+        """Stores why a job ended without a result, unless it was cancelled or has another owner by now."""
         try:
             now = self._jobs.get(record.id)
             if now.status == CANCELLED:
@@ -246,8 +247,8 @@ class Service:
 
 
 class LogReporter(Reporter):
-    """Tells of one job in the log. A signal that came before the attempt listened for it ends it here; one that came
-    when the attempt was nearly over is remembered in ``stop_heard``."""
+    """Reports one job in the log. A signal that came before the attempt caught signals ends it here; one that came when
+    the attempt was nearly over is kept in ``stop_heard``."""
 
     def __init__(self, job: int, stop: StopRequest) -> None:
         self._job = job
@@ -263,6 +264,12 @@ class LogReporter(Reporter):
             raise KeyboardInterrupt
         if share == 0:
             log.info("job %d: reading the checkpoint at depth %d", job, depth)
+
+    def begun_anew(self, job: int, depth: int, seconds: float) -> None:
+        reason = "and reading their checkpoint would take longer"
+        log.info(
+            "job %d: begins anew: its layers up to depth %d took %.1f s, %s", job, depth, seconds, reason
+        )
 
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         log.info("job %d: goes on after depth %d", job, depth)
@@ -296,12 +303,13 @@ class LogReporter(Reporter):
 
 
 def _has_run(record: JobRecord) -> bool:
-    """Whether Redis was once large enough for a job: it has a checkpoint, or was handed back for want of room."""
+    """Whether Redis was once large enough for a job: it has a checkpoint, or was handed back because there was no
+    room."""
     return record.depth is not None or Setbacks.of(record.progress).times > 0
 
 
 def _check_settings() -> None:
-    """Raises SettingError for what would otherwise end every job."""
+    """Raises SettingError for settings that would otherwise end every job."""
     for number in (DATABASE_WAIT_SECONDS, REDIS_WAIT_SECONDS, LEASE_SECONDS, SMALL_LAYER_STATES):
         number.number()
     for size in (BLOCK_SIZE, WORKER_MEMORY):

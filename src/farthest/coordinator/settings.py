@@ -1,4 +1,4 @@
-"""What an enumeration is asked to do, what it expects to need, and what came out."""
+"""The settings of an enumeration, its estimate and its result."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from farthest.puzzles.puzzle import Origin
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
 
-    Only ``parameters`` decide the result; the rest may differ when a job is resumed. ``workers``: the steps
-    are taken by threads of this process or by Celery workers. Raises ValueError for numbers below their range.
+    Only ``parameters`` decide the result; the rest may differ when a job is resumed. ``workers``: whether threads of
+    this process or Celery workers take the steps. Raises ValueError for numbers below their range.
     """
 
     origin: Origin | None = None  # the puzzle's own
@@ -54,7 +54,8 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Upper bounds before a run: states, bytes of memory, bytes of disk (a rule of thumb), and the memory allowed."""
+    """Upper bounds before an enumeration: states, bytes of memory, bytes of disk (a rule of thumb), and the memory
+    allowed."""
 
     states_at_most: int
     memory: int
@@ -69,7 +70,8 @@ class Outcome:
     ``layers[d]``: states at depth d. ``complete``: False when ``max_depth`` ended the search; then the eccentricity is
     not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
-    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from.
+    ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from;
+    0 where it began anew, as finding its layers again takes less than reading them.
     """
 
     job: int | None

@@ -1,1 +1,1 @@
-"""Heuristics: lower bounds of distances, worked out from the board alone or looked up in stored maps."""
+"""Heuristics: lower bounds of distances, computed from the board alone or looked up in stored maps."""

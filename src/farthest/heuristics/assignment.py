@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PROBLEMS = 2**16
-"""Solved at a time, to bound the memory."""
+"""Problems solved at a time, to bound the memory."""
 
 _FAR = 2**40
 
@@ -19,8 +19,8 @@ def least_assignments(costs: NDArray[numpy.int32]) -> NDArray[numpy.int64]:
     """For each problem the least sum of one cost a row, in different columns. ``costs``: (problems, rows, columns),
     as many columns as rows or more.
 
-    The Hungarian method (Kuhn 1955) with potentials, a row at a time along a shortest way (Edmonds, Karp 1972), the
-    same step of all problems together.
+    The Hungarian method (Kuhn 1955) with potentials, a row at a time along a shortest path (Edmonds, Karp 1972), for
+    all problems together.
     """
     found = [_solved(costs[at : at + PROBLEMS]) for at in range(0, len(costs), PROBLEMS)]
     return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
@@ -28,7 +28,7 @@ def least_assignments(costs: NDArray[numpy.int32]) -> NDArray[numpy.int64]:
 
 def _solved(costs: NDArray[numpy.int32]) -> NDArray[numpy.int64]:
     problems, rows, columns = costs.shape
-    # A column more, the last, stands for the row that is being added; of row -1 no entry is read.
+    # One more column, the last, stands for the row that is being added; row -1 is never read.
     u = numpy.zeros((problems, rows), dtype=numpy.int64)
     v = numpy.zeros((problems, columns + 1), dtype=numpy.int64)
     row_of = numpy.full((problems, columns + 1), -1, dtype=numpy.intp)
@@ -48,7 +48,7 @@ def _add(
     v: NDArray[numpy.int64],
     row_of: NDArray[numpy.intp],
 ) -> None:
-    """Gives the row in the last column a column of its own, the others perhaps another one."""
+    """Assigns a column to the row in the last column; other rows may change theirs."""
     problems, _, columns = costs.shape
     every = numpy.arange(problems)
     slack = numpy.full((problems, columns), _FAR, dtype=numpy.int64)

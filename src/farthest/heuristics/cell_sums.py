@@ -1,4 +1,4 @@
-"""Heuristics that are a sum over cells: each content tells for itself how far it is from where a goal wants it."""
+"""Heuristics that are a sum over cells: each content adds its own distance to its place in the goal."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
     Costs = NDArray[numpy.int32]
-    """What each content adds in each cell: shape (contents, cells)."""
+    """The value that each content adds in each cell: shape (contents, cells)."""
 
 NO_WAY = 2**20
-"""In a table: the content cannot get there. Larger than any sum of numbers of moves, small enough to be added up."""
+"""An entry where the content cannot get to the goal. Larger than any sum of numbers of moves, small enough to be added
+up."""
 
 
 class CellSums:
     """The least over goals of the sum over cells of ``tables[goal][content, cell]``, by ``divisor``, rounded up.
 
-    ``divisor``: how much of the sum one move can take away at most. ``turns``: as of ``slot_contents``.
+    ``divisor``: how much of the sum one move can take away at most. ``turns``: as in ``slot_contents``.
     """
 
     admissible = True
@@ -53,8 +54,8 @@ class CellSums:
 
 
 def slot_contents(boards: Boards, turns: int) -> NDArray[numpy.integer]:
-    """What is in each slot of boards of labels and then orientations: label * ``turns`` + orientation; with 1, of
-    boards without orientations, the boards themselves."""
+    """The content of each slot of boards that have labels and then orientations: label * ``turns`` + orientation; with
+    1, for boards without orientations, the boards themselves."""
     if turns == 1:
         return boards
     slots = boards.shape[1] // 2

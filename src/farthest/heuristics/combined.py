@@ -1,4 +1,4 @@
-"""Heuristics made of others: sums and the greatest of several."""
+"""Heuristics that combine others: sums, and the greatest of several."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 class Sum:
-    """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted
-    twice. Of anything else nothing is claimed."""
+    """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted twice.
+    Other sums claim nothing."""
 
     consistent = False
 
@@ -51,7 +51,7 @@ class Sum:
 
 
 class Greatest:
-    """``A,B``: the greatest of several."""
+    """``A,B``: the greatest value of several."""
 
     def __init__(self, name: str, parts: Sequence[Heuristic]) -> None:
         self.name = name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from farthest.errors import SettingError
 
@@ -31,8 +31,8 @@ class PatternTable:
     """An additive pattern database: the distance, uint8, of each placement of ``labels`` (all distinct) on the cells.
 
     The place of a placement: mixed radix, first label first, each digit the number of free cells before the label's.
-    ``cell_of``: board cells renumbered before the look-up (identity but for symmetric look-ups), with ``labels`` then
-    those that the board has for the pattern's.
+    ``cell_of``: board cells renumbered before the look-up (identity except for symmetric look-ups); then ``labels`` are
+    the board's labels for those of the pattern.
     """
 
     labels: tuple[int, ...]
@@ -42,7 +42,7 @@ class PatternTable:
 
 @dataclass(frozen=True, slots=True)
 class LinearConflict:
-    """Manhattan distance and two moves more for each piece that must leave its goal row or column: of a grid."""
+    """In a grid, Manhattan distance and two moves more for each piece that must leave its goal row or column."""
 
     rows: tuple[tuple[int, ...], ...]
     goal: tuple[int, ...]
@@ -82,12 +82,11 @@ class Gaps:
 
 @dataclass(frozen=True, slots=True)
 class MapTable:
-    """A stored map of a pattern puzzle, whose labels are the puzzle's made alike.
+    """A stored map of a pattern puzzle, in which several labels of the puzzle are one label.
 
     ``space``: of the pattern puzzle, with the map's layout. ``distances``: uint8 in key order, 255 where no goal can be
-    reached, distances above 254 told as 254. ``label_of``: for each of the 256 label bytes the pattern's.
-    ``cell_of``: for each cell of the pattern the board's cell that it is read from (identity but for symmetric
-    look-ups).
+    reached, 254 for greater distances. ``label_of``: for each of the 256 label bytes the pattern's. ``cell_of``: for
+    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups).
     """
 
     space: Space
@@ -97,8 +96,8 @@ class MapTable:
 
 
 Component = Table | PatternTable | LinearConflict | Matching | Contents | Gaps | MapTable
-"""What the kernel's searches work out move by move. The one for one blank in the metric step takes the first four, that
-for arrangement boards in general ``Table``, ``Contents``, ``Gaps`` and ``MapTable``."""
+"""What the kernel's searches update move by move. The search for one blank in the metric step has the first four; the
+one for all arrangements has ``Table``, ``Contents``, ``Gaps`` and ``MapTable``."""
 
 
 class Heuristic(Protocol):
@@ -115,16 +114,16 @@ class Heuristic(Protocol):
         """The values of boards, uint8 (N, cells): int32 (N,), from 0 to ``UNREACHABLE``."""
 
     def terms(self) -> list[list[Component]] | None:
-        """The same as the greatest of several sums of components, or None where it is not of that kind: as the least
-        over several goals, or where a component other than a MapTable can be ``UNREACHABLE``."""
+        """The heuristic as the greatest of several sums of components; None where that is not possible, such as for the
+        least over several goals, or where a component other than a MapTable can be ``UNREACHABLE``."""
 
 
 class PatternMap(Protocol):
     """A stored map that serves as a pattern database: dense, complete, of distances to the goal.
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
-    order (of an additive pattern the places of `PatternTable`); the type's largest value where there is none.
-    ``holes``: whether there is such a key.
+    order (for an additive pattern the places of `PatternTable`); the type's largest value where there is none.
+    ``holes``: whether a key has no distance.
     """
 
     @property
@@ -142,8 +141,6 @@ class PatternMap(Protocol):
 
 LoadMap = Callable[["Puzzle"], PatternMap]
 """Gives the map of a derived puzzle. Raises JobError, with the command that makes it, where there is none."""
-
-Algorithm = Literal["ida", "iddfs", "bfs", "dfs", "astar"]
 
 
 def check_text(heuristic: object) -> None:

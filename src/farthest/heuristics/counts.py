@@ -1,4 +1,4 @@
-"""Heuristics that count what is not as the goal has it, and divide by how many of these one move can put right."""
+"""Heuristics that count what differs from the goal, and divide by the most differences that one move can remove."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def misplaced_pieces(definition: Sliding, goals: Sequence[Board], metric: str) -
 
 
 def misplaced_contents(definition: Permutation, goals: Sequence[Board]) -> CellSums:
-    """Slots that do not hold what the goal has there, turned so, by the most slots that a move changes."""
+    """Slots whose content or orientation differs from the goal, divided by the most slots that a move changes."""
     turns = max(definition.moduli)
     contents = numpy.arange(len(definition.tokens) * turns)[:, None]
     wanted = [slot_contents(numpy.array([goal], dtype=numpy.uint8), turns) for goal in goals]
@@ -60,8 +60,8 @@ def misplaced_discs(definition: Hanoi, goals: Sequence[Board]) -> CellSums:
 
 
 def wrong_lamps(definition: Lights, goals: Sequence[Board], metric: str) -> CellSums:
-    """How often lamps must still change, by the most lamps that a press changes. In the metric ``multi``, where
-    presses of one lamp are one move, lamps that are wrong."""
+    """How often lamps must still change, divided by the most lamps that a press changes. In the metric ``multi``, where
+    all presses of one lamp are one move, the lamps that are wrong count once."""
     colours = numpy.arange(definition.colours)[:, None]
     tables = []
     for goal in goals:
@@ -72,7 +72,7 @@ def wrong_lamps(definition: Lights, goals: Sequence[Board], metric: str) -> Cell
 
 
 class SparePegs:
-    """The pegs that must still be jumped over: the pegs less those of the goal with the most."""
+    """The pegs that must still be removed: the pegs of the board minus those of the goal with the most pegs."""
 
     admissible = True
     consistent = True
@@ -91,10 +91,10 @@ class SparePegs:
         return told(least(spare))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: a board with too few pegs has no way."""
+        """See Heuristic: a board with too few pegs cannot be solved."""
         return None
 
 
 def zero(contents: int, cells: int) -> CellSums:
-    """0, for all boards of so many contents and cells: what plain searches have."""
+    """0 for all boards with so many contents and cells: for searches without a heuristic."""
     return CellSums("zero", [numpy.zeros((contents, cells), dtype=numpy.int32)])

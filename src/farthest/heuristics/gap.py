@@ -1,9 +1,9 @@
-"""Pancakes: the neighbours of a stack that the goal has not side by side.
+"""Pancakes: the pairs of neighbours in a stack that are not neighbours in the goal.
 
-Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour. A turn
-of the top ones parts one pair of neighbours and makes another, so the number changes by at most one. Of burnt pancakes
-a pair is two pancakes and how they lie; turned over as a whole it is the same pair. Of pancakes alike, a kind of pair
-counts as often as it is in the goal too.
+Source: M. Helmert, Landmark heuristics for the pancake problem, 2010. The plate is the last pancake's neighbour. A flip
+of the top pancakes separates one pair of neighbours and makes another, so the number changes by at most one. A pair of
+burnt pancakes includes their sides up; turned over as a whole it is the same pair. Among equal pancakes, a kind of pair
+counts at most as often as it is in the goal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def is_pancake(definition: Permutation) -> bool:
-    """Whether each move turns over the first so many slots' contents, as a pile."""
+    """Whether each move flips the contents of the first slots, as a pile."""
     burnt = definition.oriented
     for move in definition.generators:
         changed = [slot for slot in range(definition.slots) if move.to[slot] != slot or move.delta[slot] != 0]
@@ -41,7 +41,7 @@ def is_pancake(definition: Permutation) -> bool:
 
 
 class GapCounts:
-    """How many of the goal's pairs of neighbours a stack has not; the least over the goals."""
+    """How many of the goal's pairs of neighbours are missing in a stack; the least over the goals."""
 
     admissible = True
     consistent = True
@@ -68,7 +68,7 @@ class GapCounts:
         return told(least([self._missing(kinds, goal) for goal in self._goals]))
 
     def terms(self) -> list[list[Component]] | None:
-        """See Heuristic: where there is one goal, and no pancakes are alike."""
+        """See Heuristic: where there is one goal, and no pancakes are equal."""
         if len(self._goals) > 1 or not self._distinct:
             return None
         missing = numpy.ones(len(self._kinds) ** 2, dtype=numpy.uint8)

@@ -2,7 +2,7 @@
 
 Source: O. Hansson, A. Mayer, M. Yung, Criticizing solutions to relaxed models yields powerful admissible heuristics,
 1992, who prove it admissible and consistent. Of the pieces whose goal cells are in their line, those that never leave
-it keep their order; so all leave it but an ascending sequence, and each that does makes two moves across besides its
+it keep their order. So all but an ascending sequence leave it, and each that does makes two moves in addition to its
 distance. Walls cut a line into several.
 """
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Conflicts:
-    """Of a grid with distinct pieces; the least over the goals."""
+    """For a grid with distinct pieces; the least over the goals."""
 
     admissible = True
     consistent = True

@@ -1,7 +1,7 @@
-"""The least sum of distances that takes the pieces of each kind to different cells of that kind.
+"""The least sum of distances from the pieces of each kind to different cells of that kind.
 
-A move changes one piece's distances by one, so the sum too changes by at most one. Kinds are matched apart; where the
-goal has wildcards, each kind covers its own cells and may use any wildcard besides.
+A move changes one piece's distances by one, so the sum too changes by at most one. Kinds are matched separately; where
+the goal has wildcards, each kind covers its own cells and may also use any wildcard.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 TABLE_ENTRIES = 2**17
-"""A kind with no more placements has all of them worked out at the first look-up."""
+"""For a kind with at most so many placements all are computed at the first look-up."""
 
 COVERING = 2**16
-"""Taken off the cost of a cell that must be covered: more than any sum of distances, less than NO_WAY."""
+"""Subtracted from the cost of a cell that must be covered: more than any sum of distances, less than NO_WAY."""
 
 
 class LeastMatching:
@@ -72,8 +72,8 @@ class LeastMatching:
 def _costs(
     distances: NDArray[numpy.int32], definition: Sliding, goal: Board, label: int
 ) -> tuple[NDArray[numpy.int32], int]:
-    """What each cell costs in each goal cell that takes the label, less COVERING where it must be covered; and how many
-    of these there are."""
+    """The cost from each cell to each goal cell that takes the label, minus COVERING where that must be covered; and
+    the number of cells that must be covered."""
     columns = numpy.flatnonzero(wanted(definition, goal)[label])
     covered = numpy.array(goal)[columns] == label
     return distances[:, columns] - COVERING * covered.astype(numpy.int32), int(covered.sum())

@@ -1,4 +1,4 @@
-"""How far a piece of a sliding puzzle is from each cell, and which cells a goal wants it in."""
+"""The distances of a piece of a sliding puzzle between cells, and the cells where a goal has it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def piece_distances(definition: Sliding) -> NDArray[numpy.int32]:
-    """The number of passages, ``[from, to]``, that a piece takes at least; ``NO_WAY`` where it cannot get there."""
+    """The least number of passages, ``[from, to]``, that a piece takes; ``NO_WAY`` where it cannot get there."""
     step = numpy.eye(definition.cells, dtype=numpy.int32)
     for a, b in (*definition.edges, *((b, a) for a, b in definition.edges), *definition.arcs):
         step[a, b] = 1
@@ -44,7 +44,7 @@ def wanted(definition: Sliding, goal: Board) -> NDArray[numpy.bool_]:
 def nearest_table(definition: Sliding, goal: Board) -> NDArray[numpy.int32]:
     """The distance of each label in each cell to the nearest cell where the goal has it; of blanks 0.
 
-    Shape (labels, cells). A label that the goal has nowhere cannot be: every goal has all pieces.
+    Shape (labels, cells). Every goal has every label, as it has all pieces.
     """
     distances = piece_distances(definition)
     table = numpy.zeros((len(definition.tokens), definition.cells), dtype=numpy.int32)

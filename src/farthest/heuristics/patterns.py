@@ -2,8 +2,8 @@
 
 Source: J. Culberson, J. Schaeffer, Pattern databases, 1998; additive ones R. Korf, A. Felner, Disjoint pattern database
 heuristics, 2002. A plain map has exact distances of a puzzle whose moves are the puzzle's own, so it is admissible and
-consistent. An additive one counts the moves of its pieces alone, so those of different pieces can be added up; it has
-the least over the places of the blank, which can change by more than one with a move.
+consistent. An additive map counts only the moves of its pieces, so maps of different pieces can be added up; it has the
+least over the places of the blank, which can change by more than one with a move.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class AdditivePattern:
-    """The moves of the pattern's pieces alone."""
+    """The number of moves of the pattern's pieces only."""
 
     admissible = True
     consistent = False
@@ -49,7 +49,7 @@ class AdditivePattern:
 
 
 class PlainPattern:
-    """The distance of the board with all pieces outside the pattern alike."""
+    """The distance of the board with all pieces outside the pattern made equal."""
 
     admissible = True
     consistent = True
@@ -74,7 +74,7 @@ class PlainPattern:
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
-    """The place of each board in a `PatternTable`."""
+    """The index of each board in a `PatternTable`."""
     cells = boards.shape[1]
     ranks = numpy.zeros(len(boards), dtype=numpy.int64)
     placed: list[NDArray[numpy.int64]] = []
@@ -87,7 +87,7 @@ def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int6
 
 
 def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[numpy.uint8]:
-    """Distances of one byte, shared: they may be very many."""
+    """Distances of one byte, without a copy: there may be very many."""
     return numpy.asarray(distances, dtype=numpy.uint8)
 
 

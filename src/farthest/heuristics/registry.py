@@ -23,7 +23,8 @@ from farthest.wording import near_match, shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.heuristics.contract import Algorithm, Heuristic, LoadMap
+    from farthest.heuristics.algorithms import Algorithm
+    from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
@@ -41,16 +42,16 @@ STRONGEST = (
     "pegs",
     "zero",
 )
-"""The first of these that is for a puzzle is its default, with one exception (``default_heuristic``)."""
+"""The first of these that is for a puzzle is its default, with an exception (``default_heuristic``)."""
 
 
 def open_heuristic(
     text: str, puzzle: Puzzle, targets: Sequence[Board], load_map: LoadMap | None = None
 ) -> Heuristic:
-    """The heuristic that ``text`` means, of the distance to the nearest of ``targets``, boards perhaps with WILDCARD.
+    """The heuristic that ``text`` names, for the distance to the nearest of ``targets``, boards perhaps with WILDCARD.
 
-    ``load_map`` gives the maps of patterns, and is called for nothing else. Raises SettingError where the text is wrong
-    or a heuristic is not for the puzzle, PuzzleError for a wrong pattern, and what ``load_map`` raises.
+    ``load_map`` gives the maps of patterns. Raises SettingError where the text is wrong or a heuristic is not for the
+    puzzle, PuzzleError for a wrong pattern, and what ``load_map`` raises.
     """
     check_text(text)
     return _Reader(text, puzzle, targets, load_map).heuristic()
@@ -64,10 +65,10 @@ def applicable(puzzle: Puzzle) -> list[str]:
 
 
 def default_heuristic(puzzle: Puzzle, algorithm: Algorithm = "ida") -> str:
-    """The strongest of ``applicable`` with which the puzzle is searched fast: it needs no stored map.
+    """The strongest of ``applicable`` that the kernel computes fast; it needs no stored map.
 
-    Neither `matching` nor `linear-conflict` of several blanks, or for A*: the kernel works them out for deepening with
-    one blank only. Raises SettingError for an additive pattern's puzzle.
+    Not `matching` or `linear-conflict` with several blanks or for A*: the kernel has them for deepening with one blank
+    only. Raises SettingError for an additive pattern's puzzle.
     """
     if not puzzle.definition.has_moves:
         raise SettingError(_pattern_problem(puzzle))
@@ -104,8 +105,8 @@ class _Reader:
         if not found:
             raise self._error(
                 text,
-                "needs a grid of a sliding puzzle with one goal that a mirror image or a turn leaves as it is but for "
-                f"the pieces' names; leave out {SYMMETRIC}",
+                "needs a grid of a sliding puzzle with one goal that a mirror image or a turn leaves unchanged "
+                f"except for the names of pieces; leave out {SYMMETRIC}",
             )
         return Mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
 

@@ -1,4 +1,4 @@
-"""The heuristics that have a plain name: which puzzles each is for, and how it is made."""
+"""The heuristics with a plain name: which puzzles each is for, and how it is made."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _no_problem(puzzle: Puzzle) -> str | None:
 
 
 def _of_pieces(puzzle: Puzzle) -> str | None:
-    """Of one piece's ways over the board."""
+    """For heuristics from the distances of single pieces."""
     if not isinstance(puzzle.definition, Sliding):
         return f"it measures ways of pieces on the board of a sliding puzzle, this is of the family {puzzle.family}"
     if puzzle.metric != "step":
@@ -101,13 +101,7 @@ def _of_pegs(puzzle: Puzzle) -> str | None:
 
 def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
     del goals
-    definition = puzzle.definition
-    contents = 256
-    if isinstance(definition, Sliding):
-        contents = len(definition.tokens)
-    elif isinstance(definition, Permutation):
-        contents = max(len(definition.tokens), *definition.moduli)
-    return counts.zero(contents, definition.cells)
+    return counts.zero(puzzle.definition.contents, puzzle.definition.cells)
 
 
 def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
@@ -134,4 +128,4 @@ SIMPLE: dict[str, Simple] = {
     ),
     "pegs": Simple(_of_pegs, lambda puzzle, goals: counts.SparePegs(goals)),
 }
-"""The weakest first of those that one puzzle has."""
+"""Of those for one puzzle the weakest comes first."""

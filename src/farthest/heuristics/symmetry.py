@@ -1,7 +1,8 @@
-"""Symmetric look-ups: a grid turned or mirrored so that the goal becomes itself, with other labels.
+"""Symmetric look-ups: a grid turned or mirrored so that the goal stays the same except for the labels.
 
-A board and its image, the labels changed accordingly, are equally far from the goal, so a pattern database tells
-something of a board by that of its image: of other pieces (J. Culberson, J. Schaeffer, Pattern databases, 1998).
+A board and its image, with the labels changed accordingly, are equally far from the goal. So looking the image up in a
+pattern database gives another bound for the board, from other pieces (J. Culberson, J. Schaeffer, Pattern databases,
+1998).
 """
 
 from __future__ import annotations
@@ -33,13 +34,13 @@ class Symmetry:
     labels: tuple[int, ...]
 
     def images(self, boards: Boards) -> Boards:
-        """Boards turned so."""
+        """The images of boards."""
         images = numpy.empty_like(boards)
         images[:, list(self.cells)] = numpy.array(self.labels, dtype=numpy.uint8)[boards]
         return images
 
     def component(self, component: Component) -> Component:
-        """What works out, of a board, the component's value of its image."""
+        """The component that gives for a board the component's value of its image."""
         if isinstance(component, PatternTable):
             labels = tuple(self.labels.index(label) for label in component.labels)
             return replace(component, labels=labels, cell_of=self.cells)
@@ -47,11 +48,11 @@ class Symmetry:
             label_of = bytes(component.label_of[label] for label in self.labels)
             source = tuple(self.cells.index(cell) for cell in range(len(self.cells)))
             return replace(component, label_of=label_of.ljust(256, b"\0"), cell_of=source)
-        return component  # made of the goal and the passages alone, which the symmetry leaves as they are
+        return component  # made from the goal and the passages only, which the symmetry does not change
 
 
 def symmetries(definition: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
-    """All but the identity, of a grid and its one goal without wildcards; else none."""
+    """All except the identity, for a grid with one goal without wildcards; else none."""
     if not definition.rows or len(goals) != 1 or WILDCARD in goals[0]:
         return []
     grid = numpy.array(definition.rows)
@@ -73,7 +74,8 @@ def _images(grid: NDArray[numpy.intp]) -> list[NDArray[numpy.intp]]:
 
 
 def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ...] | None:
-    """What the labels become where the goal becomes itself; None where they cannot, the blank being the blank."""
+    """The new labels with which the image of the goal is the goal, the blank staying the blank; None where there are
+    none."""
     changed = {0: 0}
     for cell, label in enumerate(goal):
         if changed.setdefault(label, goal[cells[cell]]) != goal[cells[cell]]:
@@ -82,7 +84,7 @@ def _relabelled(goal: Board, cells: Sequence[int], labels: int) -> tuple[int, ..
 
 
 class Mirrored:
-    """``sym:TERM``: the greatest of a heuristic's values of a board and of its images."""
+    """``sym:TERM``: the greatest of a heuristic's values for a board and its images."""
 
     def __init__(self, name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) -> None:
         self.name = name

@@ -1,4 +1,5 @@
-"""The database of jobs and distance maps: tables, opening and migrating, jobs, chunks.
+"""The database of jobs and distance maps: its tables, opening and migrating it, jobs, chunks.
 
-Nothing is imported here: SQLAlchemy takes a third of a second, and only what stores or reads a map needs it.
+Nothing is imported here: importing SQLAlchemy takes a third of a second, and only code that stores or reads a map needs
+it.
 """

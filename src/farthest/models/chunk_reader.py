@@ -1,9 +1,10 @@
-"""Chunks as they come out of the database, decoded; a row that is not what was written raises StorageError."""
+"""Decodes chunks from the database; a row that is not what was written raises StorageError."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from farthest import frames
@@ -19,7 +20,7 @@ _CODEC = re.compile(r"zstd:(?:codes([1-9][0-9]{0,3}):)?(uint8|uint16)")
 
 
 def open_chunk(row: ChunkRecord) -> Chunk:
-    """The decoded form of a row; raises StorageError where the row is not what was written."""
+    """The chunk of a row, decoded; raises StorageError where the row is not what was written."""
     form = _CODEC.fullmatch(row.codec)
     if form is None:
         raise _damaged(
@@ -34,7 +35,7 @@ def open_chunk(row: ChunkRecord) -> Chunk:
     codes, distances = from_planes(memoryview(held)[: states * width], width), held[states * width :]
     wrong = descent(code_array(codes, width))
     if wrong is not None:
-        raise _damaged(row, f"the code of state {row.first_key + wrong} is not above the one before")
+        raise _damaged(row, f"the code of state {row.first_key + wrong} is not greater than the one before")
     if row.lead != (codes[7::-1] if width == 8 else codes[:width]):
         raise _damaged(row, "its lead is not its first code")
     return Chunk(row.job_id, row.first_key, row.last_key, row.depth, unit, distances, width, codes)
@@ -62,9 +63,19 @@ def _unpacked(row: ChunkRecord, expected: int) -> bytes:
         raise _damaged(row, f"its keys would have {expected} bytes, expected 1 to {MOST_BYTES}")
     _check_sum(row)
     try:
-        return frames.unpacked(row.payload, expected, expected)
+        return (_unpack_again if len(row.payload) <= _SHORT else _unpack)(row.payload, expected)
     except ValueError as error:
         raise _damaged(row, f"its payload: {error}") from error
+
+
+def _unpack(payload: bytes, expected: int) -> bytes:
+    return frames.unpacked(payload, expected, expected)
+
+
+_SHORT = 64
+"""Bytes of a payload at most that is likely to occur again: of a chunk without states, for one."""
+
+_unpack_again = lru_cache(maxsize=2)(_unpack)
 
 
 def _damaged(row: ChunkRecord, what: str) -> StorageError:

@@ -1,4 +1,4 @@
-"""Chunks of a distance map: distances as a row's payload and back; the digests of results.
+"""Chunks of a distance map: distances encoded as the payload of a row; the digests of results.
 
 A payload is one zstd frame of the distances of consecutive keys, in key order: one byte a key
 (``zstd:uint8``, 255 = no distance) or two, little endian (``zstd:uint16``, 65535 = no distance). In a sparse map the
@@ -29,11 +29,11 @@ CHUNK_KEYS = 2**19
 """Chunk i of a map holds keys i * CHUNK_KEYS to (i + 1) * CHUNK_KEYS - 1; the last chunk may be shorter."""
 
 MOST_BYTES = 2**24
-"""Of a chunk that is unpacked: a row of more keys or states than that was not written by this program."""
+"""Most bytes of an unpacked chunk: this program writes no row with more keys or states."""
 
 
 MOST_PAYLOAD = MOST_BYTES + 2**18
-"""Of a payload: what cannot be compressed becomes a little longer."""
+"""Most bytes of a payload: data that cannot be compressed becomes a little longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
-    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, as they were known at ``depth``.
+    """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, known up to ``depth``.
 
     In a sparse map a key is a state's number, and ``lead`` the written form of the first state's code.
     """
@@ -69,9 +69,8 @@ class ChunkRecord:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A decoded chunk: one value of ``unit`` (little endian) for each key, in key order.
-
-    ``codes``: in a sparse map, the code of each state, ``width`` bytes each, as ``SparsePiece`` has them.
+    """A decoded chunk: one value of ``unit`` (little endian) for each key, in key order. ``codes``: in a sparse map,
+    the code of each state, ``width`` bytes each, as ``SparsePiece`` has them.
     """
 
     job_id: int

@@ -3,10 +3,10 @@
 A database is named by a SQLAlchemy URL or by a file name. A fresh one gets its tables and the number of the
 newest migration at once; Alembic is imported only where an older one must be brought up to date.
 
-SQLite files are kept in WAL mode: readers see the last complete state while a writer works, and a process
-killed at any moment leaves either all or nothing of a transaction. Until the last process closes the file,
-its latest part is in ``FILE-wal`` beside it: move or copy both together. Deleted jobs leave room inside the
-file for later ones; give it back to the disk with ``sqlite3 FILE VACUUM``.
+SQLite files are kept in WAL mode: readers see the last complete state while a writer works, and a process killed at any
+moment leaves either all or nothing of a transaction. Until the last process closes the file, its latest part is in
+``FILE-wal`` beside it: move or copy both together. Deleted jobs leave free space inside the file, which later jobs use;
+``sqlite3 FILE VACUUM`` makes the file smaller.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from farthest.models.failures import shown, url_error
 from farthest.models.schema import bring_up_to_date
 from farthest.models.transactions import Database
 
-# SQLAlchemy logs what it cannot close after Ctrl-C, with a traceback, and Python prints that where no log is set up.
+# After Ctrl-C SQLAlchemy logs connections that it cannot close, with a traceback, and Python prints that where no log
+# is set up.
 logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())
 
 BUSY_SECONDS = 30.0
@@ -37,10 +38,9 @@ def open_database(
 ) -> Database:
     """Opens the database at ``url``: a SQLAlchemy URL or a file name.
 
-    Default: the environment's FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. With
-    ``create`` a missing file or missing tables are made; without, they are a StorageError. Older tables are
-    migrated. An SQLite file that may only be read is opened for reading. Raises StorageError for everything
-    that can be wrong with it.
+    Default: the environment's FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. With ``create`` a
+    missing file or missing tables are made; without, they are a StorageError. Older tables are migrated. An SQLite file
+    that may only be read is opened for reading. Raises StorageError where the database cannot be used.
     """
     given: object = url
     if given is not None and not isinstance(given, (str, os.PathLike)):
@@ -73,7 +73,7 @@ def open_database(
 
 
 _ALMOST_URL = re.compile(r"[a-z0-9+]+:[^@]*@", re.IGNORECASE)
-"""A URL with a password whose :// is not right: no name of a file that anyone would choose."""
+"""A URL with a password and a wrong ://; nobody would choose such a name for a file."""
 
 
 def _parse(text: str) -> URL:

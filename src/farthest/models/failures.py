@@ -1,7 +1,7 @@
-"""What goes wrong in a database, told to people: failures of SQLite, drivers and URLs as StorageError.
+"""Turns failures of SQLite, drivers and URLs into StorageErrors with messages for users.
 
-Those of PostgreSQL are in ``postgres``. Where waiting may help it is an UnavailableError, where a disk
-is full a NoRoomError.
+Failures of PostgreSQL are in ``postgres``. If waiting may help, the error is an UnavailableError; if a disk is full, a
+NoRoomError.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def storage_errors(place: str, path: Path | None = None) -> Iterator[None]:
 
 
 def _drivers_errors() -> tuple[type[Exception], ...]:
-    """What may be raised by databases; PostgreSQL's driver is imported only where it is used."""
+    """The exceptions that databases raise; PostgreSQL's driver is imported only where it is used."""
     psycopg = sys.modules.get("psycopg")
-    # Python's own sqlite3 gives a message of SQLite's that quotes damaged text as a UnicodeDecodeError.
+    # Where a message of SQLite quotes damaged text, Python's sqlite3 raises UnicodeDecodeError.
     return (DBAPIError, sqlite3.Error, UnicodeDecodeError, *((psycopg.Error,) if psycopg else ()))
 
 
 def translate(error: Exception, place: str, path: Path | None = None) -> StorageError:
-    """The message for one failure: the place, what is wrong there, the likely mend."""
+    """The error for one failure: the place, what is wrong there, the likely mend."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     if isinstance(cause, UnicodeDecodeError):
         return StorageError(f"{place}: {_DAMAGED}")
@@ -70,11 +70,11 @@ def translate(error: Exception, place: str, path: Path | None = None) -> Storage
 
 
 def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
-    # Failures that Python's own module raises (a value of a wrong type, say) carry no SQLite code.
+    # Failures that Python's own module raises (such as a value of a wrong type) have no SQLite code.
     code = getattr(error, "sqlite_errorname", "")
     if _no_room(code, path):
         return (
-            "there is no room left for the database; nothing of this step was stored, what was stored before "
+            "there is no room left for the database; nothing of this change was stored, what was stored before "
             "is intact: free space on its disk, delete jobs, or name another place with --database"
         )
     if code.startswith("SQLITE_READONLY"):
@@ -100,13 +100,13 @@ def _sqlite_message(error: sqlite3.Error, path: Path | None) -> str:
         )
     if code == "SQLITE_TOOBIG":
         return (
-            "a text or a payload in it is too large to be one of farthest's; restore the database from a copy, or name "
-            "another with --database"
+            "a text or a payload in it is larger than any that farthest stores; restore the database from a copy, or "
+            "name another with --database"
         )
     if code.startswith("SQLITE_IOERR"):
         return f"the disk failed while the database was used ({error}); check the disk, then try again"
     if "no such table" in str(error) or "no such column" in str(error):
-        return f"the database lacks what farthest needs ({error}); name another with --database"
+        return f"the database lacks tables or columns that farthest needs ({error}); name another with --database"
     return f"the database failed ({error})"
 
 
@@ -124,7 +124,7 @@ def _is_full(folder: Path) -> bool:
 
 
 def url_error(text: str, error: Exception) -> StorageError:
-    """The message for a URL that SQLAlchemy cannot use; the text is shown without its password."""
+    """The error for a URL that SQLAlchemy cannot use; the text is shown without its password."""
     place = hide_password(text)
     if isinstance(error, ImportError) and error.name:
         package = _DRIVERS.get(error.name, error.name)
@@ -144,5 +144,5 @@ def url_error(text: str, error: Exception) -> StorageError:
 
 
 def shown(url: URL) -> str:
-    """A URL as it may be shown: the password as ***, without options."""
+    """A URL for messages: the password as ***, without options."""
     return url.set(query={}).render_as_string(hide_password=True)

@@ -1,4 +1,4 @@
-"""Who runs a job: submitted jobs and their queue, claims, leases, and how a job is taken from whoever has it."""
+"""Who runs a job: submitted jobs and their queue, claims, leases, and how a job is taken from its owner."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from farthest.untrusted_json import read_json_object
 
 FIRST_SETBACK = 5.0
 LONGEST_SETBACK = 600.0
-"""Seconds before a job that there was no room for is tried again."""
+"""The pause in seconds before a job that there was no room for is tried again."""
 
 
 class JobQueue(JobReader):
-    """The changes of a job's owner. A job has one exactly while it is running."""
+    """The changes of a job's owner. A job has an owner exactly while it is running."""
 
     def submit(
         self,
@@ -94,12 +94,12 @@ class JobQueue(JobReader):
         at_once: bool = False,
         silent: Lease | None = None,
     ) -> bool:
-        """Takes an unfinished job over, if nobody runs it: of several claims at once exactly one is True.
+        """Takes an unfinished job over, if nobody runs it: of several concurrent claims exactly one is True.
 
-        A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this
-        host; and when its status is one of ``among``. How often in a row it was taken from an owner that had not
-        given it back is counted in its progress (``Takeovers``). ``at_once``: not where another process is changing or
-        deleting the job, which would have to be waited for, and may stand still. ``silent``: a lease that has run out,
+        A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this host; and
+        when its status is one of ``among``. Its progress counts how often in a row it was taken from an owner that had
+        not given it back (``Takeovers``). ``at_once``: False at once where another process is changing or deleting the
+        job, instead of waiting for that process, which may be stopped. ``silent``: a lease that counts as run out,
         whatever it says.
         """
         moment = now()
@@ -137,11 +137,11 @@ class JobQueue(JobReader):
     def claim_next(
         self, owner: str, lease_seconds: float = LEASE_SECONDS, silence: Silence | None = None
     ) -> JobRecord | None:
-        """Takes the oldest submitted job that waits, and may be tried now, or whose owner is dead or silent; None if
+        """Takes the oldest submitted job that waits and may be tried now, or whose owner is dead or silent; None if
         there is none.
 
-        Of several owners at once exactly one gets it; the others get the next. ``silence``: what the owner has seen of
-        leases when it looked before.
+        Of several concurrent claims exactly one gets it; the others get the next. ``silence``: the leases that this
+        process has seen before.
         """
         silence = silence or Silence()
         waiting = (
@@ -165,7 +165,7 @@ class JobQueue(JobReader):
                     return self.get(row.id)
                 except UnavailableError:
                     raise
-                except StorageError as damage:  # it would come again and again
+                except StorageError as damage:  # else it would be claimed again and again
                     self._set_aside(row.id, owner, str(damage))
         return None
 
@@ -182,7 +182,7 @@ class JobQueue(JobReader):
     ) -> bool:
         """Extends the owner's lease from now; False if the job is no longer the owner's.
 
-        ``progress`` is for people who follow the job; without it what was said last stays.
+        ``progress`` is for people who follow the job; without it the stored one stays.
         """
         mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING)
         values: dict[str, Any] = {"lease_until": now() + timedelta(seconds=lease_seconds)}
@@ -197,7 +197,7 @@ class JobQueue(JobReader):
             return _release(connection, job_id, owner, {"error": reason})
 
     def set_back(self, job_id: int, owner: str, reason: str) -> datetime | None:
-        """``release`` for want of room: nobody takes the job before the moment that is returned; None if it is no
+        """``release`` because there is no room: nobody takes the job before the time that is returned; None if it is no
         longer the owner's. The pause doubles each time, unless the job has a deeper checkpoint than the last time."""
         with self._database.write() as connection:
             asked = select(job.c.progress, job.c.depth).where(job.c.id == job_id)
@@ -211,14 +211,14 @@ class JobQueue(JobReader):
             return until if _release(connection, job_id, owner, values) else None
 
     def cancel(self, job_id: int) -> JobRecord:
-        """Takes a job from whoever runs it, and out of the queue; its last checkpoint is kept.
+        """Takes a job from its owner, and out of the queue; its last checkpoint is kept.
 
         JobError where it has ended already.
         """
         return self._move(job_id, CANCELLED, {}, from_states=(QUEUED, RUNNING, INTERRUPTED), verb="cancelled")
 
     def requeue(self, job_id: int) -> JobRecord:
-        """Queues an unfinished job that nobody runs, for coordinators to go on with from its last checkpoint.
+        """Queues an unfinished job that nobody runs; coordinators continue it from its last checkpoint.
 
         JobError where it runs, waits already or is finished, or is a search.
         """
@@ -267,15 +267,15 @@ def _release(connection: Connection, job_id: int, owner: str, values: Mapping[st
 
 
 def _may_be_tried(not_before: datetime | None) -> bool:
-    """Whether a queued job may be taken. What is further away than any pause was written by a clock that went wrong;
-    what is no time, as a damaged database has it, counts as none."""
+    """Whether a queued job may be taken. A time further away than any pause was written by a wrong clock, and is
+    ignored, as is a value that is not a time, in a damaged database."""
     wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
     return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
 
 
 def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
-    """What a job's progress tells beyond one attempt, for the next owner: its setbacks; and where it was running, so
-    that its owner has ended without a word, that it is taken over once more."""
+    """The part of a job's progress that the next owner needs: its setbacks and its takeovers; one takeover more where
+    the job was still marked as running, as its owner ended without giving it back."""
     known = _parsed(text)
     kept = Setbacks.of(known).progress()
     if status == RUNNING:
@@ -284,7 +284,7 @@ def _kept_progress(text: str | None, status: str, depth: int | None) -> str | No
 
 
 def _parsed(text: str | None) -> dict[str, int]:
-    """The whole numbers that a job's progress tells; none where it is damaged: pauses then begin anew."""
+    """The whole numbers in a job's progress; none where it is damaged: then the pauses begin again."""
     try:
         known = {} if text is None else read_json_object(text)
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""Reading the jobs of a database: all of them, one by its id, the one that people mean by a name."""
+"""Reading the jobs of a database: all of them, one by its id, one by a puzzle's name."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ Layers = list[LayerRecord]
 Damages = list[StorageError]
 
 _LONGEST_ID = 18
-"""Digits of a job's id; more may be too many for a database."""
+"""Most digits of a job's id; a longer number may be too large for a database."""
 
 
 class JobReader:
-    """What is asked of jobs; ``Jobs`` adds what changes them."""
+    """The queries for jobs; ``Jobs`` adds the changes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def get(self, job_id: int) -> JobRecord:
-        """The job with this id; JobError if there is none, StorageError where it is not what was stored."""
+        """The job with this id. Raises JobError if there is none, StorageError where it is not what was stored."""
         with self._database.read() as connection:
             row = connection.execute(select_jobs().where(is_job(job_id))).one_or_none()
         if row is None:
@@ -49,11 +49,11 @@ class JobReader:
         return job_record(row)
 
     def find(self, text: str, *, has_map: bool = False, complete: bool = False) -> JobRecord:
-        """The job that people mean by ``text``: an id, or a puzzle's name for its newest finished enumeration.
+        """The job that ``text`` names: an id, or a puzzle's name for its newest finished enumeration.
 
-        ``complete``: by a name the newest that no depth limit has cut off; where all are cut off, the newest. With
-        ``has_map`` that too, and one that keeps no finished map is not meant by a name, and is a JobError by its id.
-        Raises StorageError where that job, or one after it, which may be the one that is meant, is not what was stored.
+        ``complete``: a name means the newest that no depth limit has cut off, or the newest where all are cut off.
+        ``has_map``: the same, but a name never means a job without a finished map, and the id of such a job raises
+        JobError. Raises StorageError where that job, or a newer one that may be meant, is not what was stored.
         """
         wanted = text.strip()
         if wanted.isdecimal() and wanted.isascii():
@@ -83,8 +83,8 @@ class JobReader:
         raise naming.no_map(without_map)
 
     def find_to_delete(self, text: str) -> tuple[int, str | None]:
-        """The id of the job that ``text`` means, as ``find`` has it, and its puzzle's name. By its id also one that is
-        not what was stored; nobody knows its name then (None). Raises as ``find`` does."""
+        """The id of the job that ``text`` means, as in ``find``, and its puzzle's name. An id may also mean a job that
+        is not what was stored; its name is then unknown (None). Raises as ``find`` does."""
         wanted = text.strip()
         try:
             found = self.find(wanted)
@@ -97,7 +97,8 @@ class JobReader:
         return found.id, found.name
 
     def between(self, first: int, last: int) -> Numbers:
-        """The ids of the jobs from one number to another, ascending, also of those that are not what was stored."""
+        """The ids of the jobs from one number to another, ascending, also those of jobs that are not what was
+        stored."""
         lowest, highest = (literal(min(number, 10**_LONGEST_ID), BigInteger) for number in (first, last))
         numbers = select(job.c.id).where(job.c.id.between(lowest, highest)).order_by(job.c.id)
         with self._database.read() as connection:
@@ -106,7 +107,7 @@ class JobReader:
     def find_interrupted(self, puzzle_digest: str, parameters: Mapping[str, Any]) -> JobRecord | None:
         """The newest unfinished job of the same puzzle and parameters that no live process runs.
 
-        Jobs that were submitted or cancelled are passed over.
+        Jobs that were submitted or cancelled are left out.
         """
         candidates = (
             select_jobs()
@@ -129,7 +130,7 @@ class JobReader:
             return [job_record(row) for row in connection.execute(wanted)]
 
     def layers(self, job_id: int) -> Layers:
-        """The layers known of a job, by depth. Raises StorageError where they are not what was stored."""
+        """The known layers of a job, by depth. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
             rows = connection.execute(ROWS["layer"].where(layer.c.job_id == job_id)).all()
             check_rows(connection, job_id, "layer", rows)
@@ -138,7 +139,7 @@ class JobReader:
         return [LayerRecord(*row) for row in rows]
 
     def list(self) -> Records:
-        """All jobs, oldest first, but for those that are not what was stored."""
+        """All jobs, oldest first, without those that are not what was stored."""
         return self.survey()[0]
 
     def survey(self) -> tuple[Records, Damages]:
@@ -158,5 +159,6 @@ class JobReader:
 
 
 def is_job(job_id: int) -> ColumnElement[bool]:
-    """The row of a job, also where the number is larger than PostgreSQL gives: a damaged SQLite file may have it."""
+    """A condition for the row of a job, also for a number larger than those of PostgreSQL: a damaged SQLite file may
+    have it."""
     return job.c.id == literal(job_id, BigInteger)

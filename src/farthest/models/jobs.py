@@ -1,5 +1,5 @@
-"""Jobs: who enumerates or searches what, how far it is, and what came out. Who runs them is in ``job_queue``, what
-searches store besides in ``searches``."""
+"""Jobs: enumerations and searches, their parameters, progress and results. Their owners are in ``job_queue``; what
+searches store in addition is in ``searches``."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from farthest.models.tables import job, layer, puzzle, state
 class Jobs(JobQueue):
     """The jobs of a database. Methods that change a job take part in ``Database.write`` blocks around them.
 
-    Where ``owner`` is given to a method, the job must still be that owner's (JobError if another took it
-    over), so that a process that was stopped for longer than its lease cannot spoil what its successor does.
+    Where ``owner`` is given to a method, the job must still be that owner's (JobError if another took it over), so that
+    a process that was stopped for longer than its lease cannot overwrite what its successor stores.
     """
 
     def add(
@@ -50,7 +50,7 @@ class Jobs(JobQueue):
         has_map: bool = False,
         lease_seconds: float = LEASE_SECONDS,
     ) -> int:
-        """Stores a job that ``owner`` runs from now on, and its puzzle; gives the job's id."""
+        """Stores a job that ``owner`` runs from now on, and its puzzle; returns the job's id."""
         moment = now()
         values = {
             "kind": kind,
@@ -63,14 +63,13 @@ class Jobs(JobQueue):
         return self._insert(puzzle_json, digest, name, parameters, layout, values)
 
     def delete(self, job_id: int, *, force: bool = False) -> int:
-        """Removes a job with all that is stored of it, and its puzzle unless another job uses it.
-
-        Gives the bytes of distances, boards and solutions removed; the database keeps that room for later jobs (on
-        SQLite, VACUUM gives it back to the disk). A job that a live process runs is a JobError unless
-        ``force``, a file whose indexes are damaged a StorageError.
+        """Removes a job with all that is stored of it, and its puzzle unless another job uses it. Gives the bytes of
+        distances, boards and solutions removed; the database keeps that room for later jobs (on SQLite, VACUUM gives it
+        back to the disk). A job that a live process runs is a JobError unless ``force``, a file whose indexes are
+        damaged a StorageError.
         """
         with self._database.write() as connection:
-            # Nothing else is read of it: what is damaged must be removable.
+            # Nothing else of it is read: a damaged job must be removable.
             asked = select(job.c.puzzle_id, job.c.status, job.c.owner, job.c.lease_until)
             record = connection.execute(asked.where(is_job(job_id))).one_or_none()
             if record is None:
@@ -82,16 +81,17 @@ class Jobs(JobQueue):
                 )
             check_owners(connection)
             size = stored_bytes(connection, job_id)
-            # Locked before it is asked who uses it: a job that another process adds now is seen, or waits.
+            # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
             connection.execute(delete(job).where(job.c.id == job_id))
-            connection.execute(delete(state).where(state.c.job_id == job_id))  # PostgreSQL leaves them
+            # PostgreSQL does not remove these with the job.
+            connection.execute(delete(state).where(state.c.job_id == job_id))
             unused = ~select(job.c.id).where(job.c.puzzle_id == record.puzzle_id).exists()
             connection.execute(delete(puzzle).where(puzzle.c.id == record.puzzle_id, unused))
             return size
 
     def record_layers(self, job_id: int, layers: Sequence[LayerRecord], *, owner: str | None = None) -> None:
-        """Stores complete layers, in place of any of the same depth; the deepest is the job's ``depth``."""
+        """Stores complete layers and replaces those of the same depth; the deepest is the job's ``depth``."""
         with self._database.write() as connection:
             put_layers(connection, job_id, layers)
             if layers:
@@ -113,9 +113,9 @@ class Jobs(JobQueue):
         unit: str | None = None,
         owner: str | None = None,
     ) -> None:
-        """Marks a job as finished, with its result; nobody owns it any more.
+        """Marks a job as finished, with its result; it has no owner any more.
 
-        ``unit`` is left as the last checkpoint set it where it is not given.
+        Without ``unit`` the one of the last checkpoint stays.
         """
         values: dict[str, Any] = {
             **NOBODYS,
@@ -136,11 +136,11 @@ class Jobs(JobQueue):
             seal(connection, job_id, {})
 
     def interrupt(self, job_id: int, error: str | None = None, *, owner: str | None = None) -> None:
-        """Marks a job as stopped where it may be resumed (Ctrl-C, a full disk); nobody owns it any more."""
+        """Marks a job as stopped where it may be resumed (Ctrl-C, a full disk); it has no owner any more."""
         self._stop(job_id, INTERRUPTED, error, owner)
 
     def fail(self, job_id: int, error: str, *, owner: str | None = None) -> None:
-        """Marks a job as one that resuming will not help; ``find_interrupted`` passes it over."""
+        """Marks a job as failed: it need not be resumed, and ``find_interrupted`` leaves it out."""
         self._stop(job_id, FAILED, error, owner)
 
     def _stop(self, job_id: int, status: str, error: str | None, owner: str | None) -> None:

@@ -1,9 +1,8 @@
 """Who runs a job: the owner's token ``host/pid/start``, and whether the process that it names is dead.
 
-``start`` is what tells a process from a later one with the same number: on Linux ``ticks.boot.namespace``
-(clock ticks from boot to its start, the first digits of the boot's id, the process namespace). A process can
-only be known to be dead from the same host, boot and namespace: two containers may share a host name and see
-other processes.
+``start`` distinguishes a process from a later one with the same number: on Linux ``ticks.boot.namespace`` (clock ticks
+from boot to its start, the first digits of the boot's id, the process namespace). Only from the same host, boot and
+namespace can a process be known to be dead: two containers may share a host name and see different processes.
 """
 
 from __future__ import annotations
@@ -18,22 +17,22 @@ _LONGEST_PID = 19
 """Digits."""
 
 LEASE_SECONDS = 60.0
-"""How long an owner that cannot be looked at (another host) may be silent before its job may be claimed."""
+"""How long an owner on another host, which cannot be checked, may be silent before its job may be claimed."""
 
 
 Lease = tuple[str | None, datetime | None]
-"""Of a job: its owner, and until when."""
+"""A job's owner and the end of its lease."""
 
 
 class Silence:
-    """Which leases their owners have not renewed for LEASE_SECONDS, by this process's own clock, however long they say
-    that they last: a host's clock may have been set back, or differ from another's."""
+    """Finds leases that were not renewed for LEASE_SECONDS by this process's own clock, whatever end they give: a
+    host's clock may have been set back, or differ from another's."""
 
     def __init__(self) -> None:
         self._since: dict[int, tuple[Lease, float]] = {}
 
     def of(self, job: int, lease: Lease) -> bool:
-        """Whether the lease, as it is now, has been the same for so long."""
+        """Whether the lease has been the same for so long."""
         known, since = self._since.get(job, (None, 0.0))
         if known != lease:
             self._since[job] = lease, monotonic()
@@ -41,7 +40,7 @@ class Silence:
         return monotonic() - since > LEASE_SECONDS
 
     def forget_others(self, jobs: Collection[int]) -> None:
-        """Of all but these jobs nothing need be known any more."""
+        """Forgets the leases of all other jobs."""
         self._since = {job: known for job, known in self._since.items() if job in jobs}
 
 
@@ -54,12 +53,12 @@ def owner_token() -> str:
 
 
 def is_of_this_host(token: str) -> bool:
-    """Whether the token's process runs, or ran, on a host of this name."""
+    """Whether the token's process runs, or ran, on a host with this name."""
     return token.rsplit("/", 2)[0] == host_name()
 
 
 def owner_is_dead(token: str) -> bool:
-    """True only where the token's process certainly runs no more; False where that cannot be known."""
+    """True only where it is certain that the token's process has ended; False where that cannot be known."""
     host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
     known = pid_text.isdecimal() and len(pid_text) <= _LONGEST_PID
     if host != host_name() or not known or os.name != "posix":
@@ -78,7 +77,7 @@ def owner_is_dead(token: str) -> bool:
 
 
 def owner_is_alive(token: str) -> bool:
-    """True only where the token's process certainly runs now."""
+    """True only where it is certain that the token's process runs now."""
     host, pid_text, start = [*token.rsplit("/", 2), "", ""][:3]
     ticks, _, scope = start.partition(".")
     if host != host_name() or not scope or scope != _scope():
@@ -89,12 +88,12 @@ def owner_is_alive(token: str) -> bool:
 
 
 def host_name() -> str:
-    """This host, as tokens and workers name it."""
+    """The name of this host in tokens and in the names of workers."""
     return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
 def _scope() -> str:
-    """Where a process number has a meaning: this boot of the machine and this process namespace (Linux)."""
+    """The scope of a process number: this boot of the machine and this process namespace (Linux)."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text()[:8]
         return f"{boot}.{os.stat('/proc/self/ns/pid').st_ino}"

@@ -69,15 +69,15 @@ class Maps:
         *,
         owner: str | None = None,
     ) -> None:
-        """Stores a job's map as it is known at ``depth``, in place of its older map, layers and states.
+        """Stores a job's map, known up to ``depth``, in place of its older map, layers and states.
 
         ``chunks`` gives (first key, last key inclusive, unit, distances) for all keys from 0 in order, without gaps,
-        all of one unit, or a sparse map's pieces in the same way; each buffer must stay as it is until the next few
-        chunks were taken (two threads compress them). It may read the older map meanwhile with ``chunk_at``: a dense
-        one that has the same chunks, from the chunk that it gives next on; any with ``apart``. Everything is one
-        transaction: until its end the older map is what anyone sees, and what is left if this process dies. JobError
-        if the job is gone or is not ``owner``'s any more, StorageError if the database cannot take it, ValueError for
-        chunks that do not fit together.
+        all of one unit, or the pieces of a sparse map in the same way; a buffer must not change until the next few
+        chunks were taken (two threads compress them). Meanwhile ``chunks`` may read the older map with ``chunk_at``: of
+        a dense map with the same chunks those from the next one on, of any map all with ``apart``. Everything is one
+        transaction: until its end others see the older map, and it stays if this process dies. JobError if the job is
+        gone or is not ``owner``'s any more, StorageError if the database cannot take it, ValueError for chunks that do
+        not fit together.
         """
         with self._database.write() as connection:
             change_job(connection, job_id, owner, {"depth": depth, "seconds": seconds})
@@ -120,7 +120,7 @@ class Maps:
     def depth(self, job_id: int) -> int | None:
         """The depth that a job's stored map includes; None if it has none.
 
-        StorageError where its chunks bear different stamps: they were not written together.
+        Raises StorageError where its chunks have different stamps: they were not written together.
         """
         columns = select(func.min(chunk.c.depth), func.max(chunk.c.depth)).where(chunk.c.job_id == job_id)
         with self._database.read() as connection:
@@ -132,13 +132,13 @@ class Maps:
     def chunks(self, job_id: int, first: int = 0, last: int | None = None) -> Generator[Chunk, None, None]:
         """Streams the decoded chunks that hold keys ``first`` to ``last`` inclusive, in key order.
 
-        Without ``last`` to the end of the map. They are one checkpoint, whatever is stored meanwhile. Raises
-        JobError if the job has no map, StorageError where a chunk is damaged or missing or the stamps differ.
+        Without ``last`` to the end of the map. All are of one checkpoint, whatever is stored meanwhile. Raises JobError
+        if the job has no map, StorageError where a chunk is damaged or missing or the stamps differ.
         """
         yield from self._each(job_id, first, last, open_chunk)
 
     def read_into(self, job_id: int, unit: Unit, out: NDArray[np.uint8]) -> None:
-        """Writes all distances of a dense map, as bytes (little endian), to ``out``. Raises as ``chunks`` does."""
+        """Writes all distances of a dense map to ``out``, as bytes (little endian). Raises as ``chunks`` does."""
         width = WIDTHS[unit]
 
         def unpack(row: ChunkRecord) -> int:
@@ -152,7 +152,7 @@ class Maps:
     def _each(
         self, job_id: int, first: int, last: int | None, function: Callable[[ChunkRecord], Result]
     ) -> Generator[Result, None, None]:
-        """What ``function`` gives for each chunk, in two threads, in key order."""
+        """The results of ``function`` for each chunk, in key order, computed by two threads."""
         with self._database.read() as connection:
             end = self._keys(connection, job_id) - 1
             whole = first == 0 and last is None
@@ -175,7 +175,7 @@ class Maps:
                     function, self._joined(job_id, records(), first, end if last is None else min(last, end))
                 )
             finally:
-                rows.close()  # before the transaction's end, also where the stream is left early
+                rows.close()  # before the end of the transaction, also if the stream is closed early
             if whole:
                 compare(connection, job_id, "chunk", chain("chunk", digests))
 
@@ -203,12 +203,12 @@ class Maps:
             return leads
 
     def add_states(self, job_id: int, rows: Iterable[tuple[int, int, str]]) -> None:
-        """Stores readable rows (key, distance, board), taken from an iterator; fastest in key order.
+        """Stores readable rows (key, distance, board) from an iterator; fastest in key order.
 
         JobError if there is no such job.
         """
         with self._database.write() as connection:
-            # On PostgreSQL the job cannot be deleted until the rows are stored: nothing else ties them to it.
+            # On PostgreSQL this keeps the job from being deleted until the rows are stored: there is no foreign key.
             wanted = select(job.c.id).where(job.c.id == job_id).with_for_update(read=True, key_share=True)
             if connection.execute(wanted).one_or_none() is None:
                 raise self._no_job(job_id)
@@ -225,8 +225,8 @@ class Maps:
     def states(
         self, job_id: int, distance: int | None = None, *, checked: bool = True
     ) -> Iterator[StateRecord]:
-        """Streams a job's readable rows, all or those at one distance, in key order. Raises StorageError, first of all,
-        where they are not what was stored, unless ``checked`` is False: the reader compares them with the map."""
+        """Streams a job's readable rows, all or those at one distance, in key order. Raises StorageError at once where
+        they are not what was stored, unless ``checked`` is False: then the reader compares them with the map."""
         rows = select(state.c.key, state.c.distance, state.c.board).where(state.c.job_id == job_id)
         if distance is not None:
             rows = rows.where(state.c.distance == distance)
@@ -254,7 +254,8 @@ class Maps:
     def _joined(
         self, job_id: int, rows: Iterable[ChunkRecord], first: int, last: int
     ) -> Iterator[ChunkRecord]:
-        """Passes rows on that follow each other without gaps from ``first`` to ``last``, all of one stamp."""
+        """Passes rows on; raises StorageError unless they go from ``first`` to ``last`` without gaps, with one
+        stamp."""
         expected, depth = first, None
         for row in rows:
             if row.first_key > expected:
@@ -283,7 +284,7 @@ class Maps:
 _CHUNK_DELETION = delete(chunk).where(
     chunk.c.job_id == bindparam("job"), chunk.c.first_key.between(bindparam("first"), bindparam("last"))
 )
-# One byte more than a payload can have: a larger one is not even fetched whole, and does not match its checksum.
+# One byte more than a payload can have: a larger one is cut here, and does not match its checksum.
 _PAYLOAD = func.substr(chunk.c.payload, 1, MOST_PAYLOAD + 1, type_=LargeBinary)
 _COLUMNS = select(*(_PAYLOAD if name == "payload" else chunk.c[name] for name in ChunkRecord.__match_args__))
 _NEAREST = (
@@ -291,12 +292,12 @@ _NEAREST = (
     .order_by(chunk.c.first_key.desc())
     .limit(1)
 )
-"""The chunk that holds a key, made once: one distance is asked for more often than anything else."""
+"""The statement for the chunk that holds a key, made once: looking up one distance is the most frequent query."""
 
 
 def _record(job_id: int, row: Sequence[Any]) -> ChunkRecord:
-    """A row of ``_COLUMNS``. Raises StorageError where it is another job's, as a damaged index may lead to, or where
-    its digest differs."""
+    """A row of ``_COLUMNS``. Raises StorageError where it is another job's, because of a damaged index, or where its
+    digest differs."""
     names = ChunkRecord.__match_args__
     where = f"of keys {row[1]!r} to {row[2]!r} of job {job_id}"
     check_values(chunk, names, row, where, job_id)

@@ -1,4 +1,4 @@
-"""Messages for a job that was named wrongly: what exists, and what may have been meant."""
+"""Errors for a wrong name of a job: what exists, and what may have been meant."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHOWN = 8
 
 
 def job_text(job: object) -> str:
-    """A job's number or name as people write it. Raises TypeError for what is neither."""
+    """A job's number or name as people write it. Raises TypeError for anything else."""
     if isinstance(job, str):
         return job
     if isinstance(job, JobRecord):
@@ -40,7 +40,7 @@ def no_such_id(place: str, wanted: object, jobs: Sequence[JobRecord]) -> JobErro
 
 
 def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError:
-    """No finished enumeration is of a puzzle of this name."""
+    """There is no finished enumeration of a puzzle of this name."""
     searches = [one.id for one in jobs if one.name == wanted and one.kind == SEARCH]
     enumerations = [one for one in jobs if one.kind != SEARCH]
     unfinished = [one for one in enumerations if one.name == wanted]
@@ -57,7 +57,7 @@ def no_such_name(place: str, wanted: str, jobs: Sequence[JobRecord]) -> JobError
 
 
 def no_job_named(wanted: str, jobs: Sequence[JobRecord]) -> JobError:
-    """No enumeration, finished or not, is of a puzzle of this name."""
+    """There is no enumeration, finished or not, of a puzzle of this name."""
     hint = _hint(wanted, [one for one in jobs if one.kind != SEARCH])
     return JobError(f"there is no job of a puzzle named {wanted!r}; {hint}{_what_exists(jobs)}")
 
@@ -91,7 +91,7 @@ def no_map(record: JobRecord) -> JobError:
 
 
 def a_search(record: JobRecord, verb: str) -> JobError:
-    """A search is asked for what only enumerations can do."""
+    """A search was named where only enumerations are possible."""
     shown = f"`farthest show {record.id}` shows"
     mend = {
         FINISHED: f"it is finished, {shown} what it found",
@@ -99,7 +99,7 @@ def a_search(record: JobRecord, verb: str) -> JobError:
         INTERRUPTED: f"the `farthest solve` command that began it goes on with it, {shown} how far it is",
     }.get(
         record.state_now,
-        f"it is {record.state_now}, and the `farthest solve` command that began it begins anew",
+        f"it is {record.state_now}, and the `farthest solve` command that began it begins again",
     )
     return JobError(
         f"job {record.id} ({record.name}) is a search, expected an enumeration: searches cannot be {verb}; {mend}"
@@ -107,7 +107,7 @@ def a_search(record: JobRecord, verb: str) -> JobError:
 
 
 def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobError:
-    """A job that is to be cancelled, queued or run is in no state for it."""
+    """The state of a job does not allow it to be cancelled, queued or run."""
     state = (
         f"being run by {owner}" if status == RUNNING else f"already {status}" if status == verb else status
     )
@@ -124,7 +124,7 @@ def wrong_state(job_id: int, status: str, owner: str | None, verb: str) -> JobEr
 
 
 def _mend(record: JobRecord, state: str) -> str:
-    """How an unfinished job gets finished."""
+    """How to finish an unfinished job."""
     if state == RUNNING:
         return "wait for it"
     if state == QUEUED:

@@ -1,4 +1,4 @@
-"""Pieces of a map on their way into the database, dense or sparse: checked, encoded, and made into one digest."""
+"""Pieces of a dense or sparse map before they are stored: checked, encoded, and added to one digest."""
 
 from __future__ import annotations
 
@@ -29,9 +29,8 @@ class EncodedPiece:
 
 
 def checked(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Passes pieces on that follow each other from key 0, all of one kind and unit.
-
-    Raises ValueError where one does not. What a single piece must be is left to ``encode``, but for its length.
+    """Passes pieces on that follow each other from key 0, all of one kind and unit. Raises ValueError where one does
+    not. Of a single piece only the length is checked; ``encode`` checks the rest.
     """
     expected, kind_of_all, last_code = 0, None, b""
     for piece in pieces:
@@ -59,7 +58,7 @@ def checked(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def encode(piece: Piece) -> EncodedPiece:
-    """Compresses a piece. Raises ValueError where a sparse one is not what it should be."""
+    """Compresses a piece. Raises ValueError for an invalid sparse piece."""
     if isinstance(piece, SparsePiece):
         return EncodedPiece(piece.first, piece.last, piece.unit, encode_piece(piece))
     first, last, unit, distances = piece
@@ -77,7 +76,7 @@ class PieceDigest:
         self._digest: MapDigest | SparseDigest | None = None
 
     def passed(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """The same pieces, each added to the digest before it is given out."""
+        """Passes the pieces on, each after it was added to the digest."""
         for piece in pieces:
             self.add(piece)
             yield piece
@@ -96,7 +95,7 @@ class PieceDigest:
         self._digest.update(piece[3])
 
     def hexdigest(self) -> str:
-        """The digest of all that was added, which is a whole map."""
+        """The digest of all that was added, a whole map."""
         assert self._digest is not None
         return self._digest.hexdigest()
 

@@ -1,4 +1,4 @@
-"""A small pipeline: one function over a stream, in two threads, results in the order of the stream.
+"""Applies a function to the items of a stream in two threads, with the results in the order of the stream.
 
 zstd and SHA-256 release the interpreter's lock, so two threads compress while the caller reads or writes the
 database.
@@ -16,11 +16,11 @@ Result = TypeVar("Result")
 
 THREADS = 2
 AHEAD = 4
-"""Items taken from the stream before their results are asked for: what bounds the memory."""
+"""Most items taken from the stream before their results are used: it bounds the memory."""
 
 
 def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yields ``function(item)`` for each item, in order; an error of either stops the stream, raised here."""
+    """Yields ``function(item)`` for each item, in order; raises the first exception of the function or the stream."""
     pending: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(THREADS, thread_name_prefix="farthest-chunk") as executor:
         try:

@@ -1,4 +1,4 @@
-"""PostgreSQL: how connections are made, and its failures told to people."""
+"""PostgreSQL: how connections are made, and its failures as errors for users."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ CONNECTION = {
 """Options of libpq, where the URL does not give others: a connection that was cut is noticed within half a minute."""
 
 SESSION = "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = '15min'"
-"""Of each connection, as poolers such as PgBouncer refuse them among the options: who waits for the lock of one who
-stands still tries again, and whose client stands still in a transaction loses it, and its locks."""
+"""Settings of each connection, sent as a statement because poolers such as PgBouncer refuse them among the options.
+Waiting for the lock of a stopped client ends after the first time; a client that is idle in a transaction for the
+second loses the transaction and its locks."""
 
 WHERE = f"{DATABASE_URL.name} or --database"
 
@@ -63,8 +64,8 @@ def prepare(engine: Engine) -> None:
 
 
 def postgres_failure(error: BaseException, place: str) -> StorageError:
-    """The message for one failure of PostgreSQL or its driver; UnavailableError where waiting may help, NoRoomError
-    where it has no disk or memory left."""
+    """The error for one failure of PostgreSQL or its driver: UnavailableError where waiting may help, NoRoomError where
+    the server has no disk or memory left."""
     lines = str(error).strip().splitlines()
     said = _PREFIX.sub("", lines[0]) if lines else type(error).__name__
     code = getattr(error, "sqlstate", None)
@@ -73,7 +74,7 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
     code = code or ""
     if code.startswith("53100"):
         return NoRoomError(
-            f"{place}: there is no room left on the disk of the database's server; nothing of this step was stored, "
+            f"{place}: there is no room left on the disk of the database's server; nothing of this change was stored, "
             "what was stored before is intact: free space there, or delete jobs"
         )
     if code.startswith("53200"):
@@ -82,7 +83,7 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
         return _connection_failure(said, place)
     if code == _STOOD_STILL:
         return UnavailableError(
-            f"{place}: this process stood still for so long that the server has ended its transaction; try again"
+            f"{place}: this process was stopped for so long that the server has ended its transaction; try again"
         )
     if code.startswith(_GONE):
         return UnavailableError(f"{place}: the connection to the database broke off ({said}); try again")
@@ -97,7 +98,7 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
         )
     if code in ("42P01", "42703"):
         return StorageError(
-            f"{place}: the database lacks what farthest needs ({said}); name another with {WHERE}"
+            f"{place}: the database lacks tables or columns that farthest needs ({said}); name another with {WHERE}"
         )
     if not code:
         return StorageError(f"{place}: the database cannot be used ({said}); check {WHERE}")
@@ -105,7 +106,7 @@ def postgres_failure(error: BaseException, place: str) -> StorageError:
 
 
 def _connection_failure(said: str, place: str) -> StorageError:
-    """No connection could be made, or it was lost: the driver then says why in words only."""
+    """The error where no connection could be made, or it was lost: the driver gives the reason as a text only."""
     missing = _NO_DATABASE.search(said)
     if missing:
         return StorageError(

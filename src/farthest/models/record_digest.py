@@ -1,7 +1,7 @@
-"""The digests of what is stored besides distances: each says whether rows are still those that were written.
+"""The digests of the rows that are stored besides distances: they show whether rows are still those that were written.
 
-They are worked out from values as Python has them, so they are the same on every database; docs/chunk-format.md has
-the form. They are no signatures: whoever can write to the database can write digests too.
+They are computed from Python values, so they are the same on every database; docs/chunk-format.md has the format. They
+are not signatures: whoever can write to the database can write digests too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) -> str:
-    """The digest of rows in order. ``before``: that of the rows before these; None: they are the first."""
+    """The digest of rows in order. ``before``: the digest of the rows before these; None: these are the first."""
     digest = hashlib.sha256(f"farthest {table} rows 1\n".encode()).hexdigest() if before is None else before
     for row in rows:
         digest = hashlib.sha256(f"{digest}\n{_json([_plain(value) for value in row])}\n".encode()).hexdigest()
@@ -23,20 +23,20 @@ def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) 
 
 
 def record_digest(table: str, values: Mapping[str, Any]) -> str:
-    """The digest of one row; values that are None are left out, so a column that is added later changes nothing."""
+    """The digest of one row; values that are None are left out, so that a later column does not change it."""
     held = {name: _plain(value) for name, value in values.items() if value is not None}
     return hashlib.sha256(f"farthest {table} record 1\n{_json(held)}\n".encode()).hexdigest()
 
 
 class StatesDigest:
-    """The digest of the readable rows of states, fed in key order. Each column is hashed by itself: a text for each row
-    would take as long as storing it."""
+    """The digest of the readable rows of states, fed in key order. Each column is hashed by itself: making a text of
+    each row would take as long as storing it."""
 
     def __init__(self) -> None:
         self._columns = [hashlib.sha256() for _ in range(3)]
         self._last = -1
         self.ascending = True
-        """Whether keys came in ascending order; else the digest is not that of the rows."""
+        """Whether keys came in ascending order; otherwise the digest is not that of the rows."""
 
     def add(self, keys: Sequence[int], distances: Sequence[int], boards: Sequence[str]) -> None:
         """Adds rows. Raises TypeError, ValueError or struct.error where a value cannot have been written."""

@@ -1,4 +1,4 @@
-"""Jobs and layers as they come out of the database."""
+"""Jobs and layers as read from the database."""
 
 from __future__ import annotations
 
@@ -36,15 +36,14 @@ class LayerRecord:
 class JobRecord:
     """A row of ``job`` with its puzzle's digest and definition; times are in UTC.
 
-    ``parameters`` are what decides the result (not threads or memory); ``layout`` says what the keys mean.
-    ``depth`` is the last complete layer known; ``complete`` is False where states beyond it were left out by
-    a depth limit. ``keys`` is the length of the stored map, set by its first checkpoint. ``seconds`` is the
-    enumeration alone. ``submitted``: a job for coordinators, who take it again if its owner dies. ``progress`` is
-    what the owner of a running job said of it last. A queued job has an ``error`` where it was handed back for a
-    reason, and ``lease_until`` where no coordinator is to take it before. ``kind``: ENUMERATION or SEARCH. A search has
-    no states and no map; its ``depth`` is the bound of the last iteration known, in the end the length of its
-    solutions, and ``result`` is what came out. ``sealed``: digests cover what is stored of it; False where an older
-    version stored it.
+    ``parameters`` decide the result (threads and memory do not); ``layout`` says what the keys mean. ``depth`` is the
+    last complete layer known; ``complete`` is False where states beyond it were left out by a depth limit. ``keys`` is
+    the length of the stored map, set by its first checkpoint. ``seconds`` is the enumeration alone. ``submitted``: a
+    job for coordinators; another one takes it if its owner dies. ``progress`` is what the owner of a running job has
+    reported last. A queued job has an ``error`` if it was handed back because of one, and ``lease_until`` if no
+    coordinator may take it before that time. ``kind``: ENUMERATION or SEARCH. A search has no states and no map; its
+    ``depth`` is the bound of the last known iteration, at the end the length of its solutions, and ``result`` its
+    result. ``sealed``: digests cover all that is stored of it; False where an older version stored it.
     """
 
     id: int
@@ -78,7 +77,7 @@ class JobRecord:
 
     @property
     def abandoned(self) -> bool:
-        """Marked as running, but its owner is dead or has been silent for longer than its lease."""
+        """Whether it is marked as running, but its owner is dead or has been silent for longer than its lease."""
         return self.status == RUNNING and may_be_taken(self.owner, self.lease_until, now())
 
     @property
@@ -88,20 +87,20 @@ class JobRecord:
 
     @property
     def state_now(self) -> str:
-        """The status for people: an abandoned job waits for a coordinator if it was submitted, or is interrupted."""
+        """The status for users: an abandoned job is queued if it was submitted, else interrupted."""
         if self.abandoned:
             return QUEUED if self.submitted else INTERRUPTED
         return self.status
 
 
 def now() -> datetime:
-    """This moment; leases on several hosts need clocks that agree to within a few seconds."""
+    """The current time; leases on several hosts need clocks that agree to within a few seconds."""
     return datetime.now(UTC)
 
 
 def may_be_taken(owner: str | None, lease_until: datetime | None, moment: datetime) -> bool:
-    """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner. What is no text
-    and no time there, as a damaged database has it, is none."""
+    """Whether a job marked as running may be claimed: no owner, a lease that ran out, or a dead owner. A value that is
+    not a text or not a time, in a damaged database, counts as none."""
     if not isinstance(owner, str) or not isinstance(lease_until, datetime):
         return True
     return lease_until <= moment or owner_is_dead(owner)
@@ -109,15 +108,15 @@ def may_be_taken(owner: str | None, lease_until: datetime | None, moment: dateti
 
 @dataclass(frozen=True, slots=True)
 class Setbacks:
-    """How often in a row a job was handed back for want of room, and the depth of its checkpoint then (-1: none). They
-    are a part of the job's progress."""
+    """How often in a row a job was handed back because there was no room, and the depth of its checkpoint then (-1:
+    none). They are a part of the job's progress."""
 
     times: int = 0
     depth: int = -1
 
     @classmethod
     def of(cls, progress: Mapping[str, Any] | None) -> Setbacks:
-        """Those that a job's progress tells of."""
+        """Those in a job's progress."""
         known = progress or {}
         return cls(known.get("set_back", 0), known.get("set_back_depth", -1))
 
@@ -140,7 +139,7 @@ class Takeovers:
 
     @classmethod
     def of(cls, progress: Mapping[str, Any] | None) -> Takeovers:
-        """Those that a job's progress tells of."""
+        """Those in a job's progress."""
         known = progress or {}
         return cls(known.get("taken_over", 0), known.get("taken_over_depth", -1))
 
@@ -156,7 +155,8 @@ class Takeovers:
 def select_jobs() -> Select[Any]:
     """Jobs joined with their puzzles, as ``job_record`` has them."""
     of_puzzle = (puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)
-    return select(job, *of_puzzle).join_from(job, puzzle, isouter=True)  # a job whose puzzle is gone is told
+    # An outer join, so that a job whose puzzle is missing is reported.
+    return select(job, *of_puzzle).join_from(job, puzzle, isouter=True)
 
 
 def job_record(row: Row[Any]) -> JobRecord:
@@ -185,8 +185,8 @@ def job_record(row: Row[Any]) -> JobRecord:
 
 
 def _check_digests(values: Mapping[str, Any], of_puzzle: Mapping[str, Any]) -> None:
-    """Raises StorageError where a row is another than its digest says. Rows that an older version of the program has
-    stored have none; a puzzle gets one with the first job that a newer one stores."""
+    """Raises StorageError where a row does not match its digest. Rows that an older version of the program has stored
+    have none; a puzzle gets one with the first job that a newer version stores."""
     number, sealed = values["id"], values["record_digest"] is not None
     if sealed != (values["parts"] is not None):
         raise damaged("job", number, "it has one of its two digests", number)

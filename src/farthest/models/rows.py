@@ -1,4 +1,4 @@
-"""The single writes that jobs and maps are made of, each inside a transaction of its caller."""
+"""The writes that the changes of jobs and maps consist of, each inside a transaction of the caller."""
 
 from __future__ import annotations
 
@@ -15,27 +15,28 @@ from farthest.models.records import CANCELLED, LayerRecord
 from farthest.models.tables import chunk, job, layer, puzzle, solution, state
 
 NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
-"""What a job's row says where nobody runs it and nothing went wrong."""
+"""The values of a job's row where nobody runs it and there was no error."""
 
 
 def change_job(connection: Connection, job_id: int, owner: str | None, values: Mapping[str, Any]) -> None:
-    """Updates a job's row; JobError if it is gone, or is not ``owner``'s any more (None: whoever's it is)."""
+    """Updates a job's row. Raises JobError if it is gone, or is not ``owner``'s any more (None: the owner does not
+    matter)."""
     mine = (job.c.id == job_id,) if owner is None else (job.c.id == job_id, job.c.owner == owner)
     if connection.execute(update(job).where(*mine).values(values)).rowcount == 1:
         return
     row = connection.execute(select(job.c.owner, job.c.status).where(job.c.id == job_id)).one_or_none()
     if row is None:
-        raise JobError(f"job {job_id} was deleted while it ran; nothing of this step was stored")
+        raise JobError(f"job {job_id} was deleted while it ran; nothing of this change was stored")
     if row.status == CANCELLED:
-        raise JobError(f"job {job_id} was cancelled; nothing of this step was stored")
+        raise JobError(f"job {job_id} was cancelled; nothing of this change was stored")
     raise JobError(
         f"job {job_id} was taken over (it is {row.status}, owner {row.owner or 'none'}) because this process "
-        "was silent for longer than its lease; nothing of this step was stored"
+        "was silent for longer than its lease; nothing of this change was stored"
     )
 
 
 def put_layers(connection: Connection, job_id: int, layers: Sequence[LayerRecord]) -> None:
-    """Stores layers in place of any of the same depths."""
+    """Stores layers and replaces those of the same depths."""
     if layers:
         depths = [one.depth for one in layers]
         connection.execute(delete(layer).where(layer.c.job_id == job_id, layer.c.depth.in_(depths)))
@@ -47,9 +48,10 @@ def put_layers(connection: Connection, job_id: int, layers: Sequence[LayerRecord
 
 
 def puzzle_row(connection: Connection, definition: str, digest: str, name: str, moment: datetime) -> int:
-    """The row of a puzzle, made if need be; what its digest leaves out (name, title) becomes the newest."""
-    # Locked, so that nobody deletes it with its last job before this one is stored (PostgreSQL; SQLite has one
-    # writer at a time).
+    """The row of a puzzle, which is made if it is missing; its name and title, which the digest leaves out, become the
+    newest."""
+    # Locked, so that it is not deleted with its last job before this one is stored (PostgreSQL; SQLite has one writer
+    # at a time).
     same = (
         select(puzzle.c.id, puzzle.c.created, puzzle.c.record_digest)
         .where(puzzle.c.digest == digest)

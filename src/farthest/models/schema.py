@@ -1,6 +1,7 @@
-"""The tables of a database: made where there are none, brought up to date where an older farthest made them.
+"""The tables of a database: they are made where there are none, and brought up to date where an older version made
+them.
 
-Any number of processes may do this at the same time: the first does it, the others find it done.
+Any number of processes may do this at the same time: the first does it, the others find it done already.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def bring_up_to_date(database: Database, create: bool) -> None:
-    """Raises StorageError where the tables cannot be used: none (without ``create``), another's, or too new
-    ones, or views and triggers in their place."""
+    """Raises StorageError where the tables cannot be used: there are none (without ``create``), they are another
+    program's or too new, or there are views or triggers."""
     with database.read() as connection:
         if connection.dialect.name == "sqlite":
             sqlite.check_schema(connection, database.place, {*metadata.tables, VERSION_TABLE})
@@ -31,7 +32,7 @@ def bring_up_to_date(database: Database, create: bool) -> None:
     if found is None:
         if not create:
             raise MissingDatabaseError(
-                f"{database.place}: this database holds nothing of farthest's; make a map in it with "
+                f"{database.place}: this database has no tables of farthest; make a map in it with "
                 f"`farthest enumerate PUZZLE`, or name another with --database or {DATABASE_URL.name}",
                 database.place,
             )
@@ -63,7 +64,7 @@ def _make_tables(database: Database) -> None:
         existing = set(inspect(connection).get_table_names()) & set(metadata.tables)
         if existing:
             raise StorageError(
-                f"{database.place}: another program's database, it has a table named {min(existing)}; name "
+                f"{database.place}: this is another program's database: it has a table named {min(existing)}; name "
                 "another with --database"
             )
         metadata.create_all(connection, checkfirst=False)

@@ -1,8 +1,8 @@
-"""A job's record is sealed by digests in each transaction that writes a part of it, and checked where it is read.
+"""Each transaction that writes a part of a job seals the job with digests, which are checked when it is read.
 
-``job.parts`` has a digest for each table of the job's rows in it, ``job.record_digest`` one of the job's row with
-``parts`` and the puzzle's digest. Who runs an unfinished job, and how far it is, changes without that: it is not in the
-digest until the job is finished. A finished job never changes again. A job that an older version stored has none of
+``job.parts`` has a digest of the job's rows for each table, ``job.record_digest`` is one of the job's row with
+``parts`` and the puzzle's digest. The owner and the progress of an unfinished job change without that: they are not in
+the digest until the job is finished. A finished job never changes again. A job that an older version stored has none of
 these; the first transaction that writes a part of it seals all of it, and its puzzle.
 """
 
@@ -19,11 +19,11 @@ from farthest.models.stored_values import canonical, damaged, json_object
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
 
 RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
-"""Columns of ``job`` that say who runs an unfinished one."""
+"""Columns of ``job`` that say who runs an unfinished job."""
 
 PUZZLE_COLUMNS = ("digest", "name", "definition", "created")
 CHUNK_COLUMNS = ("job_id", "first_key", "last_key", "depth", "codec", "checksum", "lead")
-"""What the digests of rows of ``puzzle`` and ``chunk`` cover; a checksum covers the payload."""
+"""The columns that the digests of rows of ``puzzle`` and ``chunk`` cover; a checksum covers the payload."""
 
 ROWS: dict[str, Select[Any]] = {
     "layer": select(layer.c.depth, layer.c.states, layer.c.seconds).order_by(layer.c.depth),
@@ -37,7 +37,7 @@ ROWS: dict[str, Select[Any]] = {
     "chunk": select(chunk.c.record_digest).order_by(chunk.c.first_key),
     "lead": select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)).order_by(chunk.c.lead),
 }
-"""The rows that a digest in ``parts`` covers, in their order; of ``state``: see ``StatesDigest``."""
+"""The rows that a digest in ``parts`` covers, in their order; for ``state`` see ``StatesDigest``."""
 
 PARTS = (*ROWS, "state")
 """All names in ``parts``."""
@@ -46,11 +46,11 @@ STATES_AT_ONCE = 5000
 
 
 def seal(connection: Connection, job_id: int, parts: Mapping[str, str | None]) -> None:
-    """Stores the digests of the parts that were written (None: there are none now) and that of the job's row."""
+    """Stores the digests of the parts that were written (None: there are no rows now) and that of the job's row."""
     row = connection.execute(_SEALED, {"job": job_id}).one()
     values = row._asdict()
     held = json_object(row.parts or "{}", "job", job_id, "parts", job_id)
-    if row.record_digest is None:  # new, or an older version of the program stored it, maybe with rows
+    if row.record_digest is None:  # new, or stored by an older version of the program, perhaps with rows
         held = _parts_besides(connection, job_id, parts)
         _seal_puzzle(connection, row.puzzle_id)
     values["parts"] = canonical({name: one for name, one in {**held, **parts}.items() if one is not None})
@@ -59,13 +59,13 @@ def seal(connection: Connection, job_id: int, parts: Mapping[str, str | None]) -
 
 
 def _parts_besides(connection: Connection, job_id: int, written: Collection[str]) -> dict[str, str | None]:
-    """The digests of a job's parts as they are stored now, but for those that were written."""
+    """The digests of a job's parts as they are stored now, without those that were written."""
     held = {name: rows_digest(connection, job_id, name) for name in ROWS if name not in written}
     return held if "state" in written else {**held, "state": states_digest(connection, job_id)}
 
 
 def _seal_puzzle(connection: Connection, puzzle_id: int) -> None:
-    """Stores the digest of a puzzle's row that an older version of the program has stored without."""
+    """Stores the digest of a puzzle's row that an older version of the program has stored without one."""
     row = connection.execute(_UNSEALED_PUZZLE, {"puzzle": puzzle_id}).one_or_none()
     if row is not None:
         digest = record_digest("puzzle", row._asdict())
@@ -73,7 +73,7 @@ def _seal_puzzle(connection: Connection, puzzle_id: int) -> None:
 
 
 def covered(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a job's row, with its puzzle's digest, what its digest covers."""
+    """The values of a job's row, with its puzzle's digest, that its digest covers."""
     outside = ("record_digest",) if values["finished"] is not None else ("record_digest", *RUNNERS)
     return {name: value for name, value in values.items() if name not in outside}
 
@@ -100,7 +100,7 @@ def check_rows(connection: Connection, job_id: int, table: str, rows: Sequence[R
     """Raises StorageError unless these are the job's rows of the table as they were stored."""
     try:
         found = chain(table, rows) if rows else None
-    except TypeError:  # of bytes, where a text was
+    except TypeError:  # a value is bytes where a text was stored
         found = ""
     compare(connection, job_id, table, found)
 
@@ -112,8 +112,8 @@ def check_states(connection: Connection, job_id: int) -> None:
 
 
 def compare(connection: Connection, job_id: int, part: str, found: str | None) -> None:
-    """Raises StorageError where the digest of a part is another than the stored one, if an older version of the program
-    has not stored the job without."""
+    """Raises StorageError where the digest of a part differs from the stored one. A job from an older version of the
+    program has none, and is not checked."""
     parts = stored_parts(connection, job_id)
     if parts is not None and parts.get(part) != found:
         table = "chunk" if part == "lead" else part
@@ -126,7 +126,7 @@ def compare(connection: Connection, job_id: int, part: str, found: str | None) -
 
 
 def stored_parts(connection: Connection, job_id: int) -> dict[str, Any] | None:
-    """The digests of a job's parts; None where an older version of the program has stored it without."""
+    """The digests of a job's parts; None where an older version of the program has stored it without them."""
     text = connection.execute(_PARTS, {"job": job_id}).scalar_one_or_none()
     return None if text is None else json_object(text, "job", job_id, "parts", job_id)
 
@@ -155,7 +155,7 @@ _SEAL = (
     .where(job.c.id == bindparam("job"))
     .values(parts=bindparam("new_parts"), record_digest=bindparam("new_digest"))
 )
-# Locked, so that nobody gives it another name meanwhile (PostgreSQL; SQLite has one writer at a time).
+# Locked, so that its name does not change meanwhile (PostgreSQL; SQLite has one writer at a time).
 _UNSEALED_PUZZLE = (
     select(*(puzzle.c[name] for name in PUZZLE_COLUMNS))
     .where(puzzle.c.id == bindparam("puzzle"), puzzle.c.record_digest.is_(None))

@@ -1,4 +1,4 @@
-"""Searches in the database: iterations, the pieces of the one under way, solutions, results."""
+"""Searches in the database: iterations, the pieces of the iteration under way, solutions, results."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from farthest.untrusted_json import read_json
 
 @dataclass(frozen=True, slots=True)
 class IterationRecord:
-    """One iteration: its totals, and the bound that follows from it. ``pieces``: how many its totals have.
+    """One iteration: its totals, and the next bound. ``pieces``: how many pieces its totals include.
 
-    One that is not ``complete`` is under way: its totals are those of its first pieces in order, rows of ``subtree``
-    say the rest. ``kept``: how many rows; None where it is complete, or a version without this number stored it.
+    An iteration that is not ``complete`` is under way: its totals are those of its first pieces in order, the rest is
+    in rows of ``subtree``. ``kept``: how many rows; None where it is complete, or was stored by a version without this
+    number.
     """
 
     bound: int
@@ -38,7 +39,7 @@ class IterationRecord:
 
 @dataclass(frozen=True, slots=True)
 class SubtreeRecord:
-    """A piece of the iteration under way that its totals do not have: ``node`` is still to be searched, or
+    """A piece of the iteration under way that its totals do not include: ``node`` is still to be searched, or
     ``result`` was found, both JSON with a checksum. ``place``: in the order of the search. ``root``: of the split."""
 
     place: str
@@ -48,7 +49,7 @@ class SubtreeRecord:
 
 
 class Searches:
-    """What searches store; methods that change it take part in ``Database.write`` blocks around them."""
+    """The rows of searches; methods that change them take part in ``Database.write`` blocks around them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -64,9 +65,8 @@ class Searches:
         owner: str,
     ) -> None:
         """Stores, in one transaction, iterations (one or more) in place of those of the same bounds, pieces in place of
-        those of the same places, and solutions (number, moves as JSON); removes the pieces that are ``gone``.
-
-        JobError if the job is gone or is not ``owner``'s any more.
+        those of the same places, and solutions (number, moves as JSON); removes the pieces in ``gone``. Raises JobError
+        if the job is gone or is not ``owner``'s any more.
         """
         with self._database.write() as connection:
             bounds = [one.bound for one in iterations]
@@ -97,7 +97,7 @@ class Searches:
     def _solutions_digest(
         connection: Connection, job_id: int, added: Sequence[tuple[int, str]]
     ) -> str | None:
-        """That of the solutions that were listed before, with those that were added now: there may be a million."""
+        """The digest of the solutions listed before, continued with those added now: there may be a million."""
         before = (stored_parts(connection, job_id) or {}).get("solution")
         if before is None:
             return rows_digest(connection, job_id, "solution")
@@ -114,7 +114,7 @@ class Searches:
         digest: str,
         owner: str,
     ) -> None:
-        """Marks a search as finished, with its result, and stores solutions as ``commit`` does; nobody owns it any
+        """Marks a search as finished, with its result, and stores solutions as ``commit`` does; it has no owner any
         more. ``depth``: the solutions' length."""
         values = {
             **NOBODYS,
@@ -145,9 +145,9 @@ class Searches:
         return [IterationRecord(*row) for row in rows]
 
     def pieces(self, job_id: int) -> list[SubtreeRecord]:
-        """What the totals of the iteration under way do not have, in no particular order.
+        """The pieces that the totals of the iteration under way do not include, in no particular order.
 
-        Their texts have checksums, and the iteration says how many they are: no digest covers them besides."""
+        No digest covers them: their texts have checksums, and the iteration says how many they are."""
         columns = select(*(subtree.c[name] for name in SubtreeRecord.__match_args__))
         with self._database.read() as connection:
             rows = connection.execute(columns.where(subtree.c.job_id == job_id)).all()

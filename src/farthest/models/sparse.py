@@ -1,13 +1,12 @@
 """Pieces of a sparse map: its reached codes in ascending order with their distances.
 
 A code has a fixed number of bytes, its ``width``. Codes of eight bytes are unsigned 64-bit numbers, little endian in
-memory; others are byte strings. Their order is that of the numbers, and of the strings byte by byte: that of the
-*written form* either way, which for numbers is big endian. A state's *number* is its place in that order, from 0.
+memory; others are byte strings. They are ordered as numbers, or as strings byte by byte: both is the order of the
+*written form*, which for numbers is big endian. A state's *number* is its place in that order, from 0.
 
 In a chunk's payload the codes come first, as planes: the first byte of every code, the second byte of every code, and
-so on, of the written form. Of numbers it is not they themselves that are written, but the differences from the number
-before (of the first, from 0). The distances follow. Planes compress several times better, and faster, than codes one
-after the other.
+so on, of the written form. For numbers the differences from the number before are written (for the first, from 0). The
+distances follow. Planes compress several times better, and faster, than codes one after the other.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MAX_WIDTH = 1024
-"""Bytes of a code at most."""
+"""Most bytes of a code."""
 
 CHUNK_BYTES = 2**22
-"""The codes of a chunk take as many bytes at most."""
+"""Most bytes of the codes of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class SparsePiece:
         return rows[:, ::-1] if self.width == 8 else rows
 
     def problem(self) -> str | None:
-        """What is wrong with the piece: lengths that differ, codes that do not ascend; None where it is right."""
+        """What is wrong with the piece: lengths that differ, codes that do not ascend; None if nothing is."""
         states = self.last - self.first + 1
         if not 1 <= self.width <= MAX_WIDTH:
             return f"codes of {self.width} bytes; 1 to {MAX_WIDTH} are possible"
@@ -63,17 +62,17 @@ class SparsePiece:
             return f"{held[0]} bytes of codes and {held[1]} of distances ({self.unit}) for {states} states"
         wrong = descent(code_array(self.codes, self.width))
         if wrong is not None:
-            return f"the code of state {self.first + wrong} is not above the one before"
+            return f"the code of state {self.first + wrong} is not greater than the one before"
         return None
 
 
 def chunk_states(width: int) -> int:
-    """States of a chunk of a sparse map: as many as its codes fit CHUNK_BYTES."""
+    """States of a chunk of a sparse map: as many as have codes of CHUNK_BYTES together."""
     return CHUNK_BYTES // width
 
 
 def code_array(codes: Buffer, width: int) -> NDArray[Any]:
-    """Codes, given as bytes, as an array that compares as they do: uint64, or byte strings of ``width``."""
+    """Codes, given as bytes, as an array with the same order: uint64, or byte strings of ``width``."""
     import numpy
 
     return numpy.frombuffer(memoryview(codes), dtype="<u8" if width == 8 else f"S{width}")
@@ -91,7 +90,7 @@ def descent(codes: NDArray[Any]) -> int | None:
 
 
 def encode_piece(piece: SparsePiece) -> Payload:
-    """The payload of a piece. Raises ValueError where the piece is not what it should be."""
+    """The payload of a piece. Raises ValueError where ``problem`` finds one."""
     problem = piece.problem()
     if problem:
         raise ValueError(f"chunk of states {piece.first} to {piece.last}: {problem}")
@@ -116,7 +115,7 @@ def _planes(codes: Buffer, width: int) -> bytes:
 
 
 def from_planes(planes: Buffer, width: int) -> bytes:
-    """The codes, as a piece has them, of planes as a payload has them."""
+    """The codes of a piece from the planes of a payload."""
     import numpy
 
     rows = numpy.frombuffer(memoryview(planes), dtype=numpy.uint8).reshape(width, -1).T

@@ -1,4 +1,4 @@
-"""SQLite files: what is refused before they are opened, how they are opened, and the settings of each connection."""
+"""SQLite files: checks before they are opened, how they are opened, and the settings of each connection."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from farthest.models.failures import shown, storage_errors
 PAGE_BYTES = 16384
 
 MOST_BYTES = 2**27
-"""Of a text, a payload or a row: SQLite gives no larger one out, whoever wrote it."""
+"""Most bytes of a text, a payload or a row: SQLite returns no larger one, whoever wrote it."""
 
 
 def database_file(parsed: URL) -> Path | None:
-    """The file of an SQLite URL; None for one that SQLite itself is to read (``file:…``)."""
+    """The file of an SQLite URL; None for a URI that SQLite itself reads (``file:…``)."""
     if not parsed.database or parsed.database == ":memory:":
         raise StorageError(
             f"{shown(parsed)}: a database in memory would be lost at once; name a file, such as {DATABASE_URL.default}"
@@ -31,7 +31,7 @@ def database_file(parsed: URL) -> Path | None:
 
 
 def check_file(path: Path, create: bool) -> None:
-    """Refuses what SQLite would only call 'unable to open database file'."""
+    """Raises StorageError with the reason where SQLite would only say 'unable to open database file'."""
     try:
         is_folder, exists, has_folder = path.is_dir(), path.exists(), path.parent.is_dir()
         is_file = path.is_file()
@@ -41,7 +41,7 @@ def check_file(path: Path, create: bool) -> None:
         raise StorageError(f"{path}: the database cannot be opened ({error}); check the name") from error
     if is_folder:
         raise StorageError(f"{path}: this is a folder, expected a database file; name a file inside it")
-    if exists and not is_file:  # SQLite would wait for a pipe for ever
+    if exists and not is_file:  # SQLite would wait for a pipe forever
         raise StorageError(f"{path}: this is a pipe or a device, expected a database file; name another")
     if exists:
         return
@@ -56,8 +56,8 @@ def check_file(path: Path, create: bool) -> None:
 
 
 def check_schema(connection: Connection, place: str, tables: Collection[str]) -> None:
-    """Raises StorageError where one of the tables is none, but a view or a virtual table, or has a trigger: that is a
-    program, which runs where rows are read or written, and farthest makes none."""
+    """Raises StorageError for a view, a virtual table or a trigger: they contain code that runs when rows are read or
+    written, and farthest makes none."""
     objects = connection.exec_driver_sql(
         "SELECT type, name, tbl_name FROM sqlite_master WHERE coalesce(rootpage, 0) = 0"
     )
@@ -65,13 +65,13 @@ def check_schema(connection: Connection, place: str, tables: Collection[str]) ->
         if str(table).lower() in tables:
             what = f"virtual table {name!r}" if kind == "table" else f"{kind} {name!r}"
             raise StorageError(
-                f"{place}: it has the {what}, which farthest has not made and which could do anything with what is "
-                f"stored; if you made it, drop the {kind}, else trust no job of this file"
+                f"{place}: it has the {what}, which farthest has not made and which can change what is read or "
+                f"stored; if you made it, drop the {kind}, else do not trust any job of this file"
             )
 
 
 def engine_options(path: Path | None, parsed: URL, busy_seconds: float) -> dict[str, Any]:
-    """The arguments of ``create_engine``; its URL too, as ``url``, where it is another."""
+    """The arguments of ``create_engine``; with ``url`` where another URL has to be used."""
     # isolation_level None: Python's module starts no transactions of its own; the "begin" listener does.
     arguments: dict[str, Any] = {"isolation_level": None, "timeout": busy_seconds}
     options: dict[str, Any] = {"connect_args": arguments}
@@ -92,12 +92,12 @@ def _writable(path: Path) -> bool:
 
 
 def prepare(engine: Engine, place: str, path: Path | None, busy_seconds: float) -> None:
-    """Sets every connection up, and the file's own settings where it is fresh."""
+    """Sets every connection up, and a new file's own settings."""
 
     @event.listens_for(engine, "connect")
     def _set_up(connection: Any, _record: Any) -> None:
-        # page_size counts only before the first table is made. Overwriting what is deleted (secure_delete, on
-        # in some systems' SQLite) would write each replaced checkpoint twice.
+        # page_size has an effect only before the first table is made. Overwriting deleted rows (secure_delete, the
+        # default of some systems) would write each replaced checkpoint twice.
         for pragma in (
             f"page_size={PAGE_BYTES}",
             "synchronous=NORMAL",
@@ -111,7 +111,7 @@ def prepare(engine: Engine, place: str, path: Path | None, busy_seconds: float) 
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # A transaction that reads first and writes later could meet another writer's and have to be given up.
+        # A transaction that reads first and writes later could conflict with another writer and fail.
         write = connection.get_execution_options().get("farthest_write")
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -127,7 +127,7 @@ def _switch_to_wal(engine: Engine, place: str, path: Path | None, busy_seconds: 
         connection = engine.raw_connection()
         cursor = connection.cursor()
         try:
-            if fresh:  # an empty file need not survive a power cut: no waiting for the disk
+            if fresh:  # an empty file need not survive a power failure: no waiting for the disk
                 cursor.execute("PRAGMA synchronous=OFF")
             while True:
                 try:

@@ -1,4 +1,4 @@
-"""What a job's row says, as it is used: its puzzle, its origin, its space. The one way from stored text to a kernel."""
+"""The puzzle, the origin and the space of a job's row. Only this module leads from stored text to the kernel."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def puzzle_of(record: JobRecord) -> Puzzle:
-    """The definition, as it was when the job was stored. Raises StorageError where it is not the one of its digest,
-    PuzzleError where this version of the program, or its settings, do not take it."""
+    """The definition, as it was when the job was stored. Raises StorageError where it does not match its digest,
+    PuzzleError where this version of the program, or its settings, do not accept it."""
     json_object(record.puzzle_json, "puzzle", record.puzzle_id, "definition", record.id)
     puzzle = Puzzle.from_json(record.puzzle_json)
     if puzzle.digest != record.puzzle_digest:
@@ -33,8 +33,8 @@ def origin_of(record: JobRecord) -> Origin:
 
 
 def space_of(record: JobRecord, puzzle: Puzzle | None = None) -> Space:
-    """The space of an enumeration's map, with the stored layout. Raises StorageError where that is not one of the
-    puzzle's, or does not have the keys of the map, and as ``compile_space`` does."""
+    """The space of an enumeration's map, with the stored layout. Raises StorageError where the layout is not one of the
+    puzzle's, or does not have the map's number of keys, and as ``compile_space`` does."""
     from farthest.spaces import compile_space
 
     try:
@@ -42,7 +42,7 @@ def space_of(record: JobRecord, puzzle: Puzzle | None = None) -> Space:
         keys = space.keys
         same = space.layout_fields() == record.layout
         if space.engine == "gather":
-            space.kernel  # type: ignore[attr-defined] # noqa: B018 - made now, so that it says what it does not take
+            space.kernel  # type: ignore[attr-defined] # noqa: B018 - made now, so that it raises for a wrong layout
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError) as error:
         what = f"column layout: not a layout of the puzzle ({error})"
         raise damaged("job", record.id, what, record.id) from None

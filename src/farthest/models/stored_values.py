@@ -1,5 +1,5 @@
-"""Values as they come out of the database: of the right type, JSON read, or a StorageError that names table, row and
-column. SQLite holds values of any type in any column, and a damaged file any value."""
+"""Checks values from the database, and reads their JSON; a StorageError names table, row and column. SQLite holds
+values of any type in any column, and a damaged file may hold any value."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from farthest.wording import shown
 
 
 def canonical(value: Mapping[str, Any]) -> str:
-    """JSON text that is equal for equal values, as stored."""
+    """Canonical JSON: the stored text, equal for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def damaged(table: str, row: object, what: str, job: int | None = None) -> StorageError:
-    """What is stored is not what was: ``what`` says where in the row. ``job``: whose it is."""
+    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``: the job of
+    the row."""
     of_job = "" if job is None else f"job {job}: "
     gone = "the jobs that need it" if job is None else f"the job with `farthest delete {job}`"
     return StorageError(
@@ -33,7 +34,7 @@ def damaged(table: str, row: object, what: str, job: int | None = None) -> Stora
 
 
 def json_object(text: str, table: str, row: object, column: str, job: int | None = None) -> dict[str, Any]:
-    """The object of a column. Raises StorageError where it is none."""
+    """The JSON object of a column. Raises StorageError where it is not an object."""
     try:
         return read_json_object(text)
     except ValueError as error:
@@ -43,7 +44,7 @@ def json_object(text: str, table: str, row: object, column: str, job: int | None
 def check_values(
     table: Table, names: Sequence[str], values: Sequence[Any], row: object, job: int | None
 ) -> None:
-    """Raises StorageError unless each value is of its column's type."""
+    """Raises StorageError unless each value has its column's type."""
     for (name, kinds, nullable), value in zip(_expected(table, tuple(names)), values, strict=True):
         if (value is None and nullable) or type(value) in kinds:
             continue

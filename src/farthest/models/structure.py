@@ -1,4 +1,4 @@
-"""What SQLite itself says of a database file: pages, cells, indexes, references between tables."""
+"""SQLite's own checks of a database file: pages, cells, indexes, references between tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from farthest.models.transactions import Database
 
 MOST_JOBS = 10**18
-"""No job's number is as large: it could not be written in a command."""
+"""All job numbers are smaller: a larger one could not be written in a command."""
 
 _MOST = 10
 
@@ -25,8 +25,8 @@ _LAST_NUMBER = "SELECT seq FROM sqlite_sequence WHERE name = 'job'"
 
 
 def check_table(connection: Connection, table: str) -> None:
-    """Raises StorageError unless SQLite finds the pages of a small table whole: else a row may be missing, and nothing
-    would say so."""
+    """Raises StorageError unless SQLite finds the pages of a small table intact: otherwise a row may be missing without
+    an error."""
     if connection.dialect.name != "sqlite":
         return
     found = connection.exec_driver_sql(f"PRAGMA quick_check({table})").scalars().all()
@@ -38,8 +38,8 @@ def check_table(connection: Connection, table: str) -> None:
 
 
 def check_owners(connection: Connection) -> None:
-    """Raises StorageError unless the indexes that say whose a row is agree with the rows: by a damaged one, deleting a
-    job would take rows of others along."""
+    """Raises StorageError unless the indexes that say to which job a row belongs agree with the rows: with a damaged
+    one, deleting a job would delete rows of other jobs."""
     if connection.dialect.name != "sqlite":
         return
     for table in (job, chunk):
@@ -48,13 +48,13 @@ def check_owners(connection: Connection) -> None:
             if _differ(connection, table.name, index, [owner]):
                 raise StorageError(
                     f"the database file is damaged: index {index} does not have the rows of table {table.name}; "
-                    "nothing was deleted; make the indexes anew with `sqlite3 FILE REINDEX`, then try again"
+                    "nothing was deleted; rebuild the indexes with `sqlite3 FILE REINDEX`, then try again"
                 )
 
 
 def check_next_number(connection: Connection) -> None:
-    """Raises StorageError where the next job could get no number, or none that people can write: SQLite calls that a
-    full disk."""
+    """Raises StorageError where the next job would get no number, or one that is too large for a command: SQLite
+    reports that as a full disk."""
     if connection.dialect.name != "sqlite":
         return
     known = connection.exec_driver_sql(_LAST_NUMBER).scalars().first()
@@ -67,9 +67,9 @@ def check_next_number(connection: Connection) -> None:
 
 
 def structure_problems(database: Database) -> list[str] | None:
-    """What is wrong in the file, the first few; None for a database of a server, which keeps its files itself.
+    """The first few problems of the file; None for a database on a server, which checks its files itself.
 
-    Reads the whole file. Raises StorageError where SQLite cannot go through it.
+    Reads the whole file. Raises StorageError where SQLite cannot read it.
     """
     with database.read() as connection:
         if connection.dialect.name != "sqlite":
@@ -83,8 +83,8 @@ def structure_problems(database: Database) -> list[str] | None:
 
 
 def _schema_problems(connection: Connection) -> list[str]:
-    """What differs between a row of the schema and its SQL text, which is all that SQLite reads of most of it, and
-    between what that text says and what this program has made."""
+    """Differences between the rows of the schema and their SQL text, which is all that SQLite reads of most of them,
+    and between that text and the tables of this program."""
     rows = connection.exec_driver_sql("SELECT type, name, tbl_name FROM sqlite_master").all()
     tables = {name for kind, name, _ in rows if kind == "table"}
     quote = connection.dialect.identifier_preparer.quote_identifier
@@ -108,8 +108,8 @@ def _schema_problems(connection: Connection) -> list[str]:
 
 
 def _index_problems(connection: Connection) -> list[str]:
-    """Indexes that do not have the rows of their tables. SQLite's own check looks each row up in the index: an entry
-    without columns equals any row to it."""
+    """Indexes that do not have the rows of their tables. SQLite's own check looks each row up in the index, and accepts
+    an entry without columns for any row."""
     return [
         f"index {index} does not have the rows of table {table}"
         for table in _expected()
@@ -119,7 +119,7 @@ def _index_problems(connection: Connection) -> list[str]:
 
 
 def _number_problems(connection: Connection) -> list[str]:
-    """Whether the greatest number of a job so far is known: the next one's is above it."""
+    """A problem where the greatest number of a job so far is not known: the number of the next job must be greater."""
     newest = connection.execute(select(func.max(job.c.id))).scalar()
     known = connection.exec_driver_sql(_LAST_NUMBER).scalars().first()
     right = newest is None or (isinstance(known, int) and MOST_JOBS > known >= newest)
@@ -127,7 +127,8 @@ def _number_problems(connection: Connection) -> list[str]:
 
 
 def _differ(connection: Connection, table: str, index: str, columns: list[str]) -> bool:
-    """Whether an index and its table have other values in these columns; an index that is the table itself has not."""
+    """Whether an index and its table have different values in these columns; False for an index that is the table
+    itself."""
     if not any(place < 0 for place, _ in _columns(connection, index)):
         return False
     values = ", ".join(["rowid", *(f'"{name}"' for name in columns)])
@@ -140,7 +141,7 @@ def _differ(connection: Connection, table: str, index: str, columns: list[str]) 
 
 def _described(connection: Connection, table: str) -> set[str]:
     """All that SQLite reads in the text of a table and its indexes, as lines that do not depend on the order in which
-    migrations came to them."""
+    migrations made them."""
     found = connection.exec_driver_sql(f"PRAGMA table_list({table})").all()
     lines = {f"columns {count}, without row id {bare}, strict {strict}" for *_, count, bare, strict in found}
     for _, *of_column in connection.exec_driver_sql(f"PRAGMA table_xinfo({table})").all():
@@ -153,20 +154,20 @@ def _described(connection: Connection, table: str) -> set[str]:
 
 
 def _indexes(connection: Connection, table: str) -> list[tuple[str, list[Any]]]:
-    """The names of a table's indexes, and whether each is unique, what made it, whether it is partial."""
+    """The names of a table's indexes, and for each whether it is unique, its origin, and whether it is partial."""
     listed = connection.exec_driver_sql(f"PRAGMA index_list({table})").all()
     return [(name, list(kind)) for _, name, *kind in listed]
 
 
 def _columns(connection: Connection, index: str) -> list[tuple[int, str]]:
-    """Places in the table, and names, of the columns that an index is sorted by; the row id is at -1."""
+    """Positions in the table, and names, of the columns that an index is sorted by; the row id is at -1."""
     rows = connection.exec_driver_sql(f'PRAGMA index_xinfo("{index}")').all()
     return [(place, name or "rowid") for _, place, name, *_, key in rows if key or place < 0]
 
 
 @cache
 def _expected() -> dict[str, set[str]]:
-    """What describes each table as this program makes it."""
+    """The description of each table as this program makes it."""
     engine = create_engine("sqlite://")
     with engine.begin() as connection:
         tables.metadata.create_all(connection)

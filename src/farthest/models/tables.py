@@ -1,9 +1,8 @@
 """The tables, as SQLAlchemy Core objects (``sqlalchemy.orm`` alone would add 80 ms to every command).
 
-Numbers that may pass 2**31 (keys, counts of states) are BIGINT; keys stay below 2**63, the largest that
-SQLite and PostgreSQL can hold. Times are UTC. JSON is stored as text so that every dialect and every tool
-reads it alike. A change here needs a new revision in ``migrations/versions`` and its number in
-``SCHEMA_VERSION``; a test compares them.
+Numbers that may pass 2**31 (keys, counts of states) are BIGINT; keys stay below 2**63, the largest that SQLite and
+PostgreSQL can hold. Times are UTC. JSON is stored as text, so that it is the same for every dialect and every tool. A
+change here needs a new revision in ``migrations/versions`` and its number in ``SCHEMA_VERSION``; a test compares them.
 """
 
 from __future__ import annotations
@@ -42,9 +41,10 @@ _MOST_DIGITS = 4000
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """Aware datetimes in Python, the same instant without a zone, in UTC, in the database.
+    """Aware datetimes in Python; in the database the same instant in UTC, without a zone.
 
-    What is no time there is given as it is, and taken so, to be compared with: ``records`` tells it with its row.
+    A value that is not a time passes unchanged in both directions, so that it can be compared; ``records`` reports it
+    with its row.
     """
 
     impl = DateTime
@@ -70,7 +70,7 @@ class UtcDateTime(TypeDecorator[datetime]):
                 moment = parsed(value) if parsed else value
             except (ValueError, TypeError):
                 return value
-            if written and written(moment) != value:  # it was not written by this class
+            if written and written(moment) != value:  # not written by this class
                 return value
             return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
 
@@ -78,7 +78,7 @@ class UtcDateTime(TypeDecorator[datetime]):
 
 
 class Truth(TypeDecorator[bool]):
-    """Truth values; SQLite holds 0 and 1. What is neither is given as it is: ``records`` tells it with its row."""
+    """Truth values; SQLite holds 0 and 1. Another value passes unchanged; ``records`` reports it with its row."""
 
     impl = Boolean
     cache_ok = True
@@ -88,9 +88,9 @@ class Truth(TypeDecorator[bool]):
 
 
 class Digits(TypeDecorator[int]):
-    """Whole numbers of any size: ways through a graph may be more than 64 bits count.
+    """Whole numbers of any size: the number of ways through a graph may need more than 64 bits.
 
-    What is no number in the database is given as it is: ``records`` tells it with its row.
+    A value that is not a number in the database passes unchanged; ``records`` reports it with its row.
     """
 
     impl = Text
@@ -184,7 +184,7 @@ chunk = Table(
     Column("lead", LargeBinary),  # of a sparse map: the first code; null in a dense one
     Column("record_digest", String(64)),  # null where an older version stored it
     PrimaryKeyConstraint("job_id", "first_key"),
-    # All that finding a code's chunk needs: SQLite would pass through the payload before a column behind it.
+    # The columns for finding a code's chunk come first: SQLite would read through the payload to a column after it.
     Index("ix_chunk_lead", "job_id", "lead", "first_key"),
 )
 
@@ -193,7 +193,7 @@ EXTERNAL_PAYLOADS = "ALTER TABLE chunk ALTER COLUMN payload SET STORAGE EXTERNAL
 
 @event.listens_for(chunk, "after_create")
 def _leave_payloads_as_they_are(_table: Table, connection: Connection, **_options: Any) -> None:
-    """The payloads are compressed already: PostgreSQL would only try in vain to compress them once more."""
+    """The payloads are compressed already: PostgreSQL must not try to compress them again."""
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(EXTERNAL_PAYLOADS)
 
@@ -206,7 +206,8 @@ state = Table(
     Column("distance", Integer, nullable=False),
     Column("board", Text, nullable=False),
     PrimaryKeyConstraint("job_id", "key"),
-    # PostgreSQL would look the job up for each row: three quarters of the time in which they are stored.
+    # No foreign key: PostgreSQL would look the job up for each row, which takes three quarters of the time to store
+    # them.
     ForeignKeyConstraint(["job_id"], ["job.id"], ondelete="CASCADE").ddl_if(dialect="sqlite"),
     sqlite_with_rowid=False,
 )
@@ -227,8 +228,8 @@ iteration = Table(
     sqlite_with_rowid=False,
 )
 
-# Of the iteration under way alone: what its totals do not have yet. Of each piece either what is to be searched (node)
-# or what was found (result), as JSON. A long search has few at any moment; all that it ever had would be millions.
+# The pieces of the iteration under way that its totals do not include yet: for each either what is to be searched
+# (node) or what was found (result), as JSON. A long search has few at any time, but millions in all.
 subtree = Table(
     "subtree",
     metadata,
@@ -251,7 +252,7 @@ solution = Table(
     sqlite_with_rowid=False,
 )
 
-# As Alembic itself would make it, so that a fresh database is stamped without importing Alembic.
+# The same as Alembic's, so that a new database gets its version without importing Alembic.
 version = Table(
     VERSION_TABLE,
     MetaData(),
@@ -261,9 +262,8 @@ version = Table(
 
 
 def lock_schema(connection: Connection) -> None:
-    """Keeps other processes from changing tables until the end of the transaction.
-
-    On SQLite a transaction that writes does so by itself.
+    """Keeps other processes from changing tables until the end of the transaction. On SQLite every writing transaction
+    does.
     """
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")

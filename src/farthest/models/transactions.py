@@ -31,9 +31,9 @@ class Database:
 
     @contextmanager
     def read(self, *, apart: bool = False) -> Iterator[Connection]:
-        """A transaction that sees one state of the database throughout; within ``write``, its changes too.
+        """A transaction that sees one state of the database throughout; within ``write`` also the changes of that.
 
-        ``apart``: within ``write`` too a transaction of its own, which sees what was there before.
+        ``apart``: a separate transaction also within ``write``, which sees the state before it.
         """
         outer: Connection | None = None if apart else getattr(self._thread, "connection", None)
         with storage_errors(self.place, self.path):
@@ -41,21 +41,21 @@ class Database:
                 yield outer
                 return
             with self.engine.connect() as connection:
-                if connection.dialect.name != "sqlite":  # whose transactions always see one state
+                if connection.dialect.name != "sqlite":  # its transactions always see one state
                     connection.execution_options(isolation_level="REPEATABLE READ")
                 try:
                     with connection.begin():
                         yield connection
                 finally:
-                    if self._closed:  # meanwhile: its pool is gone
+                    if self._closed:  # closed meanwhile: its pool is gone
                         connection.detach()
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction stored whole at its end, or not at all after an exception.
+        """A transaction that is stored whole at its end, or not at all after an exception.
 
-        Nested in another ``write`` of the same thread it becomes a part of that one: a block of several calls
-        is stored at once. A part that fails is undone alone, if the outer block survives its exception.
+        Nested in another ``write`` of the same thread it becomes a part of that one: a block of several calls is stored
+        at once. A part that fails is undone alone, if the outer block catches the exception.
         """
         outer: Connection | None = getattr(self._thread, "connection", None)
         with storage_errors(self.place, self.path):
@@ -79,14 +79,14 @@ class Database:
             yield outer
         except BaseException:
             # On a full disk SQLite has already undone the whole transaction, and the savepoint with it. Where a signal
-            # interrupted a statement, SQLAlchemy has dropped the connection, which must not be asked for.
+            # interrupted a statement, SQLAlchemy has dropped the connection, which must not be used.
             if outer.invalidated or outer.dialect.name != "sqlite" or _in_transaction(outer):
                 part.rollback()
             raise
         part.commit()
 
     def close(self) -> None:
-        """Closes all connections; on SQLite the last one to close folds ``FILE-wal`` into the file."""
+        """Closes all connections; on SQLite the last one to close merges ``FILE-wal`` into the file."""
         self._closed = True
         self.engine.dispose()
 

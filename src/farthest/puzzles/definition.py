@@ -63,6 +63,16 @@ class PuzzleDefinition(ABC):
         return bool(goals) if where == "goal" else start is not None
 
     @property
+    def contents(self) -> int:
+        """The integers in boards are below this."""
+        return 256
+
+    @property
+    def module(self) -> str | None:
+        """The Python module that the moves are written in, which users have to allow; None: there is none."""
+        return None
+
+    @property
     def has_moves(self) -> bool:
         """Whether boards are joined by moves, each of which costs one; not so of an additive pattern, which is
         enumerated as a whole by one process and only serves as a heuristic."""

@@ -41,7 +41,7 @@ def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.inte
 
 
 def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
-    """The boards as texts, but for words and numbers as they are written."""
+    """The boards as texts; words and numbers stay as they are written."""
     for number, board in enumerate(boards, 1):
         if isinstance(board, str) and board.strip() not in WORDS:
             yield board

@@ -1,4 +1,4 @@
-"""The chunks of a map that were read last, decoded, within a bound of bytes."""
+"""The chunks of a map that were used last, decoded, up to a number of bytes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Chunk:
     """The distances of the keys ``first_key`` to ``last_key``, both included, in key order.
 
-    ``codes``: in a sparse map, where keys are numbers of states, their codes; else None.
+    ``codes``: in a sparse map, where keys are numbers of states, the codes of the states; else None.
     """
 
     first_key: int
@@ -42,7 +42,7 @@ class Chunk:
 
 
 class ChunkCache:
-    """Chunks by any of their keys; the chunk used longest ago goes first when ``limit`` bytes are exceeded.
+    """Chunks by any of their keys; the least recently used chunk is dropped first when ``limit`` bytes are exceeded.
 
     At least one chunk is always kept, however large.
     """

@@ -1,4 +1,4 @@
-"""What a comparison writes: all runs as CSV, and the routes as one text file for each algorithm."""
+"""The files of a comparison: all runs as CSV, and the routes as one text file for each algorithm."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def comparison_files(
     force: bool,
 ) -> Iterator[Callable[[Run], None]]:
     """A function that writes a run to the CSV file ``table`` and to a file in the folder ``routes``, where these are
-    given. The files take their places when the block ends without an exception.
+    given. The files get their names when the block ends without an exception.
 
-    Raises OutputError where one cannot be written, or is there already and ``force`` is not given.
+    Raises OutputError where a file cannot be written, or exists and ``force`` is not given.
     """
     with ExitStack() as stack:
         writer = None
@@ -76,7 +76,8 @@ def comparison_files(
 
 
 def route_file(chosen: Sequence[Entrant], entrant: Entrant) -> str:
-    """The name of an entrant's file of routes: of its algorithm, and of its heuristic if it has that with several."""
+    """The name of an entrant's file of routes: its algorithm, and its heuristic if the algorithm is compared with
+    several."""
     if sum(other.algorithm == entrant.algorithm for other in chosen) == 1:
         return f"{entrant.algorithm}.txt"
     heuristic = re.sub(r"[^\w@+,.-]", "_", entrant.heuristic or "")

@@ -1,8 +1,8 @@
-"""Cells of CSV files that hold text: no spreadsheet takes one for a formula.
+"""Cells of CSV files that hold text, written so that no spreadsheet takes one for a formula.
 
-A spreadsheet runs what begins with one of ``FORMULA``, and a board may begin so, as may what a user's class writes.
-Such a text gets an apostrophe before it, as one does that begins with an apostrophe itself; so whoever reads the file
-takes one apostrophe from the beginning of a text that has one, and has what was written.
+A spreadsheet runs a cell that begins with one of ``FORMULA``. A board may begin so, and so may a text from a user's
+class. An apostrophe is put before such a text, and before a text that begins with an apostrophe. To get the text back,
+remove one apostrophe from the beginning of a cell that has one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MARKED = FORMULA | {MARK}
 
 
 def text_cells(texts: Iterable[str]) -> list[str]:
-    """The texts as they are to stand in a CSV file."""
+    """The texts as cells of a CSV file."""
     return [MARK + text if text[:1] in _MARKED else text for text in texts]
 
 

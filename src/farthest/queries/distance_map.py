@@ -11,9 +11,9 @@ import numpy
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.naming import job_text
+from farthest.queries.nearer import nearer_moves
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
-from farthest.queries.steps import nearer_steps
 from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
     from farthest.queries.heuristic_report import Findings
+    from farthest.queries.nearer import Nearer
     from farthest.queries.paths import Way
-    from farthest.queries.steps import Nearer
     from farthest.verify.report import Report
 
 
 def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> DistanceMap:
-    """The map of a job: its number, or a puzzle's name for its newest map; for one that a depth limit has cut off only
-    where there is no complete one.
+    """The map of a job. ``job``: its number, or a puzzle's name for its newest complete map, or its newest one if a
+    depth limit has cut off all of them.
 
     ``database``: a SQLAlchemy URL or the name of a SQLite file; None: the environment variable
     FARTHEST_DATABASE_URL, else ``farthest.db`` in the working directory. Raises JobError where there is no
@@ -47,7 +47,7 @@ def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None =
 
 
 class DistanceMap(StoredMap):
-    """The distances of all states of one finished job, and what can be asked of them; see StoredMap."""
+    """The distances of all states of one finished job, and the questions to them; see StoredMap."""
 
     # --- solutions ---------------------------------------------------------------------------------------
 
@@ -62,9 +62,9 @@ class DistanceMap(StoredMap):
         return self.named(self._in_order_of_moves(way)).texts
 
     def solutions(self, board: GivenBoard, limit: int | None = None) -> Iterator[list[str]]:
-        """Optimal solutions, each as `path` gives it, at most ``limit``; the same order each time.
+        """Optimal solutions, each as `path` gives it, at most ``limit``, always in the same order.
 
-        Solutions of other moves may pass through the same boards.
+        Two solutions with different moves may pass through the same boards.
         """
         ways = self.solutions_of(self.solution_graph(board), limit)
         return (self.named(way).texts for way in ways)
@@ -78,7 +78,7 @@ class DistanceMap(StoredMap):
         return self.puzzle.definition.named_path(way.boards, way.moves)
 
     def count_solutions(self, board: GivenBoard) -> int:
-        """How many optimal solutions there are, exactly, as rows of moves."""
+        """The exact number of optimal solutions; solutions with different moves are counted apart."""
         return self.solution_graph(board).count()
 
     def solution_graph(self, board: GivenBoard) -> SolutionGraph:
@@ -92,7 +92,7 @@ class DistanceMap(StoredMap):
 
     @cached_property
     def _nearer(self) -> Nearer:
-        return nearer_steps(
+        return nearer_moves(
             self.space, self.lookup, lambda depth: (block.labels for block in state_blocks(self, depth))
         )
 
@@ -121,10 +121,10 @@ class DistanceMap(StoredMap):
     # --- files and proof ---------------------------------------------------------------------------------
 
     def export(self, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False) -> int:
-        """Write key, board and distance of every state to a .parquet, .csv or .npz file; how many there are.
+        """Write key, board and distance of every state to a .parquet, .csv or .npz file; returns the number of states.
 
-        ``format``: "parquet", "csv" or "npz", where the ending does not say it; a stream of bytes as ``file`` needs it.
-        Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
+        ``format``: "parquet", "csv" or "npz", where the ending does not say it; needed where ``file`` is a stream of
+        bytes. Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
         """
         from farthest.queries.export import export_map
 
@@ -137,17 +137,18 @@ class DistanceMap(StoredMap):
         plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)
 
     def verify(self) -> Report:
-        """Prove the whole map, and what is stored beside it, by the separate program of `farthest verify`."""
+        """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`."""
         from farthest.queries.proof import prove
 
         return prove(self)
 
     def heuristics(self, texts: str | Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
-        """What the whole map shows of heuristics, as `farthest heuristic` does: admissible, consistent, how near.
+        """Compare heuristics with the whole map, as `farthest heuristic` does: whether they are admissible and
+        consistent, and how near they come.
 
-        ``texts``: as on the command line; none: all that are for the puzzle. ``limit``: most counterexamples of each
-        kind besides the worst. Raises SettingError where a text is wrong, JobError where the map's distances are not to
-        its origin, and not every move can be taken back.
+        ``texts``: as on the command line; without any: all that are for the puzzle. ``limit``: most counterexamples of
+        each kind besides the worst. Raises SettingError where a text is wrong, JobError where the map's distances are
+        from its origin and not every move can be taken back.
         """
         from farthest.queries.heuristic_report import compare_heuristics, open_heuristics
 

@@ -1,7 +1,7 @@
-"""Every state of a map written to a file or a stream: its key, its board, its distance; in blocks, in key order.
+"""Writes every state of a map to a file or a stream: its key, its board, its distance; in blocks, in key order.
 
-In a sparse map a key is a state's number, and its code stands beside it: a number, or a byte string in hexadecimal
-where the file holds text.
+In a sparse map a key is a state's number, and its code is written too: a number, or a byte string, which text files
+have in hexadecimal.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ FORMS = (".parquet", ".csv", ".npz")
 def export_map(
     distance_map: StoredMap, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False
 ) -> int:
-    """Write all states of the map to a file, in the form that its ending names; how many there are.
+    """Write all states of the map to a file, in the format that its ending names; returns the number of states.
 
     ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance. ``.npz``: arrays ``keys``
     (uint64), ``codes`` (sparse maps only; uint64, or uint8 of shape (states, bytes)), ``distances`` (uint8 or uint16),
     ``labels`` (uint8, a label for each cell) and, where labels are written as tokens, ``tokens`` (the text of each).
     ``format``: "parquet", "csv" or "npz", whatever the ending is. ``file`` may be a stream of bytes, such as a pipe,
-    which needs ``format``; what fails then leaves a part of it written.
-    Raises OutputError where the file cannot be written, or is there already and ``force`` is not given.
+    which needs ``format``; after an error a part of it is written. Raises OutputError where the file cannot be written,
+    or exists and ``force`` is not given.
     """
     if isinstance(file, str | Path):
         file = Path(file)
@@ -61,9 +61,9 @@ def _writer(form: str) -> Callable[[StoredMap, BinaryIO], None]:
 
 
 class _Unseekable(io.RawIOBase):
-    """Sends on to ``stream`` what is written, and leaves it open.
+    """Passes what is written on to ``stream``, and leaves it open.
 
-    It is never sought: a file that is opened for appending would be written elsewhere than zipfile believes.
+    It cannot seek: in a file that is opened for appending zipfile would write to other places than it records.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -100,7 +100,8 @@ def _code_texts(space: Space, codes: Codes) -> list[Any]:
 
 
 def _code_bytes(space: Space, codes: Codes) -> NDArray[numpy.uint8]:
-    """Byte strings as uint8, shape (states, bytes): with the zero bytes at their ends, which numpy's own drop."""
+    """Byte strings as uint8, shape (states, bytes), with the zero bytes at their ends, which numpy drops from byte
+    strings."""
     return numpy.ascontiguousarray(codes).view(numpy.uint8).reshape(-1, space.code_bytes)
 
 
@@ -161,7 +162,7 @@ def _write_member(
     shape: tuple[int, ...],
     blocks: Iterable[NDArray[numpy.generic]],
 ) -> None:
-    """Write an array of known shape that comes in blocks of rows, as `numpy.savez` would write it whole."""
+    """Write an array of known shape, given in blocks of rows, in the format of `numpy.savez`."""
     header = {
         "descr": numpy.lib.format.dtype_to_descr(numpy.dtype(dtype)),
         "fortran_order": False,

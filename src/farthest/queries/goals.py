@@ -1,4 +1,4 @@
-"""Where a map that is counted from a start first meets the goals."""
+"""The goals nearest to the start, in a map that is counted from the start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def first_goals(distance_map: StoredMap) -> FirstGoals | None:
     definition = distance_map.puzzle.definition
     depth, states, boards = -1, 0, list[str]()
     for block in key_blocks(distance_map):
-        # Only what is no farther than the nearest goal so far need be decoded.
+        # Only states that are no farther than the nearest goal so far need be decoded.
         near = slice(None) if depth < 0 else block.distances <= depth
         distances = block.distances[near]
         if not distances.size:

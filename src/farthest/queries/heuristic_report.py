@@ -1,4 +1,5 @@
-"""Heuristics against a stored map: what each says of every state beside the truth, and across every move."""
+"""Heuristics compared with a stored map: the value of every state against its distance, and the change with every
+move."""
 
 from __future__ import annotations
 
@@ -8,8 +9,6 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import JobError, PuzzleError
-from farthest.families.permutation.definition import Permutation
-from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
 
 
 STUDENTS = "misplaced+manhattan"
-"""A sum met in teaching programs as an A* heuristic; it is not admissible, which the report shows."""
+"""A sum that teaching programs use as an A* heuristic; it is not admissible, which the report shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class TooLarge:
-    """A proof that a heuristic is not admissible: its value of the board is more than the distance."""
+    """A proof that a heuristic is not admissible: its value for the board is more than the distance."""
 
     board: str
     value: int
@@ -48,7 +47,7 @@ class TooLarge:
 
     @property
     def excess(self) -> int:
-        """By how much."""
+        """How much more."""
         return self.value - self.distance
 
 
@@ -70,13 +69,13 @@ class Drop:
 
 @dataclass(slots=True)
 class Findings:
-    """What a map says of one heuristic.
+    """The results for one heuristic.
 
-    ``states``: looked at; ``exact``: those where the value is the distance; ``too_large``: where it is more.
-    ``moves``: looked at, all of the player's from those states; ``drops``: those that take away more than 1.
-    ``mean``, ``largest``: of the values; ``ratio``: the mean of value by distance, of the states that are not at
-    distance 0. ``too_large_first``, ``drops_first``: counterexamples in key order; ``too_large_worst``, ``drop_worst``:
-    the first of the largest excess.
+    ``states``: how many were checked; ``exact``: those where the value is the distance; ``too_large``: where it is
+    more. ``moves``: how many were checked, all of the player's from those states; ``drops``: those that reduce the
+    value by more than 1. ``mean``, ``largest``: of the values; ``ratio``: the mean of value / distance over the states
+    that are not at distance 0. ``too_large_first``, ``drops_first``: counterexamples in key order; ``too_large_worst``,
+    ``drop_worst``: the first with the largest excess.
     """
 
     heuristic: Heuristic
@@ -101,28 +100,28 @@ class Findings:
 
     @property
     def consistent(self) -> bool:
-        """Whether no move takes away more than 1, and the values of goals are 0."""
+        """Whether no move reduces the value by more than 1, and the values of goals are 0."""
         return self.drops == 0 and self.admissible
 
     @property
     def refuted(self) -> bool:
-        """Whether the heuristic claims what the map shows to be wrong."""
+        """Whether the map disproves what the heuristic claims."""
         return (self.heuristic.admissible and not self.admissible) or (
             self.heuristic.consistent and not self.consistent
         )
 
     @property
     def mean(self) -> float:
-        """Of the values."""
+        """The mean of the values."""
         return self._sum / self.states if self.states else 0.0
 
     @property
     def ratio(self) -> float:
-        """The mean of value by distance; 0 where all states are at distance 0."""
+        """The mean of value / distance; 0 where all states are at distance 0."""
         return self._ratios / self._apart if self._apart else 0.0
 
     def count_values(self, values: Values, distances: Values) -> None:
-        """Takes in the values of some states."""
+        """Adds the values of some states."""
         apart = distances > 0
         self.states += len(values)
         self.exact += int((values == distances).sum())
@@ -135,23 +134,24 @@ class Findings:
 def goals_of(distance_map: StoredMap) -> tuple[Board, ...]:
     """The boards that the distances of a map lead to, perhaps with ``WILDCARD``.
 
-    Raises JobError where they lead away from them, and moves cannot be taken back.
+    Raises JobError where the distances are from an origin, and moves cannot be taken back.
     """
     from farthest.search.problem import targets
 
     origin, puzzle = distance_map.origin, distance_map.puzzle
-    if origin.direction == "from" and not _undirected(distance_map):
+    if origin.direction == "from" and not distance_map.space.undirected:
         raise JobError(
             f"job {distance_map.job} ({distance_map.record.name}) counts moves from {origin.where}, and not every move "
-            f"can be taken back; heuristics tell distances to a goal: run `farthest enumerate {puzzle.name} --to goal`"
+            f"can be taken back; heuristics estimate distances to a goal: run "
+            f"`farthest enumerate {puzzle.name} --to goal`"
         )
     return targets(puzzle, origin.where)
 
 
 def open_heuristics(distance_map: StoredMap, texts: Sequence[str] = ()) -> list[Heuristic]:
-    """The heuristics of the distance to ``goals_of`` the map that ``texts`` mean; without any, all those by a plain
-    name that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same
-    database. Raises as ``goals_of`` and ``open_heuristic`` do."""
+    """The heuristics that ``texts`` name, of the distance to ``goals_of`` the map. Without texts: all with a plain name
+    that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same database.
+    Raises as ``goals_of`` and ``open_heuristic`` do."""
     from farthest.heuristics.registry import applicable, open_heuristic
     from farthest.queries.pattern_maps import PatternMaps
 
@@ -177,7 +177,7 @@ def _stored_patterns(distance_map: StoredMap) -> list[str]:
             continue
         try:
             same = record.puzzle_digest == pattern_of(puzzle, tokens).puzzle.digest
-        except PuzzleError:  # of another puzzle of the same name
+        except PuzzleError:  # a pattern of another puzzle of the same name
             continue
         if same:
             found[mark + tokens] = None
@@ -187,7 +187,7 @@ def _stored_patterns(distance_map: StoredMap) -> list[str]:
 def compare_heuristics(
     distance_map: StoredMap, heuristics: Sequence[Heuristic], *, limit: int = 3
 ) -> list[Findings]:
-    """What the whole map says of each heuristic, which are of the distance to ``goals_of`` the map.
+    """The results of the whole map for each heuristic, which are of the distance to ``goals_of`` the map.
 
     ``limit``: most counterexamples kept of each kind besides the worst. The map is read once, a block of states at a
     time.
@@ -202,15 +202,6 @@ def compare_heuristics(
             _note_too_large(distance_map, found, block, value, distances, limit)
         _note_drops(space, findings, block, values, limit)
     return findings
-
-
-def _undirected(distance_map: StoredMap) -> bool:
-    definition = distance_map.puzzle.definition
-    if isinstance(definition, Sliding):
-        return not definition.arcs
-    if isinstance(definition, Permutation):
-        return definition.symmetric
-    return bool(getattr(distance_map.space, "undirected", False))
 
 
 def _note_too_large(
@@ -238,7 +229,7 @@ def _note_too_large(
 
 @dataclass(frozen=True, slots=True)
 class _Fall:
-    """A move that takes away too much, within a block."""
+    """A move within a block that reduces the value by too much."""
 
     excess: int
     row: int
@@ -255,7 +246,7 @@ def _note_drops(
     values: Sequence[Values],
     limit: int,
 ) -> None:
-    """``space``: one whose neighbours farther off are those that the player reaches."""
+    """``space``: its neighbours farther from the origin are the boards that the player reaches."""
     falls: list[list[_Fall]] = [[] for _ in findings]
     for number, (move, rows, reached) in enumerate(space.neighbours(block.labels, toward=False)):
         for found, value, noted in zip(findings, values, falls, strict=True):
@@ -283,7 +274,7 @@ def _keep_drops(
     falls: list[_Fall],
     limit: int,
 ) -> None:
-    """Of a block's falls, for each move the first ones and the worst, the first of all and the worst."""
+    """Keeps the first falls of a block and the worst one."""
     if not falls:
         return
 

@@ -1,4 +1,4 @@
-"""Distances of codes, read chunk by chunk: of a dense map by their place, of a sparse one by search."""
+"""Distances of codes, read chunk by chunk: in a dense map by their place, in a sparse map by binary search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class MapReader:
-    """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept."""
+    """The chunks of one job's map, decoded; ``cache_bytes`` bounds those that are kept in memory."""
 
     def __init__(self, database: Database, job: int, keys: int | None, cache_bytes: int) -> None:
         """``keys``: those of a dense map; None: the map is sparse."""
@@ -84,12 +84,12 @@ class MapReader:
 
     @cached_property
     def _leads(self) -> tuple[list[int], Codes]:
-        """For each chunk of a sparse map the number and the code of its first state."""
+        """The number and the code of the first state of each chunk of a sparse map."""
         leads = self._maps.leads(self._job)
         width = len(leads[0][1]) if leads else 0
         if not width or any(len(lead) != width for _, lead in leads):
             raise damaged("chunk", f"of job {self._job}", "column lead: not a code in each", self._job)
-        # In their written form they are big endian.
+        # The written form is big endian.
         codes = b"".join(lead[::-1] if width == 8 else lead for _, lead in leads)
         return [number for number, _ in leads], code_array(codes, width)
 

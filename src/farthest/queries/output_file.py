@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class OutputError(FarthestError):
-    """A file cannot be written, or not in the form that its name asks for."""
+    """A file cannot be written, or not in the format that its name asks for."""
 
 
 def form_of(file: Path, forms: tuple[str, ...]) -> str:
@@ -31,10 +31,9 @@ def form_of(file: Path, forms: tuple[str, ...]) -> str:
 
 @contextmanager
 def written_file(file: Path, *, force: bool) -> Iterator[Path]:
-    """A path beside ``file`` to write to; it takes the place of ``file`` when the block ends without an
-    exception.
+    """A path in the folder of ``file`` to write to; it is renamed to ``file`` when the block ends without an exception.
 
-    Raises OutputError where ``file`` is there already and ``force`` is not given, or cannot be written.
+    Raises OutputError where ``file`` exists and ``force`` is not given, or cannot be written.
     """
     if file.is_dir():
         raise OutputError(f"{file} is a folder; expected the name of a file")
@@ -43,11 +42,11 @@ def written_file(file: Path, *, force: bool) -> Iterator[Path]:
     ):  # such as /dev/stdout: it would be replaced by a file
         raise OutputError(f"{file} is a link or a device; expected the name of a file")
     if file.exists() and not force:
-        raise OutputError(f"{file} is there already; choose another name, or --force to replace it")
+        raise OutputError(f"{file} exists already; choose another name, or --force to replace it")
     if not file.parent.is_dir():
         raise OutputError(f"{file}: there is no folder {file.parent}; make it first")
-    # Beside the file, for a rename works only within one file system; with its ending, for some writers look
-    # at it. Nobody can have put a link there: the name cannot be guessed, and the file is made anew.
+    # In the same folder, as a rename works only within one file system; with the same ending, as some writers read it.
+    # Nobody can have put a link there: the name cannot be guessed, and the file is newly made.
     part = file.with_name(f".{file.stem}.{token_hex(8)}{file.suffix}")
     try:
         part.touch(exist_ok=False)

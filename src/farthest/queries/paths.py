@@ -1,9 +1,9 @@
-"""Optimal solutions: one, all, and how many, from the distances alone.
+"""Optimal solutions from the distances alone: one, all, and how many.
 
-A board at distance d has a neighbour at distance d - 1, and every optimal solution goes from neighbour to
-neighbour in this way. The boards that optimal solutions of one board pass through form a graph whose levels
-are the distances d, d - 1, ..., 0, and whose edges are moves; a solution is a way through it. Two moves that lead from
-one board to the same board are two edges: solutions are counted as rows of moves.
+A board at distance d has a neighbour at distance d - 1, and every optimal solution goes from neighbour to neighbour in
+this way. The boards that optimal solutions of one board pass through form a graph whose levels are the distances d, d -
+1, ..., 0, and whose edges are moves; a solution is a way through it. Two moves that lead from one board to the same
+board are two edges: solutions with different moves are counted apart.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.puzzles.definition import MoveName
-    from farthest.queries.steps import Nearer, Steps
+    from farthest.queries.nearer import Nearer, NearerMoves
     from farthest.spaces.contract import Boards, Space
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
@@ -36,7 +36,7 @@ class Way:
     moves: list[MoveName]
 
     def reversed(self) -> Way:
-        """The same boards and moves, the last first."""
+        """The same boards and moves in reverse order."""
         return Way(self.boards[::-1], self.moves[::-1])
 
 
@@ -60,7 +60,7 @@ class SolutionGraph:
     """All optimal solutions of one board."""
 
     def __init__(self, space: Space, nearer: Nearer, board: Boards, distance: int) -> None:
-        """``board``: uint8, shape (cells,), at ``distance``. ``nearer``: the map's steps.
+        """``board``: uint8, shape (cells,), at ``distance``. ``nearer``: the map's nearer moves.
 
         Raises StorageError where the distances contradict each other.
         """
@@ -70,10 +70,10 @@ class SolutionGraph:
         for remaining in range(distance - 1, -1, -1):
             level, boards = _level(space, nearer(boards, remaining), boards, remaining)
             self.levels.append(level)
-        self.origins = boards  # where the solutions arrive: uint8, shape (boards, cells)
+        self.origins = boards  # where the solutions end: uint8, shape (boards, cells)
 
     def count(self) -> int:
-        """How many optimal solutions there are, exactly."""
+        """The exact number of optimal solutions."""
         counts: NDArray[numpy.int64] | NDArray[numpy.object_] = numpy.ones(
             len(self.origins), dtype=numpy.int64
         )
@@ -81,14 +81,14 @@ class SolutionGraph:
             if counts.dtype != object:
                 most_edges = int(numpy.diff(level.first_edge).max())
                 if int(counts.max()) * most_edges > EXACT_IN_INT64:
-                    counts = counts.astype(object)  # Python integers, from here on
+                    counts = counts.astype(object)  # Python integers from here on
             counts = numpy.add.reduceat(counts[level.successors], level.first_edge[:-1])
         return int(counts[0])
 
     def solutions(self) -> Iterator[list[int]]:
         """Each solution as the number of its edge on every level.
 
-        Depth first, edges in their order, so the order is the same each time.
+        Depth first, edges in their order, so the order is always the same.
         """
         way = [0] * (self.distance + 1)  # way[i]: the board on level i
         edges = [0] * self.distance  # edges[i]: the next edge to try from it
@@ -122,34 +122,34 @@ class SolutionGraph:
         return Way(numpy.array(boards), moves)
 
 
-def _level(space: Space, steps: Steps, boards: Boards, remaining: int) -> tuple[Level, Boards]:
+def _level(space: Space, found: NearerMoves, boards: Boards, remaining: int) -> tuple[Level, Boards]:
     """The level of ``boards`` with its edges to boards at distance ``remaining``, and those boards."""
-    if not len(steps.rows):
+    if not len(found.rows):
         raise _contradiction(remaining + 1)
-    _, first, successor = numpy.unique(space.encode(steps.boards), return_index=True, return_inverse=True)
-    order = numpy.argsort(steps.rows, kind="stable")  # keeps the order of the moves within a row
-    edges = numpy.bincount(steps.rows, minlength=len(boards))
+    _, first, successor = numpy.unique(space.encode(found.boards), return_index=True, return_inverse=True)
+    order = numpy.argsort(found.rows, kind="stable")  # keeps the order of the moves within a row
+    edges = numpy.bincount(found.rows, minlength=len(boards))
     if not edges.all():
         raise _contradiction(remaining + 1)
     first_edge = numpy.zeros(len(boards) + 1, dtype=numpy.intp)
     numpy.cumsum(edges, out=first_edge[1:])
     successors = successor[order].astype(numpy.intp)
-    return Level(boards, first_edge, successors, steps.moves[order], steps.names), steps.boards[first]
+    return Level(boards, first_edge, successors, found.moves[order], found.names), found.boards[first]
 
 
 def walk(nearer: Nearer, board: Boards, distance: int) -> Way:
     """The first optimal solution, from ``board`` (uint8, shape (cells,), at ``distance``) to an origin.
 
-    The same as the first of `SolutionGraph.solutions`, but no other board is looked at. Raises StorageError
-    where the distances contradict each other.
+    The same as the first of `SolutionGraph.solutions`, but no other board is read. Raises StorageError where the
+    distances contradict each other.
     """
     boards, moves = [board], []
     for remaining in range(distance - 1, -1, -1):
-        steps = nearer(boards[-1][numpy.newaxis, :], remaining)
-        if not len(steps.rows):
+        found = nearer(boards[-1][numpy.newaxis, :], remaining)
+        if not len(found.rows):
             raise _contradiction(remaining + 1)
-        boards.append(steps.boards[0])
-        moves.append(steps.names[steps.moves[0]])
+        boards.append(found.boards[0])
+        moves.append(found.names[found.moves[0]])
     return Way(numpy.array(boards), moves)
 
 

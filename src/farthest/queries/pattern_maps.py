@@ -1,6 +1,6 @@
-"""Stored maps of patterns, whole and in memory: what searches and heuristics look distances up in.
+"""Stored maps of patterns, whole in memory, in which searches and heuristics look distances up.
 
-A map is read once a process, whoever asks for it, and shared between threads.
+A process reads each map once, and its threads share it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
 
 KEPT_BYTES = 4 * 2**30
-"""Maps that nobody uses any more are kept up to this size together, for the next who asks."""
+"""Maps that are not used any more are kept for later use, up to this size in all."""
 
 TO_GOAL = Origin()
 
@@ -58,7 +58,7 @@ class PatternMaps:
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
         key = (self._database.place, record.id, record.digest)
-        with _lock:  # one at a time, also while reading: two readers would only wait for each other
+        with _lock:  # one at a time, also while reading: two readers would only slow each other down
             found = _kept.pop(key, None) or self._read(puzzle, record)
             _kept[key] = found
             while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
@@ -78,7 +78,7 @@ class PatternMaps:
                 if newest.complete
                 else "cut off by --max-depth"
             )
-            what = f", but for job {newest.id}, which is {why}; expected a complete one, to the goal"
+            what = f", except job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise missing_map(self._database.place, puzzle, what)
 
     def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
@@ -104,12 +104,13 @@ class PatternMaps:
 
 
 def missing_map(place: str, puzzle: Puzzle, what: str = "") -> JobError:
-    """Of a puzzle that is to be enumerated first."""
+    """The error for a puzzle that has to be enumerated first."""
     return JobError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
 
 
 def _enumeration(puzzle: Puzzle) -> str:
-    """What makes the map. The name of a puzzle from a file, which is not known here, names nothing outside it."""
+    """The command that makes the map. A puzzle from a file cannot be named by its name, and the file is not known
+    here."""
     try:
         named = known(puzzle.name)
     except PuzzleError:

@@ -1,4 +1,4 @@
-"""The number of states at each depth, drawn."""
+"""Draws the number of states at each depth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 FORMS = (".png", ".svg")
 MOST_OF_A_TITLE = 200
-"""Characters that are drawn."""
+"""Most characters of a title."""
 
 
 def plot_layers(
@@ -22,7 +22,7 @@ def plot_layers(
     """Draw ``layers[d]``, the number of states at depth d, as bars to a .png or .svg file.
 
     ``log``: a logarithmic scale of states. Raises OutputError where matplotlib is missing, or the file cannot
-    be written, or is there already and ``force`` is not given.
+    be written, or exists and ``force`` is not given.
     """
     file = Path(file)
     form = form_of(file, FORMS)
@@ -34,12 +34,12 @@ def plot_layers(
         raise OutputError(
             f"{file}: a plot needs matplotlib, which is not installed: pip install 'farthest[plot]'"
         ) from None
-    # A fixed salt and no date: the same layers give the same file.
+    # With a fixed salt and no date, the same layers give the same file.
     with written_file(file, force=force) as part, matplotlib.rc_context({"svg.hashsalt": "farthest"}):
         figure = Figure(figsize=(8, 4.5), layout="constrained")
         axes = figure.add_subplot()
         axes.bar(range(len(layers)), layers, width=0.85, color="#3b6ea5", log=log)
-        # Titles come from files: a $ in one begins no formula.
+        # Titles come from files: a $ in a title must not begin a formula.
         shown = " ".join(safe(title[:MOST_OF_A_TITLE]).split())
         axes.set_title(shown, fontsize="medium", fontweight="bold", loc="left", parse_math=False)
         axes.set_title(f"{sum(layers):,} states, {len(layers) - 1} deep", fontsize="small", loc="right")

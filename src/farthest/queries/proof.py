@@ -1,4 +1,4 @@
-"""A stored job handed to the proof of its kind and family, with all that is stored beside it."""
+"""Passes a stored job, with all that is stored of it, to the proof for its kind and family."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ UNSEALED = "an older version of farthest stored the job: nothing says whether al
 
 
 def prove(distance_map: StoredMap) -> Report:
-    """The report of ``farthest verify`` of a job with a map."""
+    """The report of ``farthest verify`` for a job with a map."""
     kept = _kept(distance_map.database, distance_map.record)
     report = _prove_map(distance_map)
     return replace(report, checks=(*kept, *report.checks))
 
 
 def prove_without_map(database: Database, record: JobRecord) -> Report:
-    """The same of a finished search, or of an enumeration that kept its layers' counts only."""
+    """The same for a finished search, or for an enumeration that kept only the counts of its layers."""
     kept = _kept(database, record)
     puzzle = puzzle_of(record)
     if record.kind == SEARCH:
@@ -69,9 +69,10 @@ def prove_without_map(database: Database, record: JobRecord) -> Report:
 
 
 def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
-    """What is checked of every job: the file that it is in, and its record.
+    """The checks of every job: the file that it is in, and its record.
 
-    The job's row was checked when it was opened; layers, chunks, iterations and solutions are as they are read.
+    The job's row was checked when it was opened; layers, chunks, iterations and solutions are checked when they are
+    read.
     """
     problems = structure_problems(database)
     file = [] if problems is None else [make_check("file", 1, len(problems), "; ".join(problems))]
@@ -85,7 +86,7 @@ def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
 
 
 def _player(record: JobRecord) -> Any:
-    """Whether moves, as they come through JSON, lead from a search's board to its target."""
+    """A function that says whether moves, as they come through JSON, lead from a search's board to its target."""
     from farthest.search.problem import Problem
     from farthest.search.replay import boards_along
     from farthest.search.serialized import way_of

@@ -1,4 +1,4 @@
-"""Random states of a stored map: of one layer, or of all of it."""
+"""Random states of a stored map: of one layer, or of all layers."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ DRAWN_AT_ONCE = 1 << 18
 def random_states(
     distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None = None
 ) -> Iterator[str]:
-    """The boards of ``count`` states at ``depth`` (None: of all states): each is any of them with the same chance,
-    whatever the others are, so that one may come twice. In the order in which they were drawn.
+    """The boards of ``count`` states at ``depth`` (None: of all states): each is drawn with the same chance and
+    independently of the others, so a board may occur twice. In the order in which they were drawn.
 
-    The map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, as far as the last state that was
-    drawn. Raises JobError beyond the last layer.
+    The map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, up to the last state that was drawn.
+    Raises JobError beyond the last layer.
     """
     if depth is not None:
         distance_map.check_depth(depth)
@@ -61,8 +61,8 @@ def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int 
 
 def holds_the_solvable(distance_map: DistanceMap, target: str = "goal") -> bool:
     """Whether the states of the map are the boards from which moves lead to the target (``goal``, ``start`` or a
-    board's text): all distances to it are there; or it is the goal, moves can be taken back, and the map, counted from
-    the start, reaches the goal (then they are those of them that are joined to the start)."""
+    board's text): either it has all distances to the target; or the target is the goal, moves can be taken back, and
+    the map, counted from the start, reaches the goal (then its states are those that moves join to the start)."""
     if not distance_map.complete:
         return False
     if distance_map.origin.direction == "to":

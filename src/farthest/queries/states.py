@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from farthest.queries.stored_map import StoredMap
     from farthest.spaces.contract import Boards, Codes
 
-# Bounds the memory of one block to some tens of megabytes, its boards' text included.
+# Bounds the memory of one block to some tens of megabytes, the text of its boards included.
 BLOCK_STATES = 131_072
 
 
@@ -24,7 +24,7 @@ class CodeBlock:
     """Some states in the order of their codes.
 
     ``keys``: uint64, shape (states,): keys, or in a sparse map the states' numbers. ``codes``: shape (states,), as the
-    space has them; in a dense map the keys. ``distances``: uint8 or uint16 as the map has it, shape (states,).
+    space has them; in a dense map the keys. ``distances``: uint8 or uint16, as in the map, shape (states,).
     """
 
     keys: NDArray[numpy.uint64]
@@ -34,7 +34,7 @@ class CodeBlock:
 
 @dataclass(frozen=True, slots=True)
 class StateBlock(CodeBlock):
-    """The same with the boards. ``labels``: uint8, shape (states, cells)."""
+    """A CodeBlock with the boards. ``labels``: uint8, shape (states, cells)."""
 
     labels: Boards
 

@@ -1,4 +1,5 @@
-"""A stored distance map as all questions need it: what it is, the distances of codes and boards, its chunks."""
+"""The part of a stored distance map that all questions need: its record, the distances of codes and boards, its
+chunks."""
 
 from __future__ import annotations
 
@@ -33,8 +34,7 @@ CACHE_BYTES = 256 * 2**20
 
 
 class StoredMap:
-    """The distances of all states of one finished job, read from the database chunk by chunk as they are
-    asked for.
+    """The distances of all states of one finished job, read from the database chunk by chunk when they are needed.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
     ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
@@ -42,7 +42,7 @@ class StoredMap:
     """
 
     def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
-        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept."""
+        """``record``: a finished job with a map. ``cache_bytes`` bounds the decoded chunks that are kept in memory."""
         self.database = database
         self.record = record
         self._cache_bytes = cache_bytes
@@ -61,7 +61,7 @@ class StoredMap:
 
     @cached_property
     def space(self) -> Space:
-        """The puzzle compiled: boards to keys and back, moves. Raises ForbiddenCodeError where a class may not run."""
+        """The compiled puzzle: boards to keys and back, moves. Raises ForbiddenCodeError where a class may not run."""
         with self._named:
             return space_of(self.record, self.puzzle)
 
@@ -111,7 +111,7 @@ class StoredMap:
         return self.record.seconds or 0.0
 
     def close(self) -> None:
-        """Close the database; what was not read yet cannot be asked any more."""
+        """Close the database; nothing more can be read from it."""
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -144,14 +144,15 @@ class StoredMap:
         return self.lookup(self.space.encode(labels))
 
     def lookup(self, codes: Codes) -> NDArray[numpy.int32]:
-        """The distances of codes, int32, -1 where there is none; they may hold what the space has for none."""
+        """The distances of codes, int32, -1 where there is none, also for the code that stands for no code."""
         return self._reader.distances(codes)
 
     def array(self) -> NDArray[numpy.uint8] | NDArray[numpy.uint16]:
-        """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is
-        none. Of a sparse map those of all states, in the order of their codes.
+        """All distances in key order, shape (keys,), uint8 or uint16; the type's largest value where there is none. In
+        a sparse map those of all states, in the order of their codes.
 
-        A byte or two a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and back.
+        It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
+        back.
         """
         whole = numpy.empty(self._length, dtype=self.unit)
         for chunk in self.chunks():
@@ -159,7 +160,7 @@ class StoredMap:
         return whole
 
     def codes(self) -> Codes:
-        """The code of each distance of `array`: of a dense map its key."""
+        """The code of each distance of `array`; in a dense map its key."""
         if self.space.keys is not None:
             return numpy.arange(self._length, dtype=numpy.uint64)
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
@@ -187,7 +188,8 @@ class StoredMap:
         return self.puzzle.definition.format_board(self.labels(board))
 
     def why_no_distance(self, labels: Sequence[int]) -> tuple[str, str]:
-        """What a well-formed board without a distance has instead, "unreachable" or such as ">12", and why."""
+        """What stands for the distance of a well-formed board that has none, "unreachable" or such as ">12", and
+        why."""
         reason = self.space.why_unreachable(labels)
         if reason is None and not self.complete:
             return (
@@ -211,11 +213,11 @@ class StoredMap:
     @cached_property
     def _reader(self) -> MapReader:
         definition, layout = self.puzzle.definition, self.record.layout
-        # Of a user's class the stored layout tells it, so that the bytes can be verified where the class may not run.
+        # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
         sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     @property
     def _length(self) -> int:
-        """How many distances are stored: of all keys, or of a sparse map of all states."""
+        """How many distances are stored: those of all keys, or in a sparse map of all states."""
         return self.record.keys or 0

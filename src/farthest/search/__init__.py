@@ -1,1 +1,1 @@
-"""Search: optimal solutions where a space is too large to enumerate, or where one board is all that is asked about."""
+"""Search: optimal solutions where a space is too large to enumerate, or where only one board is to be solved."""

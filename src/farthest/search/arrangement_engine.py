@@ -1,4 +1,5 @@
-"""The engine of arrangement boards: sliding puzzles with any blanks and metric, permutation puzzles."""
+"""The engine for boards that are arrangements: permutation puzzles, and sliding puzzles with any number of blanks in
+any metric."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.splitting import Splitter
 from farthest.search.walk_problem import WalkProblem, walk_problem
 
@@ -20,14 +21,14 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 DEEPEST = 1 << 20
-"""The kernel's greatest bound: no search with a greater one would end."""
+"""The kernel's greatest bound: a search with a greater one would never end."""
 
 
 class ArrangementEngine:
     """An ``Engine``. ``Node.last``: the number of the move that led to the node; its exact inverse is left out.
 
-    Where several moves have one effect, both orders of two moves, equal pieces exchanged: different moves are different
-    solutions.
+    Solutions with different moves are different solutions, also where several moves have the same effect, two moves are
+    made in the other order, or equal pieces are exchanged.
     """
 
     split_from = 1 << 22
@@ -42,7 +43,7 @@ class ArrangementEngine:
         self._splitter = Splitter(walk.space, problem, heuristic, self._last_moves)
 
     def lower_bound(self, board: Board) -> int:
-        """See Engine: 0 of a goal, else at least 1."""
+        """See Engine: 0 for a goal, else at least 1."""
         return self.walk.kernel.bound(bytes(board))
 
     def split(self, board: Board, bound: int) -> Split:
@@ -50,7 +51,7 @@ class ArrangementEngine:
         assert board == self.problem.board, "the problem's board is split"
         return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
-    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         """See Engine."""
         nodes, solutions, listed, next_bound, rest = self.walk.kernel.walk(
             bytes(node.board),
@@ -62,7 +63,7 @@ class ArrangementEngine:
             1 if first else limit,
         )
         way = self.walk.way
-        return Piece(
+        return PieceResult(
             nodes,
             solutions,
             tuple((*node.way, *way(moves)) for moves in listed),
@@ -84,6 +85,6 @@ class ArrangementEngine:
 
 
 def arrangement_engine(problem: Problem, heuristic: Heuristic) -> ArrangementEngine | None:
-    """The engine, or None where boards or heuristic are not of its kind. Raises PuzzleError, BoardError."""
+    """The engine, or None where it cannot search these boards or use this heuristic. Raises PuzzleError, BoardError."""
     walk = walk_problem(problem, heuristic)
     return None if walk is None else ArrangementEngine(problem, heuristic, walk)

@@ -1,4 +1,5 @@
-"""The engine for any family: breadth first as far as the levels are small, below that depth first in batches."""
+"""The engine for any family: breadth first as long as the levels are small, below that depth first, many boards at a
+time."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import MoveNumbers, children, forward_space, judged, least
 from farthest.search.splitting import Splitter
 
@@ -22,23 +23,25 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards
 
 BATCH = 512
-"""Boards expanded at once: enough for numpy, few enough that the search goes down before it goes along."""
+"""Boards expanded at once: many enough for numpy, few enough that the search stays depth first."""
 
 
 class BatchEngine:
-    """An ``Engine`` over ``Space.neighbours``. Each iteration is split; where no level of it is wide, the split is all.
+    """An ``Engine`` over ``Space.neighbours``. Each iteration is split; where no level of it is wide, the split is the
+    whole iteration.
 
-    A node of ``rest`` stands for all boards of one depth that are left: they, and their ways, one after the other.
+    A node of ``rest`` stands for all boards of one depth that are left: it holds these boards, and their ways, one
+    after the other.
     """
 
     split_from = 0
     parts = 1 << 12
     budget = 1 << 18
     widest = 1 << 17
-    """A split whose levels all have fewer boards is the whole iteration: there equal boards become one."""
+    """A split whose levels all have fewer boards is the whole iteration: equal boards are merged there."""
     probed = 1 << 17
-    """Boards of a level that ends the search for how far away the nearest goal is at least: it costs less than a few
-    iterations more."""
+    """The search for a lower bound of the distance to the nearest goal ends at a level with so many boards: it costs
+    less than a few more iterations."""
 
     def __init__(self, problem: Problem, heuristic: Heuristic) -> None:
         """Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
@@ -57,15 +60,15 @@ class BatchEngine:
         assert board == self.problem.board, "the problem's board is split"
         return self._splitter.split(bound, self.parts, widest=self.widest, probed=self.probed)
 
-    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         """See Engine."""
         return _Below(self, bound).search(node, first=first, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Boards of one depth, uint8 (N, cells), and where they come from: of ``before``, its ``rows`` by ``moves``; or,
-    where the search began, the ``rows`` of the node's ``ways``."""
+    """Boards of one depth, uint8 (N, cells), and where they come from: board i from row ``rows[i]`` of ``before`` by
+    ``moves[i]``; or, where the search began, by ``ways[rows[i]]``, a way of the node."""
 
     boards: Boards
     depth: int
@@ -93,7 +96,7 @@ class _Below:
         self._next_bound: int | None = None
         self._stack: list[_Batch] = []  # at most one of each depth, the deepest last
 
-    def search(self, node: Node, *, first: bool, limit: int) -> Piece:
+    def search(self, node: Node, *, first: bool, limit: int) -> PieceResult:
         most = 1 if first else limit
         self._judge(self._begin(node), most)
         while self._stack and self._nodes < self._engine.budget and not (first and self._solutions):
@@ -103,9 +106,9 @@ class _Below:
                 batch = batch.part(slice(BATCH))
             self._judge(self._below(batch), most)
         if first and self._solutions:
-            return Piece(self._nodes, 1, tuple(self._listed), self._next_bound, ())
+            return PieceResult(self._nodes, 1, tuple(self._listed), self._next_bound, ())
         rest = tuple(self._node(batch) for batch in reversed(self._stack))
-        return Piece(self._nodes, self._solutions, tuple(self._listed), self._next_bound, rest)
+        return PieceResult(self._nodes, self._solutions, tuple(self._listed), self._next_bound, rest)
 
     def _begin(self, node: Node) -> _Batch:
         boards = numpy.array(node.board, dtype=numpy.uint8).reshape(-1, self._engine.space.cells)
@@ -122,7 +125,7 @@ class _Below:
         )
 
     def _below(self, batch: _Batch) -> _Batch:
-        """The boards one move away, but for those of the move before taken back."""
+        """The boards one move away, without those that take back the move before."""
         found = children(self._engine.space, batch.boards, self._numbers)
         if batch.before is not None:
             grandparents = batch.before.boards[batch.rows[found.rows]]
@@ -131,7 +134,7 @@ class _Below:
         return _Batch(found.boards, batch.depth + 1, batch, found.rows, found.moves)
 
     def _judge(self, batch: _Batch, most: int) -> None:
-        """Counts and lists the goals of a batch, and puts what is open on the stack."""
+        """Counts and lists the goals among the boards, and puts the open boards on the stack."""
         engine = self._engine
         seen = judged(engine.problem, engine.heuristic, batch.boards, batch.depth, self._bound)
         self._next_bound = least(self._next_bound, seen.next_bound)

@@ -1,4 +1,4 @@
-"""A*: of the boards that were met the one with the least depth + heuristic is expanded first."""
+"""A*: the board with the least depth + heuristic is expanded first."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def a_star(problem: Problem, heuristic: Heuristic, memory: int) -> PlainResult:
-    """Of boards with equal sums the deepest goes first, of these the one that was met first.
+    """Of boards with equal sums the deepest is expanded first, of these the one that was found first.
 
-    A board that is reached in fewer moves than before is expanded again, so an admissible heuristic need not be
-    consistent for the way found to be a shortest one. Boards with the value ``UNREACHABLE`` are never expanded.
+    A board that is reached in fewer moves than before is expanded again, so the way found is a shortest one for an
+    admissible heuristic, even if it is not consistent. Boards with the value ``UNREACHABLE`` are not expanded.
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError, BoardError.
     """
     began = perf_counter()

@@ -1,18 +1,19 @@
-"""The same boards searched by several algorithms, and what each run cost."""
+"""The same boards searched by several algorithms, and the cost of each run."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from time import perf_counter
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError, ResourceError, SettingError
-from farthest.heuristics.contract import Algorithm, check_text
+from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
+from farthest.heuristics.contract import check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.search.deepening import deepen
 from farthest.search.engines import engine_with
-from farthest.search.plain import PlainAlgorithm, search_plain
+from farthest.search.plain import search_plain
 from farthest.search.problem import Problem
 from farthest.wording import near_match, shown
 
@@ -23,22 +24,17 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
 
-ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
-GUIDED = ("ida", "astar")
-"""The algorithms that ask a heuristic."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entrant:
-    """An algorithm, and the heuristic that it asks: one of the columns of a comparison. ``heuristic``: None where it
-    asks none."""
+    """An algorithm and its heuristic: one of the columns of a comparison. ``heuristic``: None where it uses none."""
 
     algorithm: Algorithm
     heuristic: str | None
 
     @property
     def asked(self) -> str:
-        """The heuristic, `zero` where it asks none."""
+        """The heuristic; `zero` where it uses none."""
         return "zero" if self.heuristic is None else self.heuristic
 
     @property
@@ -52,8 +48,8 @@ class Run:
     """One algorithm on one board. ``number``: the board's, from 1.
 
     ``length``, ``moves``: of the way found; None: the board cannot be solved. ``expanded``: None where only generated
-    boards are counted. ``optimal``: no way is shorter, for certain. ``failed``: why the search was given up, None:
-    it was not.
+    boards are counted. ``optimal``: it is certain that no way is shorter. ``failed``: why the search was given up, or
+    None.
     """
 
     entrant: Entrant
@@ -69,8 +65,9 @@ class Run:
 
 
 def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str]) -> list[Entrant]:
-    """Each algorithm, with each of the heuristics if it asks one; none twice. No heuristics: `manhattan` where it is
-    for the puzzle, else its default. Raises SettingError for what is no algorithm, or heuristics that none asks."""
+    """Each algorithm, with each of the heuristics if it uses one; none twice. Without heuristics: `manhattan` where it
+    is for the puzzle, else its default. Raises SettingError for an unknown algorithm, or heuristics that no algorithm
+    uses."""
     for text in heuristics:
         check_text(text)
     chosen = list(dict.fromkeys(algorithms))
@@ -80,9 +77,7 @@ def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str
             raise SettingError(f"algorithm {shown(name)} is not known; {mend}")
     guided = [name for name in chosen if name in GUIDED]
     if heuristics and not guided:
-        raise SettingError(
-            f"a heuristic is asked by {' and '.join(GUIDED)} only; add one of them, or leave it out"
-        )
+        raise SettingError(f"only {' and '.join(GUIDED)} use a heuristic; add one of them, or leave it out")
     asked = list(dict.fromkeys(heuristics))
     if guided and not asked:
         default = default_heuristic(puzzle, "astar" if "astar" in guided else "ida")
@@ -95,13 +90,13 @@ def entrants(puzzle: Puzzle, algorithms: Sequence[str], heuristics: Sequence[str
 
 
 class Comparison:
-    """Entrants ready to search boards of a puzzle for its goal."""
+    """Entrants ready to search from boards of a puzzle to its goal."""
 
     def __init__(
         self, puzzle: Puzzle, chosen: Sequence[Entrant], *, memory: int, load_map: LoadMap | None
     ) -> None:
-        """``memory``: bytes for a search that keeps all boards it met. ``load_map``: gives maps of patterns; None:
-        there is no database. Raises PuzzleError where there is no goal, else as `open_heuristic` does."""
+        """``memory``: bytes for a search that keeps all boards that it found. ``load_map``: gives maps of patterns;
+        None: there is no database. Raises PuzzleError where there is no goal, else as `open_heuristic` does."""
         goals, _ = puzzle.definition.origin_boards
         if not goals:
             raise PuzzleError(
@@ -114,11 +109,11 @@ class Comparison:
         self._heuristics = {text: open_heuristic(text, puzzle, goals, load_map) for text in sorted(texts)}
 
     def admissible(self, entrant: Entrant) -> bool:
-        """Whether its ways are shortest ones for certain."""
+        """Whether it is certain that its ways are shortest ones."""
         return entrant.algorithm != "dfs" and self._heuristic(entrant).admissible
 
     def runs(self, boards: Iterable[Board]) -> Iterator[Run]:
-        """All of a board, then all of the next, as they are searched. One that met more boards than there is memory for
+        """All runs of a board, then all of the next, as they are searched. A run that needs more memory than allowed
         has failed."""
         for number, board in enumerate(boards, 1):
             for entrant in self.entrants:
@@ -131,7 +126,7 @@ class Comparison:
     def _run(self, entrant: Entrant, board: Board) -> Run:
         heuristic = self._heuristic(entrant)
         problem = Problem(self.puzzle, board, "goal", entrant.asked)
-        if entrant.algorithm in ("ida", "iddfs"):
+        if entrant.algorithm in DEEPENING:
             began = perf_counter()
             deep = deepen(engine_with(problem, heuristic), board, first=True, limit=1)
             seconds = perf_counter() - began
@@ -159,7 +154,7 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of some numbers the mean, the median and the greatest."""
+    """The mean, the median and the greatest of some numbers."""
 
     mean: float
     median: float
@@ -167,11 +162,11 @@ class Spread:
 
 
 MEASURES = ("seconds", "expanded", "generated", "moves", "boards")
-"""What is summed up of the runs: ``boards`` are those of the way, both ends included, one more than its moves."""
+"""The figures that are summed up: ``boards`` are those of the way, both ends included, one more than its moves."""
 
 
 class Tally:
-    """The figures of runs, and whether all that is said of the lengths of shortest ways agrees."""
+    """The figures of runs, and whether all statements about the lengths of shortest ways agree."""
 
     def __init__(self) -> None:
         self._figures: dict[Entrant, dict[str, list[float]]] = {}
@@ -181,13 +176,13 @@ class Tally:
         self.failures: dict[Entrant, list[str]] = {}
 
     def expect(self, number: int, length: int | None, source: str) -> None:
-        """What the length of a shortest way for a board is, and who says so."""
+        """Notes the length of a shortest way for a board, and who says so."""
         said, by = self._shortest.setdefault(number, (length, source))
         if said != length:
             self.disagreements.append(f"board {number}: {by} says {_moves(said)}, {source} {_moves(length)}")
 
     def add(self, run: Run) -> None:
-        """Takes a run in."""
+        """Adds a run."""
         self.runs += 1
         figures = self._figures.setdefault(run.entrant, {measure: [] for measure in MEASURES})
         if run.failed is not None:
@@ -204,7 +199,7 @@ class Tally:
             figures["boards"].append(run.length + 1)
 
     def spreads(self, entrant: Entrant) -> dict[str, Spread | None]:
-        """For each of ``MEASURES`` its spread; None where there are no figures."""
+        """The spread of each of ``MEASURES``; None where there are no figures."""
         figures = self._figures[entrant]
         return {
             measure: Spread(fmean(found), median(found), max(found)) if found else None

@@ -1,4 +1,4 @@
-"""Boards that moves join, found one by one: for puzzles of which nothing better is known, as far as these are small."""
+"""Boards that moves join, found one by one: for small puzzles of which nothing better is known."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 MOST_DRAWN = 1 << 17
 """States from which boards are drawn: found in a second or two."""
 MOST_LOOKED_AT = 1 << 15
-"""States that are looked at before a search."""
+"""States that are visited before a search."""
 MOST_OF_PYTHON = 1 << 13
-"""The same of a user's class, which may be slow."""
+"""The same for a user's class, which may be slow."""
 
 
 def component_of(puzzle: Puzzle, target: str) -> Boards:
-    """The boards from which moves lead to ``target`` (a Problem's), in a fixed order. Raises UndecidedError where they
+    """The boards from which moves lead to ``target`` (a Problem's), in a fixed order. Raises UndecidedError where there
     are too many, or the puzzle cannot be played backward."""
     found: list[Boards] = []
     try:
@@ -43,7 +43,7 @@ def component_of(puzzle: Puzzle, target: str) -> Boards:
 
 
 def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) -> str | None:
-    """Why no moves lead from the board to a target; None where they do, or it is not known."""
+    """Why no moves lead from the board to a target; None where moves lead there, or where it is not known."""
     count = 0
     try:
         for layer in _layers(puzzle, Origin("from", puzzle.definition.format_board(board))):
@@ -54,7 +54,7 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
                 return None
     except FarthestError:  # the puzzle is too large to be numbered
         return None
-    return f"no moves lead to a target: all {count:,} boards that can be reached from it were looked at"
+    return f"no moves lead to a target: all {count:,} boards that can be reached from it were visited"
 
 
 def _matching(puzzle: Puzzle, boards: Boards, targets: tuple[Board, ...]) -> NDArray[numpy.bool_]:
@@ -87,4 +87,4 @@ def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:
 
 
 def _most(puzzle: Puzzle, states: int) -> int:
-    return MOST_OF_PYTHON if puzzle.family == "python" else states
+    return MOST_OF_PYTHON if puzzle.definition.module else states

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from farthest.heuristics.contract import UNREACHABLE
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.expansion import least
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Deepened:
-    """What was found: ``length`` None where no goal can be reached, which is proven then.
+    """What was found. ``length``: None where it is proven that no goal can be reached.
 
     ``solutions``: how many there are within the last bound, or 1 where the first was enough; ``listed``: the first of
     them. ``nodes``: of all iterations.
@@ -55,8 +55,10 @@ def deepen(engine: Engine, board: Board, *, first: bool, limit: int) -> Deepened
     return Deepened(None, 0, (), sum(iteration.nodes for iteration in iterations), tuple(iterations))
 
 
-def _iteration(engine: Engine, board: Board, bound: int, *, split: bool, first: bool, limit: int) -> Piece:
-    """A whole iteration, told as one piece."""
+def _iteration(
+    engine: Engine, board: Board, bound: int, *, split: bool, first: bool, limit: int
+) -> PieceResult:
+    """The totals of a whole iteration, as of one piece."""
     most = 1 if first else limit
     if not split:
         return _searched(engine, Node(board, 0), bound, first=first, limit=most)
@@ -74,11 +76,11 @@ def _iteration(engine: Engine, board: Board, bound: int, *, split: bool, first: 
                 listed += islice(ways_through, most - len(listed))
             if first and solutions:
                 break
-    return Piece(nodes, 1 if first and solutions else solutions, tuple(listed), next_bound, ())
+    return PieceResult(nodes, 1 if first and solutions else solutions, tuple(listed), next_bound, ())
 
 
-def _searched(engine: Engine, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
-    """All that is below a node, with what pieces of it give back."""
+def _searched(engine: Engine, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
+    """The totals of all pieces below a node."""
     nodes, solutions, next_bound = 0, 0, None
     listed: list[tuple[MoveName, ...]] = []
     waiting = [node]
@@ -89,4 +91,4 @@ def _searched(engine: Engine, node: Node, bound: int, *, first: bool, limit: int
         listed += piece.listed
         next_bound = least(next_bound, piece.next_bound)
         waiting += reversed(piece.rest)
-    return Piece(nodes, solutions, tuple(listed), next_bound, ())
+    return PieceResult(nodes, solutions, tuple(listed), next_bound, ())

@@ -1,4 +1,4 @@
-"""The engine of a problem: the kernel's where it has one for family and heuristic, else the one for any family."""
+"""The engine of a problem: the kernel's if it has one for the family and the heuristic, else the one for any family."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def engine_with(problem: Problem, heuristic: Heuristic) -> Engine:
 
 
 def _one_blank(problem: Problem, heuristic: Heuristic) -> bool:
-    """Whether the kernel's search on sliding puzzles with one blank can do it."""
+    """Whether the kernel's search for sliding puzzles with one blank can be used."""
     definition, terms = problem.puzzle.definition, heuristic.terms()
     return (
         isinstance(definition, Sliding)

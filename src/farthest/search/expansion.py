@@ -1,4 +1,4 @@
-"""One move from many boards, for searches that go board by board in batches."""
+"""One move from many boards at a time, for searches over boards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class MoveSource(Protocol):
-    """The part of a ``Space`` that searches need: its neighbours farther off are the boards that the player reaches."""
+    """The part of a ``Space`` that searches need: its neighbours farther from the origin are the boards that the player
+    reaches."""
 
     puzzle: Puzzle
     cells: int
@@ -37,8 +38,8 @@ class MoveSource(Protocol):
 
 
 def forward_space(puzzle: Puzzle, board: Board) -> MoveSource:
-    """The space with distances counted from a board; of a permutation puzzle without codes, for which it may be too
-    large. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
+    """The space with distances counted from a board; without codes for a permutation puzzle, which may be too large for
+    them. Raises PuzzleError, BoardError or ResourceError as `compile_space` does."""
     origin = Origin("from", puzzle.definition.format_board(board))
     if puzzle.family == "permutation":
         return PermutationBoards(puzzle, origin, [board])
@@ -72,7 +73,7 @@ class Children:
     moves: NDArray[numpy.intp]
 
     def only(self, chosen: NDArray[numpy.bool_]) -> Children:
-        """Some of them."""
+        """The items that are chosen."""
         return Children(self.boards[chosen], self.rows[chosen], self.moves[chosen])
 
 
@@ -103,7 +104,8 @@ class BoundTest:
 
 
 def judged(problem: Problem, heuristic: Heuristic, boards: Boards, depth: int, bound: int) -> BoundTest:
-    """What becomes of boards (N, cells) at ``depth``. What is no goal is at least one move away from one."""
+    """Tests boards (N, cells) at ``depth`` against the bound. A board that is not a goal is at least one move away from
+    one."""
     goals = problem.at_target(boards)
     values = numpy.maximum(heuristic.values(boards), 1)
     values[goals] = 0
@@ -113,5 +115,5 @@ def judged(problem: Problem, heuristic: Heuristic, boards: Boards, depth: int, b
 
 
 def least(*bounds: int | None) -> int | None:
-    """The least of the bounds that there are."""
+    """The least of the bounds that are not None."""
     return min((bound for bound in bounds if bound is not None), default=None)

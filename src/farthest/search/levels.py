@@ -1,7 +1,7 @@
-"""The first levels of a search, breadth first: equal boards become one, with the exact number of ways to it.
+"""The first levels of a search, breadth first: equal boards are merged into one, with the exact number of ways to it.
 
-A board that was met at an earlier depth is left out: what can be reached through it was reached with fewer moves, so no
-shortest solution is lost.
+A board that was found at an earlier depth is left out: what can be reached through it was reached with fewer moves, so
+no shortest solution is lost.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     Counts = NDArray[numpy.int64] | NDArray[numpy.object_]
 
 EXACT_IN_INT64 = 2**62
-"""Numbers of ways stay in int64 while a level's greatest times its most predecessors of a board cannot exceed this."""
+"""Numbers of ways stay in int64 while a level's greatest number times the most predecessors of a board cannot exceed
+this."""
 
 MOST_BOARDS = 1 << 23
-"""Boards that are kept at most: of a space whose levels are narrow and many, some hundreds of megabytes."""
+"""Most boards that are kept: in a space with many narrow levels, some hundreds of megabytes."""
 
 LastMoves = Callable[["Boards", "Boards"], "NDArray[numpy.intp]"]
-"""Of boards before and after a move, what ``Node.last`` is to be."""
+"""From boards before and after a move, the values of ``Node.last``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Levels:
         boards = [board]
         edges = [
             int(self.levels[depth].first[board])
-        ]  # by which move boards[i] is reached, and then boards[i + 1] is
+        ]  # for each level the move that reaches boards[i], and then boards[i + 1]
         while edges:
             at = depth + 1 - len(edges)
             level = self.levels[at]
@@ -137,9 +138,9 @@ def breadth_first_split(
     """The split of the iteration with this bound; it ends at the first level with ``parts`` boards or more, or where
     there are ``MOST_BOARDS`` in all.
 
-    ``space``: the problem's `forward_space`. ``most``: the levels go on beyond, to the end if none has so many boards,
-    and only if one has the split ends where it would have ended; the nodes looked at count all the same. ``last``: of
-    roots that can be reached from one board only, ``Node.last``; the others have -1.
+    ``space``: the problem's `forward_space`. ``most``: the levels continue beyond that, to the end if none has so many
+    boards; if one has, the split ends where it would have ended, and the nodes beyond it are counted all the same.
+    ``last``: gives ``Node.last`` of roots that can be reached from one board only; the others have -1.
     """
     board = numpy.array([problem.board], dtype=numpy.uint8)
     met, numbers = ClosedSet(), MoveNumbers()
@@ -179,7 +180,7 @@ def _next_level(
     depth: int,
     bound: int,
 ) -> tuple[Level, int | None]:
-    """The level at ``depth`` that children make up, and the least that the bound cut off."""
+    """The level at ``depth`` that the children form, and the least depth + heuristic that the bound cut off."""
     keys, firsts, inverse = numpy.unique(board_keys(found.boards), return_index=True, return_inverse=True)
     fresh = ~met.holds(keys)
     met.add(keys[fresh])
@@ -205,14 +206,14 @@ def _ways(before: Counts, parents: NDArray[numpy.intp], first: NDArray[numpy.int
     if len(first) == 1:
         return numpy.empty(0, dtype=numpy.int64)
     if before.dtype != object and int(before.max()) * int(numpy.diff(first).max()) > EXACT_IN_INT64:
-        before = before.astype(object)  # Python integers, from here on
+        before = before.astype(object)  # Python integers from here on
     ways: Counts = numpy.add.reduceat(before[parents], first[:-1])
     return ways
 
 
 def nearest_goal(space: MoveSource, problem: Problem, most: int) -> int | None:
-    """What a breadth-first search proves before a level has ``most`` boards, or all have ``MOST_BOARDS``: no goal is
-    nearer to the problem's board than that. None: no goal can be reached."""
+    """A lower bound of the distance to the nearest goal, from a breadth-first search up to a level with ``most``
+    boards, or ``MOST_BOARDS`` in all. None: no goal can be reached."""
     boards = numpy.array([problem.board], dtype=numpy.uint8)
     met, numbers = ClosedSet(), MoveNumbers()
     met.add(board_keys(boards))

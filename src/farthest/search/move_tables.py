@@ -1,5 +1,5 @@
-"""The moves of one board at a time: of sliding and permutation puzzles by the cells that change, of others as asked of
-the space."""
+"""The moves of one board at a time: for sliding and permutation puzzles by the cells that change, for others from the
+space's ``neighbours``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MoveTable(Protocol):
-    """Moves of the player; what a *move* is inside, the table alone knows."""
+    """Moves of the player; only the table knows how a *move* is represented."""
 
     def possible(self, cells: Sequence[int]) -> Sequence[Any]:
         """The moves that can be made on a board, in the order of ``Space.neighbours``."""
@@ -39,7 +39,7 @@ def move_table(puzzle: Puzzle, space: Space | None) -> MoveTable:
     """The table of a puzzle; ``space``: its space, if it is compiled already."""
     if (
         puzzle.family == "sliding" and not sliding(puzzle).blanks
-    ):  # a pattern's boards do not tell where the blank is
+    ):  # a pattern's boards do not show where the blank is
         return SlidingMoves(puzzle)
     if puzzle.family == "permutation" and not any(permutation(puzzle).ignore):
         return PermutationMoves(puzzle)
@@ -47,7 +47,7 @@ def move_table(puzzle: Puzzle, space: Space | None) -> MoveTable:
 
 
 class SlidingMoves:
-    """Moves by number: each needs a cell to be blank and others not to be."""
+    """Moves by number: each needs one cell to be blank and others not to be."""
 
     def __init__(self, puzzle: Puzzle) -> None:
         from farthest.families.sliding.space import moves_of
@@ -151,7 +151,7 @@ class PermutationMoves:
 
 
 class AskedMoves:
-    """A move is its name and the board that it leads to, as the space's ``neighbours`` tell."""
+    """A move is its name and the board that it leads to, from the space's ``neighbours``."""
 
     def __init__(self, puzzle: Puzzle, space: Space | None) -> None:
         self._puzzle = puzzle

@@ -1,10 +1,10 @@
-"""Breadth-first search, depth-first search and A* of arrangement boards in the kernel: the same as the plain programs
-(`unguided`, `best_first`), board by board."""
+"""Breadth-first search, depth-first search and A* in the kernel, for boards that are arrangements: they expand the same
+boards as the Python programs (`unguided`, `best_first`)."""
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.search.open_list import too_many
@@ -12,20 +12,21 @@ from farthest.search.result import PlainResult
 from farthest.search.walk_problem import walk_problem
 
 if TYPE_CHECKING:
+    from farthest.heuristics.algorithms import PlainAlgorithm
     from farthest.heuristics.contract import Heuristic
     from farthest.search.problem import Problem
 
-ORDERS = {"bfs": "breadth", "dfs": "depth", "astar": "best"}
+ORDERS: dict[PlainAlgorithm, str] = {"bfs": "breadth", "dfs": "depth", "astar": "best"}
 
 SLICE = 1 << 16
-"""Boards that are taken at a time: between two slices Ctrl-C is heard."""
+"""Boards that are expanded in one call of the kernel: Ctrl-C is noticed between two calls."""
 
 
 def native_plain(
-    algorithm: Literal["bfs", "dfs", "astar"], problem: Problem, heuristic: Heuristic | None, memory: int
+    algorithm: PlainAlgorithm, problem: Problem, heuristic: Heuristic | None, memory: int
 ) -> PlainResult | None:
-    """What the search finds, or None where boards or heuristic are not of the kernel's kind; only A* asks the
-    heuristic.
+    """What the search finds, or None where the kernel cannot search these boards or use this heuristic; only A* uses
+    the heuristic.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError, BoardError.
     """

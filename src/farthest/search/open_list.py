@@ -1,4 +1,4 @@
-"""What plain searches share: which boards were met and how, the memory for them, the test for the target."""
+"""What plain searches share: the boards that were found and how, the memory for them, the test for the target."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
     Came = dict[Board, tuple[MoveName, Board] | None]
-    """For each board that was met the move that led there and the board before; None: the board to be solved."""
+    """For each board that was found, the move that led there and the board before; None: the board to be solved."""
 
 BOARD_BYTES = 320
-"""Memory for a board that was met, less what its cells take: tuples, their places in dictionaries and lists."""
+"""Memory for a board that was found, besides its cells: tuples, and entries of dictionaries and lists."""
 CELL_BYTES = 8
 
 
 def most_boards(problem: Problem, memory: int) -> int:
-    """How many boards may be met in so many bytes."""
+    """How many boards may be kept in so many bytes."""
     return max(1, memory // (BOARD_BYTES + CELL_BYTES * len(problem.board)))
 
 
 def too_many(problem: Problem, memory: int, boards: int) -> ResourceError:
-    """The error of a search that met more boards than it may."""
+    """The error of a search that found more boards than it may keep."""
     return ResourceError(
         f"puzzle {problem.puzzle.name}: no target among the first {boards:,} boards, which take the "
         f"{bytes_text(memory)} of memory allowed; allow more with --memory, or choose ida or iddfs, which keep few"
@@ -46,7 +46,7 @@ def way_to(board: Board, came: Came) -> tuple[MoveName, ...]:
 
 
 def target_test(problem: Problem) -> Callable[[Board], bool]:
-    """Whether a board is a target. Raises PuzzleError or BoardError where there are none."""
+    """A function that tests whether a board is a target. Raises PuzzleError or BoardError where there are none."""
     targets = problem.targets()
     whole = frozenset(target for target in targets if WILDCARD not in target)
     patterns = [

@@ -1,25 +1,24 @@
-"""Searches that keep all boards they met: which program does one is chosen here."""
+"""Searches that keep all boards that they found: by the kernel if it can, else in Python."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from farthest.search.best_first import a_star
 from farthest.search.native_plain import native_plain
 from farthest.search.unguided import breadth_first, depth_first
 
 if TYPE_CHECKING:
+    from farthest.heuristics.algorithms import PlainAlgorithm
     from farthest.heuristics.contract import Heuristic
     from farthest.search.problem import Problem
     from farthest.search.result import PlainResult
-
-PlainAlgorithm = Literal["bfs", "dfs", "astar"]
 
 
 def search_plain(
     algorithm: PlainAlgorithm, problem: Problem, heuristic: Heuristic | None, memory: int
 ) -> PlainResult:
-    """Breadth first, depth first, or A*, of which only the last asks the ``heuristic``.
+    """Breadth first, depth first, or A*; only A* uses the ``heuristic``.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError or BoardError where
     there is no target.
@@ -31,5 +30,5 @@ def search_plain(
         return breadth_first(problem, memory)
     if algorithm == "dfs":
         return depth_first(problem, memory)
-    assert heuristic is not None, "A* asks a heuristic"
+    assert heuristic is not None, "A* uses a heuristic"
     return a_star(problem, heuristic, memory)

@@ -26,7 +26,7 @@ class Problem:
     """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
 
     ``target``: ``goal``, ``start``, or a board's text. ``heuristic``: as written on the command line
-    (heuristics/registry.py); SettingError where it is no text.
+    (heuristics/registry.py); SettingError where it is not a text.
     """
 
     puzzle: Puzzle

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -> list[Board]:
-    """``count`` boards from which moves lead to ``target`` (``goal``, ``start`` or a board's text): each is any of them
-    with the same chance, whatever the others are, so that one may come twice.
+    """``count`` boards from which moves lead to ``target`` (``goal``, ``start`` or a board's text): each is drawn with
+    the same chance and independently of the others, so a board may occur twice.
 
-    The same for the same puzzle, target and ``seed`` (0 or more), always and everywhere; the first of more are the
-    fewer. Raises PuzzleError where it is not known which boards can be solved: a map tells (queries/random_states.py).
+    The same puzzle, target and ``seed`` (0 or more) give the same boards, on every machine; a larger ``count`` begins
+    with the same boards. Raises PuzzleError where it is not known which boards can be solved: then they can be drawn
+    from a map (queries/random_states.py).
     """
     return list(islice(random_stream(puzzle, RandomSource(seed), target), count))
 
 
 def random_stream(puzzle: Puzzle, rng: RandomSource, target: str = "goal") -> Iterator[Board]:
-    """Boards as of `random_boards`, without end. Raises as it does, before the first."""
+    """Boards as in `random_boards`, without end. Raises as it does, before the first."""
     draw = draw_solvable(puzzle, target)
     return (draw(rng) for _ in repeat(None))

@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 def boards_along(puzzle: Puzzle, board: Board, moves: Sequence[MoveName]) -> Boards:
     """The board, and the board after each of the player's moves: uint8 (moves + 1, cells). Raises ValueError for a move
-    that cannot be made. Of several moves of the same name the first is made, as a search does."""
+    that cannot be made. Of several moves with the same name the first is made, as in a search."""
     return _Replay(puzzle, board).along(moves)
 
 
 def named_moves(
     puzzle: Puzzle, board: Board, ways: Iterable[Sequence[MoveName]]
 ) -> Iterator[Sequence[MoveName]]:
-    """The moves of ways from one board as they are shown, so that each piece keeps its name. Raises as
-    ``boards_along``."""
+    """The moves of ways from one board as they are shown: each piece keeps its name. Raises as ``boards_along``."""
     if not puzzle.definition.names_swap:
         yield from ways
         return
@@ -36,7 +35,7 @@ def named_moves(
 
 
 class _Replay:
-    """Makes moves from one board; those that many ways share once."""
+    """Makes moves from one board; moves that several ways share are made once."""
 
     def __init__(self, puzzle: Puzzle, board: Board) -> None:
         self._puzzle = puzzle

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PlainResult:
-    """A way from the board to a target, and what it cost to find.
+    """A way from the board to a target, and the cost of finding it.
 
-    ``length``: of ``moves``; None: no target can be reached, all that can was searched. ``expanded``: boards taken from
-    the open list, the target among them (S4's loops). ``generated``: their successors, boards met before included.
-    ``optimal``: no way is shorter, for certain.
+    ``length``: of ``moves``; None: no target can be reached, every board that can be reached was searched.
+    ``expanded``: boards taken from the open list, the target included. ``generated``: their successors, boards found
+    before included. ``optimal``: it is certain that no way is shorter.
     """
 
     length: int | None

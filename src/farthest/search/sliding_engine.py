@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.families.sliding.definition import sliding
 from farthest.heuristics.contract import LinearConflict, Matching, PatternTable, Table
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     Part = _kernel.CellTable | _kernel.PatternTable | _kernel.LinearConflict | _kernel.Matching
 
 TABLED_CELLS = 16
-"""Boards of so many cells have tables for all matchings; on larger ones each is worked out."""
+"""Boards of at most so many cells have tables for all matchings; on larger ones each matching is computed."""
 
 
 def kernel_search(
     definition: Sliding, targets: Sequence[Board], terms: list[list[Component]]
 ) -> _kernel.SlidingSearch:
-    """The kernel's search of the puzzle. Raises ValueError when a component is not of it."""
+    """The kernel's search of the puzzle. Raises ValueError for a component that it does not have."""
     passages = (
         {(a, b) for a, b in definition.edges} | {(b, a) for a, b in definition.edges} | set(definition.arcs)
     )
@@ -62,7 +62,7 @@ class SlidingEngine:
         """See Engine."""
         found = self._search.run(bytes(board), 0, -1, 0, 0, True, 0)
         _, solutions, _, next_bound, _ = found
-        assert solutions or next_bound is not None, "the board is a goal, or is cut off"
+        assert solutions or next_bound is not None, "the board is a goal, or it cannot be solved"
         return next_bound or 0
 
     def split(self, board: Board, bound: int) -> Split:
@@ -72,13 +72,13 @@ class SlidingEngine:
         assert board == self.problem.board, "the problem's board is split"
         return breadth_first_split(self.space, self.problem, self.heuristic, bound, self.parts, last=_blanks)
 
-    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         """See Engine."""
         nodes, solutions, listed, next_bound, rest = self._search.run(
             bytes(node.board), node.depth, node.last, bound, self.budget, first, limit
         )
         blank = node.board.index(0)
-        return Piece(
+        return PieceResult(
             nodes,
             solutions,
             tuple(node.way + _moves(blank, way) for way in listed),
@@ -99,7 +99,7 @@ def piece_budget(terms: list[list[Component]], cells: int) -> int:
 
 
 def _moves(blank: int, way: bytes) -> tuple[MoveName, ...]:
-    """The pieces' moves, from the cells that the blank comes to."""
+    """The moves of the pieces, from the cells that the blank moves to."""
     return tuple((to, cell) for cell, to in pairwise((blank, *way)))
 
 

@@ -1,4 +1,4 @@
-"""Boards that can be solved: why one cannot, decided exactly wherever that is possible, and which they are."""
+"""Which boards can be solved, and why a board cannot: decided exactly wherever that is possible."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
-    """Why no moves lead from ``board`` to any of ``targets``, in one sentence; None: they do, or it is not known.
+    """Why no moves lead from ``board`` to any of ``targets``, in one sentence; None: moves lead there, or it is not
+    known.
 
     ``board``: a board of the puzzle. ``targets``: one or more, perhaps with ``WILDCARD``.
     """
@@ -38,15 +39,15 @@ def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> st
 
 
 def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSource], Board]:
-    """What draws one of the boards from which moves lead to the target (``goal``, ``start`` or a board's text), each
-    with the same chance.
+    """A function that draws one of the boards from which moves lead to the target (``goal``, ``start`` or a board's
+    text), each with the same chance.
 
     Raises PuzzleError or BoardError for the target, UndecidedError where it is not known which boards these are.
     """
     wanted = targets_of(puzzle, target)
     try:
         found = _of_family(puzzle, wanted)
-        found.draw(RandomSource(0))  # raises what it would raise later
+        found.draw(RandomSource(0))  # raises now what it would raise later
         return found.draw
     except UndecidedError:
         from farthest.search.component import component_of

@@ -1,4 +1,4 @@
-"""The splits of a problem's iterations, which of small spaces are whole iterations."""
+"""The splits of a problem's iterations; in small spaces a split is the whole iteration."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Splitter:
-    """Splits; the levels go on to the end if none has ``widest`` boards: there equal boards become one.
+    """Splits iterations; the levels continue to the end if none has ``widest`` boards: equal boards are merged there.
 
-    An iteration that ends in its split without a solution gives as the next bound what a breadth-first search without
-    heuristic proves, if that is more: of a small space, where no level has ``probed`` boards, the distance itself, or
-    that no goal can be reached. The boards of that search are not counted.
+    If an iteration ends in its split without a solution, the next bound is the lower bound that a breadth-first search
+    without a heuristic proves, if that is greater. In a small space, where no level has ``probed`` boards, that is the
+    distance itself, or it is proven that no goal can be reached. The boards of that search are not counted.
     """
 
     def __init__(
@@ -32,7 +32,8 @@ class Splitter:
         self._nearest: tuple[int | None] | None = None
 
     def split(self, bound: int, parts: int, *, widest: int, probed: int) -> Levels:
-        """The split of the iteration with this bound, at the first level with ``parts`` boards unless it is all."""
+        """The split of the iteration with this bound, at the first level with ``parts`` boards unless it is the whole
+        iteration."""
         found = breadth_first_split(
             self._space, self._problem, self._heuristic, bound, parts, most=widest, last=self._last
         )

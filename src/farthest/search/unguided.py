@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def breadth_first(problem: Problem, memory: int) -> PlainResult:
-    """The boards that were met first are expanded first: the way found is a shortest one.
+    """The boards that were found first are expanded first: the way found is a shortest one.
 
     ``memory``: bytes that may be used. Raises ResourceError where they do not suffice, PuzzleError, BoardError.
     """
@@ -24,12 +24,13 @@ def breadth_first(problem: Problem, memory: int) -> PlainResult:
 
 
 def depth_first(problem: Problem, memory: int) -> PlainResult:
-    """The boards that were met last are expanded first: a way, mostly a very long one. Raises as `breadth_first`."""
+    """The boards that were found last are expanded first: the way found is usually very long. Raises as
+    `breadth_first`."""
     return _search(problem, memory, deepest_first=True)
 
 
 def _search(problem: Problem, memory: int, *, deepest_first: bool) -> PlainResult:
-    """A board that was met is never put on the open list again; it is tested for the target when it is taken."""
+    """A board is put on the open list only once; it is tested for the target when it is taken from the list."""
     began = perf_counter()
     successors, is_target = successors_of(problem.puzzle), target_test(problem)
     most = most_boards(problem, memory)

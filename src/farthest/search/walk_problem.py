@@ -1,4 +1,4 @@
-"""A problem of arrangement boards (sliding and permutation puzzles) in the kernel's terms."""
+"""A problem whose boards are arrangements (sliding and permutation puzzles), in the kernel's terms."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 ANYTHING = 255
-"""In the kernel's goals what ``WILDCARD`` is in the puzzle's."""
+"""``WILDCARD`` in the kernel's goals."""
 
 FAMILIES = ("sliding", "permutation")
 
@@ -46,8 +46,8 @@ class WalkProblem:
 
 
 def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem | None:
-    """The problem compiled, without a heuristic for ``None``; None where the family has no arrangement boards, or the
-    heuristic has components that the kernel does not keep up to date on them. Raises PuzzleError, BoardError."""
+    """The problem compiled, without a heuristic for ``None``; None where the family's boards are not arrangements, or
+    the kernel cannot update a component of the heuristic move by move. Raises PuzzleError, BoardError."""
     if problem.puzzle.family not in FAMILIES:
         return None
     terms = [] if heuristic is None else heuristic.terms()
@@ -90,7 +90,7 @@ def _is_nothing(component: Component) -> bool:
 
 
 def _board_form(problem: Problem) -> tuple[int, int, Sequence[int], Sequence[int]]:
-    """Slots, labels, moduli of the slots and ignored labels, as the kernel wants them."""
+    """Slots, labels, moduli of the slots and ignored labels, in the kernel's form."""
     definition = problem.puzzle.definition
     if isinstance(definition, Permutation):
         return (

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Space
 
 Successors = Callable[["Board"], "list[tuple[MoveName, Board]]"]
-"""Of a board all moves that the player can make, each with the board that it leads to."""
+"""Gives all moves that the player can make on a board, each with the board that it leads to."""
 
 
 def successors_of(puzzle: GivenPuzzle | Space) -> Successors:
-    """The first style as a function, for many boards. It raises as `compile_space` does when it is called."""
+    """The first style as a function, for many boards. Raises what `compile_space` raises."""
     return _opened(puzzle)[1].copies
 
 
@@ -72,10 +72,10 @@ class Walker:
         return [self._table.name(move) for move in self._possible]
 
     def make(self, number: int) -> MoveName:
-        """Makes the move that has this place in `moves`; its name. Raises IndexError where there is no such place."""
+        """Makes the move at this index in `moves`; returns its name. Raises IndexError where there is no such index."""
         if not 0 <= number < len(self._possible):
             raise IndexError(
-                f"move {number}: expected a place in a list of {len(self._possible)} moves, from 0"
+                f"move {number}: expected an index in a list of {len(self._possible)} moves, from 0"
             )
         move = self._possible[number]
         changed = self._table.changed(move)
@@ -85,7 +85,7 @@ class Walker:
         return self._table.name(move)
 
     def undo(self) -> MoveName:
-        """Takes the last move back; its name. Raises IndexError where none was made."""
+        """Takes the last move back; returns its name. Raises IndexError where none was made."""
         if not self._made:
             raise IndexError("there is no move to take back")
         move, self._possible, before = self._made.pop()
@@ -101,7 +101,7 @@ def boards_along(
     puzzle: Puzzle, board: Board, moves: Sequence[MoveName], is_end: Callable[[Board], bool]
 ) -> list[Board]:
     """The boards that moves lead through, from the board to one that ``is_end``; where several moves of one board have
-    the same name, one way of those that there are. Raises ValueError where there is none."""
+    the same name, one of the possible ways. Raises ValueError where there is none."""
     successors = successors_of(puzzle)
     levels: list[dict[Board, Board]] = [{board: board}]
     for move in moves:

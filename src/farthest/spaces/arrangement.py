@@ -47,7 +47,9 @@ class ArrangementSpace:
         *,
         moves_toward: Sequence[Move],
         moves_away: Sequence[Move],
+        undirected: bool,
     ) -> None:
+        self.undirected = undirected
         self.puzzle = puzzle
         self.origin = origin
         self.origins = origins

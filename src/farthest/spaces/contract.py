@@ -50,6 +50,10 @@ class Space(Protocol):
         """Bytes of a code: 8 where codes are numbers (uint64)."""
 
     @property
+    def undirected(self) -> bool:
+        """Whether each move can be taken back by a move."""
+
+    @property
     def moves_both_ways(self) -> bool:
         """Whether ``neighbours`` can go toward the origin."""
 
@@ -100,12 +104,11 @@ class GatherSpace(Space, Protocol):
 class ScatterSpace(Space, Protocol):
     """Enumerated by sorted runs of codes: its states are expanded one by one.
 
+    What an ``undirected`` one finds need be compared with two layers only.
     One whose codes have 8 bytes may have an ``expander`` (``_kernel.Expander``) with the same successors: they are then
     sorted as they come, and never all in memory.
     """
 
-    undirected: bool
-    """Whether each move can be taken back by a move: then what is new need be compared with two layers only."""
     graded: bool
     """Whether a state has only one possible depth: then what is found is always new."""
 

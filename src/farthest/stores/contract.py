@@ -90,7 +90,7 @@ Base = Callable[[int], Chunk]
 
 
 class JobStore(ShardStore, Protocol):
-    """What a whole run needs: results, and a beginning from a checkpoint."""
+    """What an attempt needs besides: results, and a start from a checkpoint."""
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""

@@ -33,9 +33,9 @@ def put_successors(
     space: ScatterSpace,
     runs: Sequence[Buffer],
     threads: int,
-    look_around: Callable[[], None] = lambda: None,
+    poll: Callable[[], None] = lambda: None,
 ) -> None:
-    """Puts the successors of all states of the sorted runs into the boxes; ``look_around`` is called now and then, and
+    """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
     may raise."""
     expander: _kernel.Expander | None = getattr(space, "expander", None)
     if expander is not None:
@@ -47,7 +47,7 @@ def put_successors(
     while first < len(codes):
         begun, batch = monotonic(), codes[first : first + size * width]
         boxes.add(space.successors(batch, threads), threads)
-        look_around()
+        poll()
         first += len(batch)
         in_time = size * BATCH_SECONDS / max(monotonic() - begun, 1e-6)
         size = max(1, min(int(in_time), BATCH))

@@ -23,7 +23,7 @@ Template = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Of one check: how many states it was about, how many are wrong, and the first wrong key."""
+    """The result of one check: how many states were checked, how many are wrong, and the first wrong key."""
 
     checked: int
     failed: int
@@ -95,8 +95,8 @@ class Proof:
         """The least distance among the neighbours of each board; ``unreachable`` where there is none."""
         nearest = np.full(slots.shape[1], self.unreachable, dtype=self.distances.dtype)
         blanks = slots[: self.ranking.starts[1]]
-        # Keys place the blanks first, so in most blocks they stand still, and a move applies to all boards or
-        # to none.
+        # Keys place the blanks first, so in most blocks all boards have them in the same cells, and a move applies to
+        # all boards or to none.
         if (blanks[:, 0] == blanks[:, -1]).all():
             blanks = blanks[:, :1]
         for path in self.paths:
@@ -123,7 +123,7 @@ class Proof:
         return self.distances[self.ranking.rank(after)]
 
     def _at_origin(self, slots: Slots) -> Mask:
-        """Which boards are origins, wildcards standing for any piece."""
+        """Which boards are origins; a wildcard stands for any piece."""
         found = np.zeros(slots.shape[1], dtype=np.bool_)
         for template in self.origins:
             candidates: NDArray[np.intp] | None = None

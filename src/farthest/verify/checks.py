@@ -12,7 +12,7 @@ from farthest.verify.report import BadState, Check
 from farthest.verify.rows import Facts, compare_facts
 
 Progress = Callable[[int, int], None]
-"""Told (keys checked, all keys)."""
+"""Called with (keys checked, all keys)."""
 
 PROVES = {
     "file": "SQLite finds every page, index and reference of the database file whole",
@@ -24,13 +24,13 @@ PROVES = {
     "nearer": "every other reached state has a neighbour nearer to the origin",
     "jump": "no neighbour is nearer by more than one",
     "closed": "no reached state has an unreached successor",
-    "recount": "every distance is that of a search anew, without the kernel",
+    "recount": "every distance is that of a second search, without the kernel",
     "depth": "no distance exceeds the depth that the map includes",
     "layers": "the stored number of states of each layer is that of the map",
     "digest": "the stored digest is that of the map",
     "job": "the job's states, eccentricity, depth and unit are those of the map",
     "rows": "the readable rows are states of the map with its boards and distances: all, or the last layer's first",
-    "solutions": "each listed solution leads from the board to the target, all in one length; none is listed twice",
+    "solutions": "each listed solution leads from the board to the target; all have one length, none is listed twice",
     "result": "nodes and the number of listed solutions are those of the iterations and the solutions",
     "known": "states, eccentricity, layers, farthest boards and the nearest goal equal the known answers",
 }
@@ -52,7 +52,7 @@ def map_digest(layers: Sequence[int], distances: Distances) -> str:
 
 
 def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
-    """The layers that are stored beside those that were found."""
+    """Compares the stored layers with those that were found."""
     length = max(len(counts), len(stored))
     found, expected = (list(values) + [0] * (length - len(values)) for values in (counts, stored))
     wrong = [d for d in range(length) if found[d] != expected[d]]
@@ -61,13 +61,13 @@ def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:
 
 
 def compare_digest(found: str, stored: str) -> Check:
-    """The digest that is stored beside the one that was found."""
+    """Compares the stored digest with the one that was found."""
     same = stored == found
     return make_check("digest", 1, int(not same), "" if same else f"stored {stored}, found {found}")
 
 
 def check_facts(facts: Facts, counts: Sequence[int], unit: str, *, complete: bool) -> Check:
-    """What is stored of the job beside what was found."""
+    """Compares the stored figures of the job with those that were found."""
     differing = compare_facts(facts, counts, unit, complete)
     return make_check("job", len(fields(Facts)), len(differing), "; ".join(differing))
 
@@ -78,10 +78,10 @@ def compare_known(
     last_boards: Callable[[int], list[str]],
     nearest_goal: Callable[[], int | None],
 ) -> Check:
-    """Compare with every known answer; each names the source that it disagrees with.
+    """Compare with every known answer; a difference is reported with the source of the known answer.
 
-    ``last_boards``: that many boards of the last layer, or all that there are. ``nearest_goal``: the least distance of
-    a goal.
+    ``last_boards``: gives that many boards of the last layer, or all if there are fewer. ``nearest_goal``: the least
+    distance of a goal.
     """
     wrong: list[str] = []
     compared = 0

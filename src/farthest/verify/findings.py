@@ -1,7 +1,7 @@
-"""Checks of finished jobs without a map: a search by playing its solutions, a histogram by its figures.
+"""Checks of finished jobs without a map: a search by replaying its solutions, a histogram by its figures.
 
-They prove less than a map does: that solutions are solutions, all of one length, and that the result is what was
-stored; not that there is no shorter one, nor that a layer has as many states as it says.
+They prove less than the checks of a map: they prove that the solutions are solutions, all of one length, and that the
+result is what was stored, but not that there is no shorter solution, nor that the counts of the layers are right.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def verify_search(
     kept: Sequence[Check],
 ) -> Report:
     """The report of a search. ``asked``, ``result``: of its job. ``iterations``: bound and nodes of each. ``kept``: the
-    checks of how it is kept."""
+    checks of the stored job."""
     started = time.perf_counter()
     length, solutions = result.get("length"), result.get("solutions")
     found_digest = _search_digest(length, solutions, iterations, paths)
@@ -75,8 +75,8 @@ def verify_layers(
     digest: str | None,
     kept: Sequence[Check],
 ) -> Report:
-    """The report of an enumeration that keeps only its layers' numbers of states. ``rows``: its readable rows, which
-    are boards of the last layer."""
+    """The report of an enumeration that keeps only the number of states of each layer. ``rows``: its readable rows,
+    which are boards of the last layer."""
     started = time.perf_counter()
     counts = " ".join(map(str, layers))
     found_digest = hashlib.sha256(f"farthest layers 1\n{counts}\n".encode()).hexdigest()

@@ -14,7 +14,7 @@ Chunks = Iterable["bytes | bytearray | memoryview | NDArray[Any]"]
 
 
 def gather(distances: NDArray[Any] | Chunks, keys: int, unit: str) -> tuple[Distances | None, str]:
-    """All distances as one array; or None, and what is wrong with their number or type."""
+    """All distances as one array and ""; or None and what is wrong with their number or type."""
     if isinstance(distances, np.ndarray):
         if distances.dtype.name not in ("uint8", "uint16") or distances.ndim != 1:
             return (

@@ -1,9 +1,10 @@
 """Proof of a stored distance map of any family, by a plain model of its moves and codes (``verify.models``).
 
-The directed form. Let d be the stored distances, in the direction in which moves are counted. If d = 0 exactly at the
-origin, and no successor of a reached state v is unreached or has a distance beyond d(v) + 1, then by induction along a
-shortest way every state is reached at no more than its distance; and if every other reached state at distance d is a
-successor of one at d - 1, then by induction on d at no less. Every reached state's successors are worked out once.
+The proof for directed moves. Let d be the stored distances, in the direction in which moves are counted. If d = 0
+exactly at the origin, and no successor of a reached state v is unreached or has a distance beyond d(v) + 1, then by
+induction along a shortest path every state is reached at no more than its distance; and if every other reached state at
+distance d is a successor of one at d - 1, then by induction on d at no less. The successors of every reached state are
+computed once.
 """
 
 import os
@@ -61,10 +62,10 @@ def verify_generic(
 ) -> Report:
     """Prove a distance map, or find where it is wrong.
 
-    ``pieces``: the whole map in order. ``length``: how many distances it should hold. The rest is as ``verify_map`` has
-    it. Where the puzzle is a class that may not run, moves and boards are not looked at, and the report says so. Holds
-    the whole map in memory, and a byte for each key or state. Raises BoardError when the origin's text is not a board
-    of the puzzle, ResourceError when the map does not fit in memory.
+    ``pieces``: the whole map in order. ``length``: how many distances it should hold. The rest is as in ``verify_map``.
+    Where the puzzle is a class that may not run, moves and boards are not checked, and the report says so. Holds the
+    whole map in memory, and a byte for each key or state. Raises BoardError when the origin's text is not a board of
+    the puzzle, ResourceError when the map does not fit in memory.
     """
     started = time.perf_counter()
     checks: list[Check] = []
@@ -164,7 +165,7 @@ class MapInMemory:
             places = np.where(codes < len(self.distances), codes, 0).astype(np.int64)
             found = (codes < len(self.distances)) & (self.distances[places] != self.unreachable)
         else:
-            # In their order they are looked for where the last one was found: several times faster than at random.
+            # Sorted codes are searched for near the place of the one before: several times faster than in random order.
             order = np.argsort(codes)
             places = np.empty(len(codes), dtype=np.int64)
             places[order] = np.searchsorted(self.codes, codes[order])
@@ -177,11 +178,11 @@ class MapInMemory:
 def _prove(
     puzzle: Puzzle, model: Model, known: MapInMemory, threads: int | None, progress: Progress | None
 ) -> tuple[tuple[int, ...], list[Check]]:
-    """The states of each layer, and the checks that look at every state."""
+    """The states of each layer, and the checks of every state."""
     length, distances = len(known.distances), known.distances
     counts = np.zeros(known.unreachable + 1, dtype=np.int64)
     findings = {"codes": Finding(0, 0, None), "jump": Finding(0, 0, None), "closed": Finding(0, 0, None)}
-    preceded = np.zeros(length, dtype=np.bool_)  # written by all threads, never read by them
+    preceded = np.zeros(length, dtype=np.bool_)  # all threads write it, none reads it
     pool = ThreadPoolExecutor(threads or os.cpu_count())
     try:
 
@@ -216,7 +217,7 @@ def _prove(
 def _look(
     model: Model, known: MapInMemory, preceded: NDArray[np.bool_], first: int, last: int
 ) -> dict[str, Finding]:
-    """Look at the places first <= place < last, and mark the successors that are one farther."""
+    """Check the places first <= place < last, and mark the successors that are one farther."""
     places = np.flatnonzero(known.distances[first:last] != known.unreachable) + first
     if not places.size:
         return {}
@@ -238,7 +239,7 @@ def _look(
 
 def _look_at_origins(model: Model, known: MapInMemory) -> Finding:
     places = np.unique(known.places_of(np.unique(model.codes(model.origins()))))
-    missing = int(places[0] < 0)  # an origin that is not reached has no place to tell
+    missing = int(places[0] < 0)  # an origin that is not reached has no place to report
     wrong = np.setxor1d(places[missing:], np.flatnonzero(known.distances == 0))
     found = _finding(len(places), wrong)
     return Finding(found.checked, found.failed + missing, found.first)

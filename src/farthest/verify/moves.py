@@ -1,4 +1,4 @@
-"""Legal moves of a sliding puzzle, as paths of cells, worked out from its definition alone.
+"""Legal moves of a sliding puzzle, as paths of cells, computed from its definition alone.
 
 A path (c0, c1, ..., ck) is the move that applies where c0 holds the blank and c1 ... ck hold pieces: the
 piece in each cell goes to the cell before it, and ck becomes blank. The same path read backwards takes the
@@ -12,7 +12,7 @@ Path = tuple[int, ...]
 
 
 def paths_toward_origin(puzzle: Puzzle, origin: Origin) -> list[Path]:
-    """The steps from a board to the boards that may be one nearer to the origin.
+    """The moves from a board to the boards that may be one nearer to the origin.
 
     Where distances are counted to the origin these are the legal moves; where they are counted from it, the
     legal moves taken back.

@@ -1,8 +1,8 @@
-"""Proof of the map of an additive pattern: all distances are worked out again, plainly, and compared.
+"""Proof of the map of an additive pattern: all distances are computed again in a simple way, and compared.
 
-A map of a pattern cannot be proved from state to state: it does not say where the blank is. So this searches again,
-from the definition: a set of cells of the blank for each placement, layer by layer, without the kernel. Keys are worked
-out as docs/key-layout.md has them.
+A map of a pattern cannot be proved from state to state: it does not say where the blank is. So this searches again from
+the definition, layer by layer, without the kernel, with a set of cells of the blank for each placement. Keys are
+computed as docs/key-layout.md says.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from farthest.verify.rows import Facts, Rows, compare_rows
 UNREACHED = 255
 
 MOST_KEYS = 100_000_000
-"""Placements of a map that is worked out again; more would take hours."""
+"""Most placements of a map that is computed again; more would take hours."""
 
 BLOCK = 1 << 18
 """Placements that are moved on at once."""
@@ -51,14 +51,15 @@ def verify_pattern(
 ) -> Report:
     """Prove the map of an additive pattern, or find where it is wrong; the arguments are those of ``verify_map``.
 
-    Raises ResourceError for a map of more than ``MOST_KEYS`` placements, BoardError when the origin's text is no board.
+    Raises ResourceError for a map of more than ``MOST_KEYS`` placements, BoardError when the origin's text is not a
+    board.
     """
     started = time.perf_counter()
     definition = sliding(puzzle)
     keys = perm(definition.cells, len(definition.tokens) - 1)
     if keys > MOST_KEYS:
         raise ResourceError(
-            f"puzzle {puzzle.name}: the map of an additive pattern is proved by working all of it out again, which for "
+            f"puzzle {puzzle.name}: the map of an additive pattern is proved by computing all of it again, which for "
             f"{keys:,} placements would take hours and {9 * keys / 2**30:.0f} GiB; at most {MOST_KEYS:,} are proved; "
             "prove a pattern of fewer pieces of the same puzzle instead"
         )
@@ -135,7 +136,7 @@ def cells_of(definition: Sliding, keys: NDArray[np.int64]) -> NDArray[np.int64]:
     for piece in reversed(range(pieces)):
         cells[:, piece] = rest % (definition.cells - piece)
         rest = rest // (definition.cells - piece)
-        # Digits count free cells, so pieces that come later stand one further for each that stands before them.
+        # Digits count free cells, so a later piece is one cell further on for each piece before it.
         cells[:, piece + 1 :] += cells[:, piece + 1 :] >= cells[:, piece : piece + 1]
     return cells
 
@@ -150,7 +151,7 @@ def keys_of(definition: Sliding, cells: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class Recount:
-    """The search again: for each placement the set of cells where the blank can be, as bits."""
+    """The second search: for each placement the set of cells where the blank can be, as bits."""
 
     def __init__(self, definition: Sliding, origin: Origin) -> None:
         self.definition = definition
@@ -201,7 +202,7 @@ class Recount:
                     self.next[keys_of(self.definition, moved)] |= self._bit(start)  # no key is there twice
 
     def _spread(self, blanks: Sets, free: Sets) -> Sets:
-        """All cells that the blank gets to while other pieces move: it goes against them."""
+        """All cells that the blank reaches while other pieces move: it moves opposite to them."""
         while True:
             wider = blanks.copy()
             for start, end in self.ways:

@@ -1,4 +1,4 @@
-"""Keys of arrangements, read off the stored key layout: slots of pieces from keys, and keys from slots.
+"""Keys of arrangements, by the stored key layout: slots of pieces from keys, and keys from slots.
 
 The layout places the classes of pieces one after another into the slots that are still free. Class j, put
 in the free places p1 < ... < pk (counted among the free slots, from 0), has the digit C(p1,1) + ... + C(pk,k)
@@ -51,7 +51,7 @@ class Ranking:
         self.keys = self.arrangements if self.parity is None else self.arrangements // 2
         if self.keys >= _MOST_KEYS:
             raise LayoutError(f"the layout has {self.keys:,} keys; expected fewer than 2**63")
-        # The last class takes what is left (digit 0); with parity the digit before it is the one dropped.
+        # The last class takes the slots that are left (digit 0); with parity the digit before it is dropped.
         self.digits = len(self.classes) - (1 if self.parity is None else 2)
         self.ranked = self.starts[self.digits]
         self.key_type: np.dtype[Any] = np.dtype(np.uint32 if self.keys < 2**32 - 1 else np.uint64)
@@ -139,8 +139,7 @@ class Ranking:
             expected = np.array(self.parity, dtype=np.uint8)[slots[0]]
             slots[self.digits] = (digit_sum ^ expected) & 1
         slots[self.starts[-2] :] = np.arange(self.counts[-1], dtype=np.uint8)[:, None]
-        # From places among the slots still free to slots: an earlier class, once put, pushes up what lies
-        # above it.
+        # From places among the free slots to slots: each slot that an earlier class takes shifts the later places up.
         for j in reversed(range(len(self.classes) - 1)):
             later = slots[self.starts[j + 1] :]
             for i in range(self.starts[j], self.starts[j + 1]):
@@ -148,7 +147,7 @@ class Ranking:
         return slots
 
     def _places(self, j: int, digit: Keys, slots: Slots) -> None:
-        """Write the places of class j among the free slots, ascending; uses ``digit`` up."""
+        """Write the places of class j among the free slots, ascending; overwrites ``digit``."""
         start, count = self.starts[j], self.counts[j]
         if count == 1:
             slots[start] = digit

@@ -6,7 +6,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class BadState:
-    """A state whose stored distance is wrong, or disagrees with its neighbours', or whose row is wrong.
+    """A state whose stored distance is wrong or disagrees with those of its neighbours, or whose row is wrong.
 
     ``distance`` is the map's, None where the map says unreachable. ``neighbours`` are the boards one move away in the
     direction of the origin, each with its stored distance.
@@ -27,7 +27,7 @@ class BadState:
 
 @dataclass(frozen=True, slots=True)
 class ForwardState(BadState):
-    """The same, its ``neighbours`` being those that follow it: one move away from the origin."""
+    """The same, with the states that follow it as ``neighbours``: one move farther from the origin."""
 
     def __str__(self) -> str:
         after = ", ".join(f"{board} at {_words(distance)}" for board, distance in self.neighbours)
@@ -39,10 +39,10 @@ class ForwardState(BadState):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One property of the map: how many states or values were looked at, and how many are wrong.
+    """One property of the map: how many states or values were checked, and how many are wrong.
 
-    ``detail`` says what was found, in words. ``first`` is the bad state with the smallest key, where the
-    property is one of states.
+    ``detail`` says what was found, in words. ``first`` is the bad state with the smallest key, if the property is one
+    of states.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Check:
 
     @property
     def note(self) -> str:
-        """Why nothing was looked at, where that is to be known."""
+        """Why nothing was checked, where users should know."""
         return self.detail if self.checked == 0 and self.ok else ""
 
 
@@ -67,11 +67,10 @@ class Report:
     """The outcome of verifying one map.
 
     ``keys`` is the size of the key range, or a sparse map's number of states; ``arrangements`` the number of all
-    arrangements of the pieces, or what else bounds the states,
-    ``states`` how many of them the map reaches, ``layers`` how many at each distance; ``total`` compares
-    states with arrangements in words. Where a check of the layout or the length failed, the states were not
-    looked at: ``layers`` is empty and ``digest`` is "". ``unproved``: why the distances were not held against the
-    moves, as a user's class may not run; empty where they were.
+    arrangements of the pieces, or another upper bound of the states, ``states`` how many of them the map reaches,
+    ``layers`` how many at each distance; ``total`` compares states with arrangements in words. Where a check of the
+    layout or the length failed, the states were not checked: ``layers`` is empty and ``digest`` is "". ``unproved``:
+    why the distances were not checked against the moves (a user's class that may not run); empty where they were.
     """
 
     puzzle: str

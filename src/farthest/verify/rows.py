@@ -1,4 +1,4 @@
-"""What is stored beside a map for people to read, compared with the map: rows of states, facts of the job.
+"""Compares with the map the other rows that are stored of it: readable rows of states, facts of the job.
 
 A row is right when its board is the canonical text of the board of its key and its distance is the map's. The
 rows together are all reached states, or, where those are too many, states of the last layer from its first
@@ -48,8 +48,8 @@ class Facts:
 class RowsFinding:
     """How many rows there are, how many are wrong or missing, and what was found, in words.
 
-    ``key``: that of the first wrong row, else of the first missing one; None where all is right or where the
-    wrong row's key is none.
+    ``key``: that of the first wrong row, else of the first missing one; None where all is right or where the wrong row
+    has no valid key.
     """
 
     checked: int
@@ -59,7 +59,7 @@ class RowsFinding:
 
 
 def compare_facts(facts: Facts, counts: Sequence[int], unit: str, complete: bool) -> list[str]:
-    """What the facts say otherwise than the map: ``counts`` states at each distance, stored as ``unit``."""
+    """Where the facts differ from the map: ``counts`` states at each distance, stored as ``unit``."""
     last = len(counts) - 1
     found = Facts(states=sum(counts), eccentricity=last if complete else None, depth=last, unit=unit)
     return [
@@ -70,7 +70,7 @@ def compare_facts(facts: Facts, counts: Sequence[int], unit: str, complete: bool
 
 
 def board_texts(definition: Sliding, ranking: Ranking) -> Texts:
-    """The canonical texts of a sliding puzzle's boards, written again."""
+    """The canonical texts of a sliding puzzle's boards, by code of the proof's own."""
     tokens = np.array(definition.tokens, dtype=object)
     # The text of a board that is all wildcards: cells between walls and marks.
     form = format_board(definition, [WILDCARD] * definition.cells).replace(WILDCARD_TOKEN, "%s")
@@ -84,8 +84,8 @@ def board_texts(definition: Sliding, ranking: Ranking) -> Texts:
 def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequence[int]) -> RowsFinding:
     """Compare all rows, which come in key order, with the map. ``counts``: its states at each distance.
 
-    ``texts``: the canonical texts of the boards of keys, which are places in ``distances``.
-    The values of a row may be of any type, as an SQLite file may hold them. A block of rows is held at a time.
+    ``texts``: the canonical texts of the boards of keys, which are places in ``distances``. The values of a row may be
+    of any type, as in an SQLite file. One block of rows is in memory at a time.
     """
     comparison = _Comparison(texts, distances, counts)
     stream = iter(rows)
@@ -95,7 +95,7 @@ def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequenc
 
 
 class _Missing:
-    """The states of a kind that no row is about: ``count`` of them, ``first`` the smallest key."""
+    """The states of a kind that have no row: ``count`` of them, ``first`` the smallest key."""
 
     def __init__(self, distances: Distances, wanted: Callable[[Distances], Mask]) -> None:
         self._distances = distances
@@ -104,7 +104,7 @@ class _Missing:
         self.first: int | None = None
 
     def look(self, first: int, end: int, present: NDArray[np.int64]) -> None:
-        """Look at keys first <= key < end, those with rows being ``present``, ascending."""
+        """Check keys first <= key < end; ``present``: those with rows, ascending."""
         for start in range(first, end, _SEGMENT_KEYS):
             stop = min(start + _SEGMENT_KEYS, end)
             missing = self._wanted(self._distances[start:stop])
@@ -117,7 +117,7 @@ class _Missing:
 
 
 class _Comparison:
-    """The rows looked at so far against the map."""
+    """The rows compared with the map so far."""
 
     def __init__(self, texts: Texts, distances: Distances, counts: Sequence[int]) -> None:
         self._texts = texts
@@ -175,12 +175,12 @@ class _Comparison:
 
     def finish(self) -> RowsFinding:
         """What was found, after the last row."""
-        # Above the last row, states of the last layer may be left out: how many rows are stored is a setting.
+        # States of the last layer above the last row may be missing: how many rows are stored is a setting.
         self._of_all.look(self._end, len(self._distances), np.empty(0, dtype=np.int64))
         incomplete, key, problem = self._of_all.count, self._of_all.first, ""
         what = f"all {sum(self._counts):,} reached states"
         outside_last = self._of_last.count + self._others
-        # Whichever the rows come nearer to: all states, or the beginning of the last layer.
+        # The one that the rows are nearer to: all states, or the first states of the last layer.
         if self._end and outside_last < incomplete:
             incomplete, key = outside_last, self._of_last.first
             what = f"{self._rows:,} of the {self._counts[-1]:,} states of the last layer"
@@ -213,7 +213,7 @@ class _Comparison:
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.int64]:
-    """The values as integers, -1 where one is none or does not fit."""
+    """The values as integers; -1 for a value that is not an integer or does not fit."""
     if not set(map(type, values)) <= {int}:
         values = [value if isinstance(value, int) else -1 for value in values]
     try:

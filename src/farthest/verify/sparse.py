@@ -1,4 +1,4 @@
-"""The stored codes and distances of a sparse map, put together; its digest, worked out again."""
+"""The stored codes and distances of a sparse map as two arrays; its digest, computed again."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ HASHED_AT_ONCE = 1 << 18
 def gather_sparse(
     pieces: Iterable[tuple[Codes | None, NDArray[Any]]], states: int, unit: str, code_bytes: int
 ) -> tuple[Codes | None, Distances | None, str]:
-    """All codes and distances as two arrays; or None, and what is wrong with them."""
+    """All codes and all distances as two arrays and ""; or None, None and what is wrong with them."""
     if unit not in ("uint8", "uint16"):
         return None, None, f"the map's unit is {unit!r}; expected uint8 or uint16"
     kind = np.dtype(np.uint64) if code_bytes == 8 else np.dtype(f"S{code_bytes}")
@@ -42,7 +42,7 @@ def gather_sparse(
         return None, None, f"the map ends at state {filled}; expected {states:,} states"
     wrong = np.flatnonzero(codes[1:] <= codes[:-1])
     if wrong.size:
-        return None, None, f"the code of state {int(wrong[0]) + 1} is not above the one before"
+        return None, None, f"the code of state {int(wrong[0]) + 1} is not greater than the one before"
     if (distances == np.iinfo(distances.dtype).max).any():
         return None, None, "a state of the map has no distance"
     return codes, distances, ""

@@ -1,8 +1,7 @@
 """Proof of a stored distance map, from the puzzle's definition and the stored bytes alone.
 
-Written apart from the kernel and from ``farthest.spaces``, so that a mistake there cannot hide here: moves
-are worked out again from the definition, keys from the stored key layout. A map that fails gives a failed
-Report.
+Written independently of the kernel and of the families' spaces, so that it does not repeat their mistakes: moves are
+computed from the definition, keys from the stored key layout. A map that fails gives a failed Report.
 """
 
 import os
@@ -56,12 +55,11 @@ def verify_map(
 ) -> Report:
     """Prove a distance map, or find where it is wrong.
 
-    ``distances``: all distances in key order, as one array or as buffers of ``unit`` ("uint8" or "uint16",
-    little endian; the largest value stands for unreachable). ``layers`` and ``digest`` are the stored ones,
-    None where there are none. ``depth``: the last layer of a map that stops there though more may be
-    reachable, None for a complete map. ``facts``: what is stored of the job. ``rows``: the stored readable
-    rows (key, distance, board) in key order, read once the map is in memory. ``progress`` is told (keys
-    checked, all keys), at most once a block.
+    ``distances``: all distances in key order, as one array or as buffers of ``unit`` ("uint8" or "uint16", little
+    endian; the largest value stands for unreachable). ``layers`` and ``digest`` are the stored ones, None where there
+    are none. ``depth``: the last layer of a map that stops there though more may be reachable, None for a complete map.
+    ``facts``: what is stored of the job. ``rows``: the stored readable rows (key, distance, board) in key order, read
+    once the map is in memory. ``progress`` is called with (keys checked, all keys), at most once a block.
 
     Holds the whole map in memory, and about 10 MB a thread. Raises BoardError when the origin's text is not a
     board of the puzzle, ResourceError when the map does not fit in memory.
@@ -164,7 +162,7 @@ def _fillings(template: Board, labels: int) -> Iterator[Board]:
 def _prove(
     proof: Proof, puzzle: Puzzle, threads: int | None, progress: Progress | None
 ) -> tuple[tuple[int, ...], list[Check]]:
-    """The states of each layer, and the checks that look at every state."""
+    """The states of each layer, and the checks of every state."""
     keys = proof.ranking.keys
     counts = np.zeros(proof.unreachable + 1, dtype=np.int64)
     findings: dict[str, Finding] = {}
@@ -191,7 +189,7 @@ def _prove(
 
 
 def _explain(proof: Proof, puzzle: Puzzle, key: int) -> BadState:
-    """The bad state and its neighbours, worked out one board at a time."""
+    """The bad state and its neighbours, computed one board at a time."""
     board = proof.ranking.board(key)
 
     def stored(key: int | None) -> int | None:
@@ -231,7 +229,7 @@ def _nearest_goal(proof: Proof, puzzle: Puzzle) -> int | None:
 
 
 def _total(states: int, arrangements: int) -> str:
-    """The number of states beside the number of all arrangements of the pieces."""
+    """The number of states compared with the number of all arrangements of the pieces."""
     if states == arrangements:
         return f"{states:,} states: all arrangements of the pieces"
     if states and arrangements % states == 0:

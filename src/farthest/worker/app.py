@@ -1,12 +1,12 @@
-"""The Celery app: how messages of steps and of pieces of searches reach workers. ``celery_app`` makes it; this module
-alone imports no Celery.
+"""The Celery app: how messages for steps and for batches of searches reach workers. ``celery_app`` makes it; importing
+this module does not import Celery.
 
-A message is gone from Redis as soon as a process of a worker has it. What becomes of it then is the coordinator's
-matter: it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements
-are switched off: they would write for each message, which a full Redis refuses. There are no results: what is done is
-reported on the attempt's done-list.
+A message is removed from Redis as soon as a process of a worker has it. From then on the coordinator watches the work:
+it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements are
+switched off: they would write to Redis for each message, which a full Redis refuses. There are no Celery results:
+finished work is reported on the attempt's done-list.
 
-Programs of Celery's own find the app here too: ``celery -A farthest.worker.app flower``.
+Celery's own programs find the app here too: ``celery -A farthest.worker.app flower``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ TASK, SUBTREE_TASK = "farthest.step", "farthest.subtree"
 QUEUE = "farthest.steps"
 KEY_PREFIX = "farthest:"
 URGENT, NORMAL = 0, 1
-"""Priorities: steps that were lost and are sent again go first, so that a layer does not wait for them at its end."""
+"""Priorities: lost steps that are sent again go first, so that a layer does not wait for them at its end."""
 
 _QUEUE_KEYS = (f"{KEY_PREFIX}{QUEUE}", f"{KEY_PREFIX}{QUEUE}\x06\x16{NORMAL}")
 """The lists in which kombu keeps the messages of each priority."""
@@ -42,13 +42,13 @@ def queue_length(nodes: RedisNodes) -> int:
 
 @cache
 def celery_app(url: str) -> Celery:
-    """This process's app for a Redis server. Raises SettingError for a URL that cannot be used."""
+    """The app of this process for a Redis server. Raises SettingError for a URL that cannot be used."""
     from celery import Celery
     from celery.app.amqp import AMQP
     from kombu.connection import Connection
 
     class PromptConnection(Connection):
-        """Looks for the server every second or two: it may be back soon, and then a job waits for its workers."""
+        """Tries to reach the server every second or two: when it is back, a job waits for its workers."""
 
         def ensure_connection(self, *args: Any, **options: Any) -> Any:
             waits = {"interval_start": 0.5, "interval_step": 0.5, "interval_max": 2}
@@ -79,7 +79,7 @@ def celery_app(url: str) -> Celery:
         task_default_priority=NORMAL,
         task_ignore_result=True,
         task_acks_late=False,
-        # A process takes its next message when it has none: what it reserved would wait behind a long step.
+        # A process takes its next message when it has none: a reserved one would wait behind a long step.
         worker_prefetch_multiplier=1,
         worker_disable_prefetch=True,
         worker_cancel_long_running_tasks_on_connection_loss=False,
@@ -95,15 +95,15 @@ def celery_app(url: str) -> Celery:
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
     def search(task: Any, attempt: str, bound: int, batch: int) -> None:
-        from farthest.worker.search.tasks import run_subtrees
+        from farthest.worker.search.tasks import run_batch
 
-        run_subtrees(_worker(task), attempt, bound, batch, _again(task))
+        run_batch(_worker(task), attempt, bound, batch, _again(task))
 
     return app
 
 
 def node_name(worker: str, number: int) -> str:
-    """What Celery calls a process of a worker."""
+    """The name of a worker's process in Celery."""
     return f"{worker}.{number}"
 
 
@@ -118,9 +118,10 @@ def _again(task: Any) -> bool:
 
 
 def broker_settings(url: str) -> dict[str, Any]:
-    """Celery's settings for a URL as redis-py understands it. Raises SettingError for one that it does not.
+    """Celery's settings for a URL as redis-py understands it. Raises SettingError for a URL that redis-py does not
+    accept.
 
-    Kombu knows fewer forms than redis-py, and would not check a TLS server's certificate unless told so.
+    Kombu knows fewer forms than redis-py, and by default does not check a TLS server's certificate.
     """
     from redis.connection import parse_url
 

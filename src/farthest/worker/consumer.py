@@ -1,9 +1,9 @@
-"""One process of a worker: Celery's consumer, which runs each message itself, one after another.
+"""One process of a worker: Celery's consumer, which runs the messages itself, one after another.
 
-It is forked by the worker's main process (worker/service.py), which starts another one when it ends. So whatever
+It is forked by the worker's main process (worker/service.py), which starts another one when it ends. So anything that
 Celery or kombu cannot handle, such as a Redis without memory or bytes that are not a message, ends a process between
-two steps, and the next one begins with a connection of its own. No pool of Celery's is used: it shares an event loop
-with the connection, and would lose its steps with it.
+two steps, and the next one begins with a new connection. Celery's pools are not used: a pool shares an event loop with
+the connection, and would lose its steps with it.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ QUESTIONS = frozenset(
         *("scheduled", "stats", "enable_events", "disable_events"),
     )
 )
-"""Of Celery's remote control: what Flower asks. The others, which messages in Redis could send too, end a worker,
-change its processes, tasks and queues, or write files; a worker is steered by signals alone."""
+"""The commands of Celery's remote control that Flower uses. The others, which anyone who can write to Redis could send,
+end a worker, change its processes, tasks and queues, or write files; a worker is controlled by signals only."""
 
 DRAINS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-"""What tells a worker to end."""
+"""The signals that tell a worker to end."""
 
 FAILED = 1
 """Exit status of a process that could not go on."""
@@ -41,7 +41,7 @@ _CONNECTION_LOGS = ("celery.worker.consumer.connection", "celery.worker.consumer
 
 
 def load() -> None:
-    """Imports what a process needs, its first step too, so that forked ones share it and have it at once."""
+    """Imports what a process needs, also for its first step, so that forked processes share it and need not wait."""
     import numpy
     from celery.apps import worker
     from celery.concurrency import solo
@@ -52,15 +52,16 @@ def load() -> None:
     from farthest.worker.search import tasks as search_tasks
 
     assert all((numpy, worker, solo, search_tasks, tasks))
-    warnings.simplefilter("ignore", SecurityWarning)  # of root: the messages are JSON, which runs nothing
+    # It warns of running as root: the messages are JSON, which runs no code.
+    warnings.simplefilter("ignore", SecurityWarning)
     warnings.simplefilter("ignore", CPendingDeprecationWarning)
 
 
 def consume(url: str, place: str, name: str, number: int) -> int:
-    """Runs messages until SIGTERM, then ends what is under way; the exit status. ``number``: of the process among those
-    of the worker ``name``, from 1."""
+    """Runs messages until SIGTERM, finishes the one under way and returns the exit status. ``number``: the number of
+    the process in the worker ``name``, from 1."""
     _follow_main()
-    if number > 1:  # the first one tells for all what becomes of the connection
+    if number > 1:  # the first process logs for all what happens to the connection
         for logger in _CONNECTION_LOGS:
             logging.getLogger(logger).setLevel(logging.CRITICAL)
     try:
@@ -79,18 +80,19 @@ def consume(url: str, place: str, name: str, number: int) -> int:
 
 
 def _follow_main() -> None:
-    """What ends a worker may be sent to all of its processes (Ctrl-C, systemd), and the main process tells this one
-    what to do: SIGTERM, once or more, lets it end after its step. With the main process gone, it ends at once."""
+    """Signals that end a worker may be sent to all of its processes (Ctrl-C, systemd), but this one follows the main
+    process: SIGTERM, once or more, lets it end after its step. If the main process is gone, it ends at once."""
     from billiard.util import set_pdeathsig
 
-    # Signals wait since before the fork; SIGTERM is never ignored, for what waits of an ignored signal is lost.
+    # Signals are blocked since before the fork; SIGTERM is never ignored, because ignoring a signal discards a pending
+    # one.
     signal.signal(signal.SIGTERM, _drain)
     for number in set(DRAINS) - {signal.SIGTERM}:
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):  # known on Linux only
         set_pdeathsig(signal.SIGKILL)
     main = multiprocessing.parent_process()
-    if main is not None and os.getppid() != main.pid:  # it has ended before that
+    if main is not None and os.getppid() != main.pid:  # the main process ended before that
         os._exit(FAILED)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, DRAINS)
 
@@ -106,13 +108,13 @@ def _make_worker(url: str, node: str) -> Any:
     from celery.apps.worker import Worker
 
     class Consumer(Worker):  # type: ignore[misc]
-        """Celery's worker without its banner, its signal handlers, and its ways with errors."""
+        """Celery's worker without its banner, its signal handlers and its error handling."""
 
         def setup_logging(self, colorize: bool | None = None) -> bool:
             return True
 
         def install_platform_tweaks(self, worker: Any) -> None:
-            """Nothing: signals are the matter of ``_follow_main``."""
+            """Nothing: ``_follow_main`` handles signals."""
 
         def start(self) -> None:
             try:
@@ -137,8 +139,8 @@ def _make_worker(url: str, node: str) -> Any:
 
 
 def _restrict(app: Any) -> None:
-    """Leaves to messages the two tasks, and of remote control the questions; Celery brings more of both. No message is
-    decompressed, to whatever size: farthest compresses none."""
+    """Allows messages only the two tasks, and remote control only the queries; Celery has more of both. No message is
+    decompressed, as it could become any size: farthest compresses none."""
     from celery.worker.control import Panel
     from kombu import compression
 
@@ -155,4 +157,4 @@ def _refuse(definition: bytes) -> bytes:
 
 
 def _leave_logging(**options: Any) -> None:
-    """Where this is connected, Celery does not set up logging of its own."""
+    """With this signal handler connected, Celery does not set up its own logging."""

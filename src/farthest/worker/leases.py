@@ -1,7 +1,7 @@
-"""Leases of steps: who works on a block now. A lease ends by itself soon after its holder has fallen silent.
+"""Leases of steps: who works on a block now. A lease ends by itself soon after its holder stops renewing it.
 
-A lease saves work and never guards data: a step that runs twice changes nothing. So all of this may be wrong for a
-while, and nothing but time is lost.
+A lease saves work and never guards data: a step that runs twice changes nothing. So leases may be wrong for a while:
+that costs only time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 LONGEST_SECONDS = 60.0
-"""No lease lasts longer without a sign of life of its holder, unless ten of ``seconds`` are more: that much longer the
-workers' setting may be than the coordinator's."""
+"""No lease lasts longer without renewal, or longer than ten times ``seconds`` if that is more: the setting of the
+workers may be so much longer than that of the coordinator."""
 
-# KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, block, kind. A lease of its own counts
-# as free: the client sends a command again when it has not seen the answer.
+# KEYS: lease, what the holder does. ARGV: holder, milliseconds, attempt, depth, block, kind. A lease of the same holder
+# counts as free: the client repeats a command when it has not seen the answer.
 _TAKE = """
 local held = redis.call('GET', KEYS[1])
 if held and held ~= ARGV[1] then return 0 end
@@ -39,8 +39,8 @@ redis.call('PEXPIRE', KEYS[1], ARGV[2])
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 return 1
 """
-# KEYS: leases. ARGV: milliseconds. None lasts longer from now. Servers tell the time by a clock that may be set back,
-# and the lease of one who died before would last for as long as that.
+# KEYS: leases. ARGV: milliseconds. No lease lasts longer than that from now. A server's clock may be set back, and the
+# lease of a dead holder would last for that time in addition.
 _SHORTEN = """
 for _, key in ipairs(KEYS) do
   if redis.call('PTTL', key) > tonumber(ARGV[1]) then redis.call('PEXPIRE', key, ARGV[1]) end
@@ -54,15 +54,13 @@ return redis.call('DEL', KEYS[1], KEYS[2])
 
 
 def working_key(holder: str) -> str:
-    """Where Redis has what a holder does now: JSON with attempt, depth, block, kind, and since (by Redis's clock)."""
+    """The key of what a holder does now: JSON with attempt, depth, block, kind, and since (by Redis's clock)."""
     return f"farthest:working:{holder}"
 
 
 class StepLeases:
-    """The leases of one attempt's steps, or of a search's pieces by bound and piece. They last ``seconds`` from the
-    last sign of life of their holder.
-
-    All methods raise what ``RedisNodes.errors`` does.
+    """The leases of one attempt's steps, or of a search's batches by bound and batch. They last ``seconds`` from their
+    last renewal. All methods raise what ``RedisNodes.errors`` does.
     """
 
     def __init__(
@@ -86,7 +84,7 @@ class StepLeases:
             return bool(self._take(self._keys(depth, block, holder), arguments))
 
     def renew(self, depth: int, block: int, holder: str) -> bool:
-        """Makes the lease last anew. False when ``holder`` has lost it."""
+        """Renews the lease. Returns False when ``holder`` has lost it."""
         with self._nodes.errors():
             return bool(self._renew(self._keys(depth, block, holder), [holder, self._milliseconds]))
 
@@ -96,7 +94,7 @@ class StepLeases:
             self._release(self._keys(depth, block, holder), [holder])
 
     def held(self, depth: int, blocks: Sequence[int]) -> dict[int, str]:
-        """The holders of those blocks that are being worked on. Sees to it that their leases do not last too long."""
+        """The holders of the blocks that are being worked on. Shortens leases that last too long."""
         if not blocks:
             return {}
         with self._nodes.errors():
@@ -119,7 +117,8 @@ class StepLeases:
 
 @contextmanager
 def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator[None]:
-    """Keeps a lease that was taken alive meanwhile, and releases it. Where Redis cannot be reached, it lapses."""
+    """Renews a lease that was taken during the block, and releases it at the end. If Redis cannot be reached, it
+    lapses."""
     done = threading.Event()
     heart = threading.Thread(
         target=_renew_until,
@@ -132,9 +131,7 @@ def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator
         yield
     finally:
         done.set()
-        heart.join(
-            leases.seconds
-        )  # it may be waiting for Redis; a lease that it takes later, it does not renew
+        heart.join(leases.seconds)  # it may be waiting for Redis; it does not renew a later lease
         with suppress(StorageError):  # then it ends by itself
             leases.release(depth, block, holder)
 
@@ -142,7 +139,7 @@ def renewed(leases: StepLeases, depth: int, block: int, holder: str) -> Iterator
 def _renew_until(done: threading.Event, leases: StepLeases, depth: int, block: int, holder: str) -> None:
     while not done.wait(leases.seconds / 3):
         try:
-            # A lease that lapsed, while this process or Redis stood still, is taken back unless another has it.
+            # A lease that lapsed while this process or Redis was stopped is taken again unless another process has it.
             if not leases.renew(depth, block, holder) and not leases.take(depth, block, holder):
                 return
         except StorageError:

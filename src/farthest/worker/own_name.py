@@ -1,8 +1,8 @@
-"""A worker's name is its own: leases, logs and `farthest workers` tell workers apart by it.
+"""A worker's name is unique: leases, logs and `farthest workers` distinguish workers by it.
 
-A name is taken as long as its record is there. One that was killed leaves its record for LIFE_SECONDS: where that
-cannot be known at once, the record either vanishes meanwhile, or is written anew, which a dead worker does not do. A
-record that never vanishes, which no worker writes, counts as written anew.
+A name is taken as long as its record exists. A worker that was killed leaves its record for LIFE_SECONDS. If it cannot
+be known at once whether a worker is dead, its record either expires or is written again, which a dead worker does not
+do. A record without an expiry, which no worker writes, counts as written again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LOOK_SECONDS = 0.2
 
 
 def claim_name(heartbeat: Heartbeat) -> None:
-    """Writes the worker's record, which is not listed yet, to keep its name. Raises SettingError where another worker
-    has the name. Without Redis nothing is known: the worker begins, and finds out later."""
+    """Writes the worker's record, not listed yet, to reserve its name. Raises SettingError where another worker has the
+    name. If Redis cannot be reached, the worker starts, and finds out later."""
     left: int | None = None
     try:
         while (other := heartbeat.beat(listed=False)) is not None:
@@ -32,14 +32,14 @@ def claim_name(heartbeat: Heartbeat) -> None:
             if owner_is_alive(other.owner) or (before is not None and left >= before):
                 raise SettingError(f"a worker called {heartbeat.name} runs already{_place(other)}; {ADVICE}")
             if before is None:
-                log.info("a worker called %s was here: looking whether it still is", heartbeat.name)
+                log.info("a worker called %s was here: checking whether it still runs", heartbeat.name)
             sleep(LOOK_SECONDS)
     except StorageError as error:
         log.debug("%s", error)
 
 
 def tell_of(other: Holder, name: str) -> None:
-    """Logs that another worker has taken the name of this one, which runs."""
+    """Logs that another worker has taken the name of this running one."""
     log.error(
         "another worker has the name %s now%s, so this one is not listed; %s", name, _place(other), ADVICE
     )

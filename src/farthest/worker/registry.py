@@ -1,4 +1,5 @@
-"""The living workers: a record in Redis for each, written every few seconds, that vanishes soon after it ended."""
+"""The living workers: Redis has a record of each, which is written every few seconds and expires soon after the worker
+ended."""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 5.0
 LIFE_SECONDS = 15
-"""A record that was not written anew for so long is gone."""
+"""A record expires after so long."""
 
 MOST_WORKERS = 10_000
-"""So many are listed at most."""
+"""Most workers that are listed."""
 MOST_BYTES = 2**16
-"""Of a record."""
+"""Most bytes of a record."""
 
 _SIGN = """
 local held = redis.pcall('GET', KEYS[1])
@@ -46,8 +47,8 @@ else
 end
 return false
 """
-"""Writes or removes a worker's record, unless it is another process's: then gives that one. KEYS: the record, the
-names. ARGV: the owner's token, the record or '' to remove it, seconds that it lives, the name, the time or '' not to
+"""Writes or removes a worker's record, unless it is another process's: then returns that record. KEYS: the record, the
+names. ARGV: the owner's token, the record or '' to remove it, seconds until it expires, the name, the time or '' not to
 list it."""
 
 _KEY = b"farthest:worker:"
@@ -57,8 +58,8 @@ _NAMES = "farthest:workers"
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A step under way, or a piece of a search: then ``depth`` is its bound, ``block`` its number. ``process``: the
-    worker's process that runs it; ``seconds``: since when."""
+    """A step under way, or a batch of a search: then ``depth`` is its bound, ``block`` its number. ``process``: the
+    worker's process that runs it; ``seconds``: for how long."""
 
     process: int
     attempt: str
@@ -72,7 +73,7 @@ class Work:
 class WorkerRecord:
     """One worker: a main process ``pid`` on ``host`` and the processes ``pids`` that step. ``started``: UTC, ISO 8601.
 
-    ``silent``: seconds since it has written its record.
+    ``silent``: seconds since it has last written its record.
     """
 
     name: str
@@ -89,7 +90,7 @@ class WorkerRecord:
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that a name belongs to. ``owner``: its token (``models.leases``)."""
+    """The process that has a name. ``owner``: its token (``models.leases``)."""
 
     owner: str
     host: str
@@ -130,7 +131,7 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
         now = nodes.now()
         main.zremrangebyscore(_NAMES, "-inf", now - 4 * LIFE_SECONDS)
         listed: list[Any] = main.zrange(_NAMES, 0, MOST_WORKERS - 1, withscores=True)
-        # What is of the future was written before the server's clock was set back: who lives writes anew soon.
+        # A time in the future was written before the server's clock was set back: a living worker soon writes again.
         names = [(name, moment) for name, moment in listed if moment <= now + BEAT_SECONDS]
         texts: list[Any] = main.mget([_KEY + name for name, _ in names]) if names else []
         found: list[WorkerRecord] = []
@@ -142,8 +143,8 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
                     ValueError,
                     TypeError,
                     KeyError,
-                ) as error:  # told once: the worker, if it is one, is back soon
-                    log.warning("%s is no record of a worker and was left out: %s", _KEY + name, error)
+                ) as error:  # logged once: the worker, if it is one, is back soon
+                    log.warning("%s is not a record of a worker and was left out: %s", _KEY + name, error)
                     main.zrem(_NAMES, name)
         holders = [(record, pid) for record in found for pid in record.pids]
         works: list[Any] = (
@@ -153,14 +154,14 @@ def list_workers(nodes: RedisNodes) -> list[WorkerRecord]:
         )
     busy: dict[str, list[Work]] = {}
     for (record, pid), work in zip(holders, works, strict=True):
-        with suppress(ValueError, TypeError, KeyError):  # for people alone
+        with suppress(ValueError, TypeError, KeyError):  # for users only
             busy.setdefault(record.name, []).extend(_work(work, pid, now) if work else ())
     with_work = (replace(record, busy=tuple(busy.get(record.name, ()))) for record in found)
     return sorted(with_work, key=lambda record: record.name)
 
 
 def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
-    """A worker's record. Raises ValueError, TypeError or KeyError for what is none."""
+    """A worker's record. Raises ValueError, TypeError or KeyError for anything else."""
     fields = read_json_object(stored, MOST_BYTES)
     if text(fields["name"]).encode() != name:
         raise ValueError("it is another worker's")
@@ -178,7 +179,7 @@ def _record(stored: bytes, name: bytes, silent: float) -> WorkerRecord:
 
 
 def _work(stored: bytes, pid: int, now: float) -> list[Work]:
-    """What a process does. Raises ValueError, TypeError or KeyError for what is none."""
+    """What a process does. Raises ValueError, TypeError or KeyError for a wrong value."""
     fields = read_json_object(stored, MOST_BYTES)
     depth, block, since = counts([fields["depth"], fields["block"], fields["since"]])
     return [Work(pid, text(fields["attempt"]), depth, block, max(0, int(now) - since), text(fields["kind"]))]
@@ -190,10 +191,9 @@ def _key(name: str) -> bytes:
 
 class Heartbeat:
     """Writes a worker's record. ``processes`` gives the numbers of its processes that step. ``owner``: the token of its
-    main process, by default this one's. ``other`` is told once of another process that has the name. ``due``: when it
-    is to be written next, by the monotonic clock.
-
-    While Redis cannot be reached, or has no room, it is tried more often: the record is there again soon after.
+    main process, by default this one's. ``other`` is called once with another process that has the name. ``due``: when
+    the next record is due, by the monotonic clock. While Redis cannot be reached, or is full, it tries more often, so
+    that the record is soon there again.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Heartbeat:
         self.due = 0.0
 
     def beat_if_due(self) -> None:
-        """Writes the record if it is time to."""
+        """Writes the record if it is due."""
         if monotonic() < self.due:
             return
         try:
@@ -234,12 +234,12 @@ class Heartbeat:
 
     def end(self) -> None:
         """Removes the record if Redis can be reached."""
-        with suppress(StorageError):  # where Redis is away, it will vanish by itself
+        with suppress(StorageError):  # if Redis cannot be reached, the record expires
             self._written(self._owner, "")
 
     def beat(self, *, listed: bool = True) -> Holder | None:
-        """Writes the record once; where another process has the name, gives that one. ``listed``: for all to see, not
-        only to keep the name. Raises as ``RedisNodes.errors``."""
+        """Writes the record once; returns the other process if another one has the name. ``listed``: the worker is
+        listed, not only its name reserved. Raises as ``RedisNodes.errors``."""
         fields = {**asdict(self._record), "pids": sorted(self._processes()), "owner": self._owner}
         del fields["busy"], fields["silent"]
         return self._written(self._owner, json.dumps(fields), listed=listed)
@@ -249,7 +249,7 @@ class Heartbeat:
         self._written(other.owner, "")
 
     def left_ms(self) -> int:
-        """How long the record of the name is there if nobody writes it anew. Raises as ``RedisNodes.errors``."""
+        """How long until the record of the name expires. Raises as ``RedisNodes.errors``."""
         with self._nodes.errors():
             left: Any = self._nodes.main.pttl(_key(self.name))
         return int(left)

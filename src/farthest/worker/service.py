@@ -1,7 +1,7 @@
-"""``farthest worker``: the main process, which starts those that run steps, and starts others where they end.
+"""``farthest worker``: the main process, which starts the processes that run steps, and replaces those that end.
 
-It has one thread, so that it can fork at any time. It uses Redis only to say that the worker is there, so that nothing
-that happens to Redis or to a step ends it. Only signals do.
+It has one thread, so that it can fork at any time. It uses Redis only to register the worker, so that nothing that
+happens to Redis or to a step ends it. Only signals do.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def worker_name(name: str | None) -> str:
 
 
 def run_worker(concurrency: int, name: str) -> int:
-    """Runs a worker until it is told to stop; its exit status. Raises SettingError and StorageError at the start.
+    """Runs a worker until it is told to stop; returns its exit status. Raises SettingError and StorageError at the
+    start.
 
     The first SIGTERM, SIGINT or SIGHUP lets the steps under way end, a second one ends the worker at once.
     """
@@ -95,7 +96,7 @@ class _Stopping(BaseException):
 
 
 class _Slot:
-    """One of the processes that a worker has, the one that runs now or the one to come. ``number``: from 1."""
+    """The place of one process of a worker: the one that runs now or the next one. ``number``: from 1."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -109,7 +110,7 @@ class _Slot:
         self.process, self._begun = process, monotonic()
 
     def ended(self) -> float:
-        """Notes that its process has ended; the pause until the next one."""
+        """Notes that its process has ended; returns the pause before the next one."""
         now = monotonic()
         pause = 0.0 if now - self._begun >= LASTING_SECONDS else self._pause
         self._pause = min(LONGEST_PAUSE, max(FIRST_PAUSE, 2 * pause))
@@ -146,8 +147,8 @@ class _Main:
         self._heartbeat.end()
 
     def _start_missing(self) -> None:
-        """Starts processes in the place of those that have ended, or are to begin now."""
-        with _undisturbed():  # a signal is for the processes that are there, this one among them
+        """Starts the processes that are due."""
+        with _undisturbed():  # signals go to all processes that exist, so a new one must be among them
             self._bury()
             for slot in self._slots:
                 if slot.process is None and slot.due <= monotonic() and not self._stopping:
@@ -158,7 +159,7 @@ class _Main:
                         slot.ended()
 
     def _bury(self) -> None:
-        """Takes note of processes that have ended."""
+        """Notes the processes that have ended."""
         for slot in self._slots:
             process = slot.process
             if process is None or process.exitcode is None:
@@ -185,7 +186,7 @@ class _Main:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """The first signal ends what is done meanwhile: Redis may let wait for long."""
+        """During the block the first signal raises an exception: waiting for Redis may take long."""
         self._beating = True
         try:
             yield
@@ -212,7 +213,7 @@ class _Main:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Signals that end a worker wait meanwhile."""
+    """Blocks the signals that end a worker."""
     signal.pthread_sigmask(signal.SIG_BLOCK, DRAINS)
     try:
         yield

@@ -1,7 +1,7 @@
-"""What ends a process that is stuck: one whose work neither ends nor uses the processor.
+"""Ends a process that is stuck: one whose work neither ends nor uses the processor.
 
-Its lease is renewed by a thread of its own, so nobody else would ever take the work over. The main process starts
-another process, and the coordinator sends the work again; what is stuck again and again ends the job
+A separate thread renews its lease, so no other process would ever take the work over. The main process starts another
+process, and the coordinator sends the work again; work that is stuck again and again ends the job
 (coordinator/outstanding.py).
 """
 
@@ -21,14 +21,15 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 10.0
 LOOKS = 6
-"""So many looks in a row must find that no processor time was used. No wait in between is that long: those for servers
-have limits of their own. Looks are counted, as time passes while the whole process stands still too."""
+"""So many checks in a row must find that no processor time was used. No regular wait is that long: waits for servers
+have their own limits. Checks are counted instead of seconds, because time also passes while the whole process is
+stopped."""
 
 
 @contextmanager
 def ended_if_stuck(name: str) -> Iterator[None]:
-    """Meanwhile this process ends, with the stacks of its threads on standard error, where the calling thread is
-    stuck. ``name``: what the log calls the work."""
+    """During the block, if the calling thread is stuck, this process ends, with the stacks of its threads on standard
+    error. ``name``: the name of the work in the log."""
     if not hasattr(time, "pthread_getcpuclockid"):  # macOS
         yield
         return
@@ -43,8 +44,8 @@ def ended_if_stuck(name: str) -> Iterator[None]:
 
 @dataclass(eq=False, slots=True)
 class _Work:
-    """What a thread does. ``clock``: of its processor time; ``used``: at the last look; ``looks``: that found no more
-    than the one before."""
+    """The work of a thread. ``clock``: of its processor time; ``used``: at the last check; ``looks``: the checks in a
+    row that found no more time used."""
 
     name: str
     clock: int
@@ -53,7 +54,7 @@ class _Work:
 
 
 class _Watch:
-    """Looks at what threads of this process do, from a thread of its own."""
+    """Checks the threads of this process, from a thread of its own."""
 
     def __init__(self) -> None:
         self.under_way: dict[int, _Work] = {}

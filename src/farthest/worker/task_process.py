@@ -1,7 +1,8 @@
-"""What a process of a worker does with its messages (attempt, depth, item): of steps, of pieces of searches.
+"""How a process of a worker handles its messages (attempt, depth, item), for steps and for batches of searches.
 
-Messages may come twice, late, or for attempts that have ended: then there is nothing to do. What cannot be done because
-of the attempt is reported on its done-list; what cannot because Redis is away is dropped, and sent again.
+Messages may come twice, late, or for attempts that have ended: then there is nothing to do. If the attempt is the
+reason for a failure, it is reported on the attempt's done-list; if Redis is away, the message is dropped, and sent
+again later.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ return 1
 
 
 def _is_message(attempt: object, depth: object, item: object) -> bool:
-    """Whether the values can be those of a message: whoever may write to the queue may write anything."""
+    """Whether the values can be those of a message: anyone who can write to the queue can write anything."""
     named = isinstance(attempt, str) and ATTEMPT_NAME.fullmatch(attempt)
     return bool(named) and all(type(number) is int and 0 <= number < 2**63 for number in (depth, item))
 
 
 class TaskProcess(ABC):
-    """What a process of a worker keeps from one message to the next. Made in that process: connections are not
+    """The state that a process of a worker keeps between messages. It is made in that process: connections are not
     shared."""
 
     def __init__(self, worker: str) -> None:
@@ -55,17 +56,17 @@ class TaskProcess(ABC):
 
     @abstractmethod
     def name(self, attempt: str, depth: int, item: int) -> str:
-        """How log and reports call the work."""
+        """The name of the work in the log and in reports."""
 
     @abstractmethod
     def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """Does it, under a lease, unless another does; raises what went wrong. ``again``: the message was sent
-        again."""
+        """Does the work, under a lease, unless another process does. Raises an exception where it cannot. ``again``:
+        the message was sent again."""
 
     def run(self, attempt: str, depth: int, item: int, again: bool = False) -> None:
-        """Does the work of a message, and tells of what went wrong."""
+        """Does the work of a message, and reports failures."""
         if not _is_message(attempt, depth, item):
-            log.warning("a message that is none of farthest's was dropped")
+            log.warning("a message that is not from farthest was dropped")
             return
         name = self.name(attempt, depth, item)
         try:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.coordinator.search.frontier import Frontier, Place, Totals
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.serialized import Way, node_fields, node_of, piece_fields, piece_of
 from search_trees import TreeEngine
 
@@ -91,7 +91,7 @@ def test_pieces_are_taken_in_order() -> None:
     assert taken is not None
     assert taken[0] == (0,)
     rest = (Node((7,), 1), Node((8,), 1))
-    frontier.done((0,), Piece(5, 0, (), None, rest))
+    frontier.done((0,), PieceResult(5, 0, (), None, rest))
     places = []
     while (taken := frontier.take()) is not None:
         places.append(taken[0])
@@ -103,11 +103,11 @@ def test_pieces_after_the_first_solution_are_dropped() -> None:
     frontier.restore(Totals(), {(n,): Node((n,), 1) for n in range(4)}, {})
     places = [taken[0] for _ in range(3) if (taken := frontier.take())]
     assert places == [(0,), (1,), (2,)]
-    frontier.done((2,), Piece(7, 1, (("late",),), None, ()))
+    frontier.done((2,), PieceResult(7, 1, (("late",),), None, ()))
     assert (sorted(frontier.waiting), sorted(frontier.running)) == ([], [(0,), (1,)])
-    frontier.done((1,), Piece(5, 1, (("first",),), None, ()))
+    frontier.done((1,), PieceResult(5, 1, (("first",),), None, ()))
     assert frontier.totals.nodes == 0
-    frontier.done((0,), Piece(3, 0, (), 9, ()))
+    frontier.done((0,), PieceResult(3, 0, (), 9, ()))
     assert frontier.complete
     assert (frontier.totals, frontier.new_solutions) == (Totals(8, 1, 2, 9, 1), [("first",)])
 
@@ -116,5 +116,5 @@ def test_pieces_after_the_first_solution_are_dropped() -> None:
 def test_ways_come_back_from_json(way: Way) -> None:
     node = Node((1, 2), 3, 4, way)
     assert node_of(json.loads(json.dumps(node_fields(node)))) == node
-    piece = Piece(9, 1, (way,), None, (node,))
+    piece = PieceResult(9, 1, (way,), None, (node,))
     assert piece_of(json.loads(json.dumps(piece_fields(piece)))) == piece

@@ -121,7 +121,7 @@ def test_what_store_says_holds(problem: Problem, file: Path, monkeypatch: pytest
     monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 0.0)
     assert solved(problem, file, Told(), store=False).job is None
     assert not file.exists()
-    assert solved(problem, file, Told(), algorithm="astar").job is None  # it could not be gone on with
+    assert solved(problem, file, Told(), algorithm="astar").job is None  # it could not be continued
     monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 1000.0)
     assert solved(problem, file, Told(), store=True).job == 1
     assert solved(problem, file, Told(), store=True, algorithm="astar").job == 2

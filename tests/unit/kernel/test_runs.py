@@ -133,6 +133,14 @@ def test_a_damaged_run_is_refused_or_another_run(kind: Kind) -> None:
             assert found == sorted(set(found))
 
 
+@pytest.mark.parametrize("bits", ["d7", "56", "17", "57 00"])
+def test_a_bitmap_has_its_first_and_its_last_code_and_nothing_beyond(bits: str) -> None:
+    bitmap = "01 05 03 06"
+    assert run_of(Kind(8), [3, 4, 5, 7, 9]) == bytes.fromhex(f"{bitmap} 57")
+    with pytest.raises(ValueError, match="damaged"):
+        _kernel.run_codes(8, bytes.fromhex(f"{bitmap} {bits}"))
+
+
 @pytest.mark.parametrize("run", [b"", b"\x00", b"\x03\x00", b"\x02\x00", b"\x00\x01", b"\x00" + b"\xff" * 30])
 def test_what_is_no_run_is_refused(run: bytes) -> None:
     with pytest.raises(ValueError, match="damaged"):

@@ -84,10 +84,10 @@ WRONG_FILES: list[tuple[Callable[[Path], None], bool, str]] = [
     (text, True, "this is not an SQLite database, or its first page is damaged; name another file"),
     (text, False, "this is not an SQLite database, or its first page is damaged; name another file"),
     (cut, False, "the database file is damaged; restore it from a copy"),
-    (other_program, True, "another program's database, it has a table named job"),
-    (other_program, False, "holds nothing of farthest's; make a map in it"),
-    (empty, False, "holds nothing of farthest's; make a map in it"),
-    (version_without_tables, False, "lacks what farthest needs (no such table: job)"),
+    (other_program, True, "this is another program's database: it has a table named job"),
+    (other_program, False, "has no tables of farthest; make a map in it"),
+    (empty, False, "has no tables of farthest; make a map in it"),
+    (version_without_tables, False, "lacks tables or columns that farthest needs (no such table: job)"),
 ]
 
 
@@ -110,7 +110,7 @@ def test_no_larger_text_is_read_than_farthest_writes(place: Path, monkeypatch: p
     plain.close()
     with (
         open_database(str(place), create=False) as database,
-        pytest.raises(StorageError, match="too large to be one of farthest's"),
+        pytest.raises(StorageError, match="larger than any that farthest stores"),
     ):
         Jobs(database).list()
 
@@ -183,7 +183,7 @@ def fills_up(database: Database, job_id: int) -> None:
     """A full disk during a checkpoint, alone and inside a larger transaction, leaves the older one usable."""
     jobs, maps = Jobs(database), Maps(database)
     maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [], None)
-    with pytest.raises(NoRoomError, match="no room left for the database; nothing of this step was stored"):
+    with pytest.raises(NoRoomError, match="no room left for the database; nothing of this change was stored"):
         maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]
     with pytest.raises(NoRoomError, match="no room left"), database.write():
         maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]

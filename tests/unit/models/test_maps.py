@@ -94,6 +94,13 @@ def test_a_checkpoint_replaces_the_older_one_and_its_states(jobs: Jobs, maps: Ma
     assert list(maps.states(job_id)) == []
 
 
+def test_a_shorter_map_leaves_nothing_of_the_longer_one(jobs: Jobs, maps: Maps, job_id: int) -> None:
+    store(maps, job_id, DISTANCES, depth=2)
+    store(maps, job_id, DISTANCES[:250], depth=5)
+    assert joined(maps.chunks(job_id)) == DISTANCES[:250]
+    assert (maps.depth(job_id), jobs.get(job_id).keys) == (5, 250)
+
+
 def test_ctrl_c_at_any_statement_of_a_checkpoint(
     database: Database, jobs: Jobs, maps: Maps, job_id: int
 ) -> None:

@@ -114,10 +114,10 @@ def test_what_can_be_wrong_with_a_url(url: str, wrong: str) -> None:
 
 
 def test_a_database_without_tables_or_of_another_program(url: str, locked: PostgresServer) -> None:
-    with pytest.raises(StorageError, match="holds nothing of farthest's; make a map in it"):
+    with pytest.raises(StorageError, match="has no tables of farthest; make a map in it"):
         open_database(url, create=False)
     locked.execute("CREATE TABLE job (id integer)", url.rpartition("/")[2])
-    with pytest.raises(StorageError, match="another program's database, it has a table named job"):
+    with pytest.raises(StorageError, match="this is another program's database: it has a table named job"):
         open_database(url, create=True)
 
 
@@ -148,14 +148,18 @@ class ServerError(Exception):
     ("sqlstate", "kind", "told"),
     [
         ("53200", NoRoomError, "the database's server has no memory left (the server's words)"),
-        ("53100", NoRoomError, "no room left on the disk of the database's server; nothing of this step"),
+        ("53100", NoRoomError, "no room left on the disk of the database's server; nothing of this change"),
         ("53300", UnavailableError, "cannot be reached"),
         ("57P01", UnavailableError, "the connection to the database broke off (the server's words)"),
         ("57P03", UnavailableError, "broke off"),
         ("08006", UnavailableError, "broke off"),
-        ("25P03", UnavailableError, "this process stood still for so long"),
+        ("25P03", UnavailableError, "this process was stopped for so long"),
         ("40P01", UnavailableError, "another process changed the same at the same time (the server's words)"),
-        ("42P01", StorageError, "lacks what farthest needs (the server's words); name another with"),
+        (
+            "42P01",
+            StorageError,
+            "lacks tables or columns that farthest needs (the server's words); name another with",
+        ),
         ("22003", StorageError, "the database refused: the server's words"),
     ],
 )

@@ -105,8 +105,11 @@ def test_chunks_hold_about_as_many_bytes_whatever_the_width() -> None:
 
 ABC = piece([b"ab", b"cd", b"ef"])
 WRONG = {
-    "not ascending": (replace(ABC, codes=b"abefcd"), "the code of state 2 is not above the one before"),
-    "twice": (replace(ABC, codes=b"ababcd"), "the code of state 1 is not above"),
+    "not ascending": (
+        replace(ABC, codes=b"abefcd"),
+        "the code of state 2 is not greater than the one before",
+    ),
+    "twice": (replace(ABC, codes=b"ababcd"), "the code of state 1 is not greater than"),
     "too few codes": (
         replace(ABC, codes=b"abcd"),
         "4 bytes of codes and 3 of distances .uint8. for 3 states",
@@ -138,7 +141,7 @@ def forged(data: bytes, **fields: object) -> ChunkRecord:
 
 DAMAGED = {
     "flipped bit": (replace(record(ABC), payload=b"x" + record(ABC).payload[1:]), "checksum"),
-    "codes out of order": (forged(b"aecbfd\0\1\2"), "the code of state 2 is not above the one before"),
+    "codes out of order": (forged(b"aecbfd\0\1\2"), "the code of state 2 is not greater than the one before"),
     "another lead": (replace(record(ABC), lead=b"ac"), "its lead is not its first code"),
     "no lead": (replace(record(ABC), lead=None), "its lead is not its first code"),
     "a state too few": (forged(b"acbd\0\1"), "6 bytes, expected 9"),
@@ -214,7 +217,7 @@ def test_the_older_map_is_read_apart_while_the_newer_is_written(maps: Maps, job_
             "chunk of keys 3 to 3 is codes3:uint8, those before it codes2:uint8",
         ),
         ([ABC, (3, 3, "uint8", b"\0")], "chunk of keys 3 to 3 is uint8, those before it codes2:uint8"),
-        ([WRONG["twice"][0]], "is not above the one before"),
+        ([WRONG["twice"][0]], "is not greater than the one before"),
     ],
 )
 def test_pieces_that_do_not_fit_together_are_not_stored(

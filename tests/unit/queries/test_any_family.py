@@ -15,6 +15,8 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.goals import FirstGoals, first_goals
+from farthest.queries.nearer import nearer_moves
+from farthest.queries.paths import walk
 
 CASES = [
     (codes, both_ways, direction)
@@ -81,6 +83,25 @@ def test_solutions_are_those_of_the_naive_model_by_their_moves(
                 assert (move, there) in opened.puzzle.definition.next(here)  # type: ignore[attr-defined]
         assert opened.path(str(state)) == next(opened.solutions(str(state)))
         assert len(list(opened.solutions_of(graph, 2))) == min(2, len(ways))
+
+
+def test_a_path_is_the_first_solution_whichever_origin_it_ends_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Boards and moves: which a path takes decides how pieces that look alike are named."""
+    toy.install(monkeypatch)
+    puzzle = toy.toy(size=32, goals=((0, 5), (0, 9), (0, 22)))
+    with open_database(str(tmp_path / "maps.db"), create=True) as database:
+        opened = toy.store_map(database, puzzle, Origin("to", "goal"))
+        nearer = nearer_moves(opened.space, opened.lookup, lambda depth: iter(()))
+        ends = set()
+        for text in (text for depth in range(opened.depth + 1) for text in opened.states_at(depth)):
+            graph = opened.solution_graph(text)
+            first = graph.way(next(graph.solutions()))
+            walked = walk(nearer, numpy.array(opened.labels(text), dtype=numpy.uint8), graph.distance)
+            assert (walked.boards.tolist(), walked.moves) == (first.boards.tolist(), first.moves)
+            ends.add(walked.boards[-1].tobytes())
+        assert len(ends) == 3
 
 
 def test_exports(case: tuple[DistanceMap, dict[int, int]], tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_blocks_end_where_they_may(map_of: MapOf, tmp_path: Path, monkeypatch: p
 def test_a_file_is_not_replaced_unless_that_is_wanted(map_of: MapOf, tmp_path: Path) -> None:
     file = tmp_path / "states.csv"
     file.write_text("mine")
-    with pytest.raises(OutputError, match="is there already"):
+    with pytest.raises(OutputError, match="exists already"):
         map_of("3-puzzle").export(file)
     assert file.read_text() == "mine"
     map_of("3-puzzle").export(file, force=True)

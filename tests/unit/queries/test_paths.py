@@ -10,8 +10,8 @@ from farthest.errors import StorageError, UnreachableError
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.puzzle import Origin
+from farthest.queries.nearer import nearer_moves
 from farthest.queries.paths import Level, SolutionGraph, walk
-from farthest.queries.steps import nearer_steps
 from unit.queries.conftest import MapOf
 from unit.queries.test_distance_map import CASES
 
@@ -104,7 +104,7 @@ def test_counts_beyond_64_bits() -> None:
 def test_a_map_that_contradicts_itself(map_of: MapOf) -> None:
     distance_map = map_of("8-puzzle")
     start = numpy.array(distance_map.labels("867254301"), dtype=numpy.uint8)
-    nearer = nearer_steps(distance_map.space, distance_map.lookup, lambda depth: iter(()))
+    nearer = nearer_moves(distance_map.space, distance_map.lookup, lambda depth: iter(()))
     with pytest.raises(StorageError, match="contradicts itself"):
         walk(nearer, start, 30)
     with pytest.raises(StorageError, match="contradicts itself"):

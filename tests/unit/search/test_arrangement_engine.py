@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import farthest
 from families import ARCS, BLANKS
 from farthest.errors import ResourceError
+from farthest.heuristics.algorithms import PlainAlgorithm
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
@@ -24,7 +25,6 @@ from farthest.search.best_first import a_star
 from farthest.search.contract import Node
 from farthest.search.deepening import Deepened, deepen
 from farthest.search.native_plain import native_plain
-from farthest.search.plain import PlainAlgorithm
 from farthest.search.problem import Problem
 from farthest.search.result import PlainResult
 from farthest.search.unguided import breadth_first, depth_first

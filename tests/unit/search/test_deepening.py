@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farthest.heuristics.contract import UNREACHABLE
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.deepening import Iteration, deepen
 
 if TYPE_CHECKING:
@@ -54,16 +54,16 @@ class Scripted:
         self.split_at.append(bound)
         return Begun()
 
-    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> Piece:
+    def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         self.ran.append((node.board, bound))
         if bound < 5:  # 10 nodes, 200 nodes, and few where it is split
-            return Piece({1: 10, 2: 200}.get(bound, 1), 0, (), bound + 1, ())
+            return PieceResult({1: 10, 2: 200}.get(bound, 1), 0, (), bound + 1, ())
         if node.board == (1, 1) and not node.way:
-            return Piece(10, 0, (), None, (Node((1, 1), 2, way=("x",)), Node((1, 1), 2, way=("y",))))
+            return PieceResult(10, 0, (), None, (Node((1, 1), 2, way=("x",)), Node((1, 1), 2, way=("y",))))
         if node.way:
             ways = ((*node.way, "end"),)
-            return Piece(4, 1 if first else 2, ways[:limit], None, ())
-        return Piece(7, 0, (), 9, ())
+            return PieceResult(4, 1 if first else 2, ways[:limit], None, ())
+        return PieceResult(7, 0, (), 9, ())
 
 
 def test_after_a_large_iteration_all_are_split() -> None:

@@ -21,7 +21,7 @@ from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.deepening import Deepened, deepen
 from farthest.search.expansion import forward_space, least
 from farthest.search.problem import Problem
@@ -103,7 +103,7 @@ def sources(puzzle: Puzzle, blank: int) -> list[int]:
     return sorted(both | {a for a, b in definition.arcs if b == blank})
 
 
-def in_pieces(engine: SlidingEngine, node: Node, bound: int, budget: int) -> Piece:
+def in_pieces(engine: SlidingEngine, node: Node, bound: int, budget: int) -> PieceResult:
     """The whole of a node, piece by piece."""
     engine.budget = budget
     nodes, solutions, next_bound, waiting = 0, 0, None, [node]
@@ -113,7 +113,7 @@ def in_pieces(engine: SlidingEngine, node: Node, bound: int, budget: int) -> Pie
         nodes, solutions, listed = nodes + piece.nodes, solutions + piece.solutions, listed + piece.listed
         next_bound = least(next_bound, piece.next_bound)
         waiting += reversed(piece.rest)
-    return Piece(nodes, solutions, listed, next_bound, ())
+    return PieceResult(nodes, solutions, listed, next_bound, ())
 
 
 CASES = [
@@ -144,7 +144,7 @@ def test_as_by_plain_recursion(name: str, text: str, heuristic: str) -> None:
     for bound in {1, begun + 2, begun + 3, min(begun + 5, 13), 10}:
         model = Naive(problem, judged, bound)
         model.visit(problem.board, 2, -1, ((7, 7),))
-        wanted = Piece(model.nodes, len(model.ways), tuple(model.ways), least(*model.cut), ())
+        wanted = PieceResult(model.nodes, len(model.ways), tuple(model.ways), least(*model.cut), ())
         for budget in (1, 2, 3, 10, 100, 1000, 2**24):
             assert in_pieces(engine, start, bound, budget) == wanted
 
@@ -257,7 +257,7 @@ def test_pattern_databases_and_mirrored_look_ups() -> None:
     for bound in (9, 13):
         model = Naive(problem, judged, bound)
         model.visit(problem.board, 0, -1, ())
-        wanted = Piece(model.nodes, len(model.ways), tuple(model.ways), least(*model.cut), ())
+        wanted = PieceResult(model.nodes, len(model.ways), tuple(model.ways), least(*model.cut), ())
         for budget in (1, 7, 2**24):
             assert in_pieces(engine, Node(problem.board, 0), bound, budget) == wanted
 
@@ -296,7 +296,7 @@ def test_several_threads_at_once() -> None:
     assert {len(set(root.board)) for root in roots} == {9}
     assert any(root.last >= 0 for root in roots)
 
-    def run(root: Node) -> Piece:
+    def run(root: Node) -> PieceResult:
         return engine.run(root, 31, first=False, limit=9)
 
     with ThreadPoolExecutor(4) as pool:

@@ -94,7 +94,7 @@ def test_puzzles_that_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     reasons = {board: str(why_unsolvable(puzzle, board, goals)) for board in every_board(puzzle)}
     looked_at = [board for board, reason in reasons.items() if reason.startswith("no moves lead")]
     assert looked_at
-    assert all(reasons[board].endswith("that can be reached from it were looked at") for board in looked_at)
+    assert all(reasons[board].endswith("that can be reached from it were visited") for board in looked_at)
     draw, rng = draw_solvable(puzzle), RandomSource(1)
     assert {draw(rng) for _ in range(20 * len(solvable))} == solvable
     monkeypatch.setattr(component, "MOST_LOOKED_AT", 0)

@@ -212,7 +212,7 @@ def test_blanks_of_too_many_places(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UndecidedError):
         solvable_sliding.solvable(puzzle, targets(puzzle, "goal"))
     assert why_unsolvable(puzzle, (0, 0, 1, 2, 3), targets(puzzle, "goal")) == (
-        "no moves lead to a target: all 20 boards that can be reached from it were looked at"
+        "no moves lead to a target: all 20 boards that can be reached from it were visited"
     )
 
 

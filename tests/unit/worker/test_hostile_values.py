@@ -225,7 +225,7 @@ def test_what_is_no_report_is_left_out(
     left_out = [record.getMessage() for record in caplog.records]
     assert len(left_out) == len(GARBAGE) + 6
     assert all(
-        line.startswith(f"{run.done_key}: an entry that is no report was left out: ") for line in left_out
+        line.startswith(f"{run.done_key}: an entry that is not a report was left out: ") for line in left_out
     )
     assert max(map(len, left_out)) < 300
 
@@ -283,7 +283,7 @@ def test_a_message_that_is_none_is_dropped(
     before = set(nodes.main.scan_iter())
     process.run(*message)
     assert [record.getMessage() for record in caplog.records] == [
-        "a message that is none of farthest's was dropped"
+        "a message that is not from farthest was dropped"
     ]
     assert set(nodes.main.scan_iter()) == before
 

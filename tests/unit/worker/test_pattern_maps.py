@@ -71,15 +71,15 @@ def test_what_is_missing_is_named_with_the_command_that_makes_it(database: Datab
         with pytest.raises(JobError, match=f"{wanted} {name}$"):
             PatternMaps(database)(of_file)
     stored(database, NAME, max_depth=5)
-    with pytest.raises(JobError, match="but for job 1, which is cut off by --max-depth"):
+    with pytest.raises(JobError, match="except job 1, which is cut off by --max-depth"):
         PatternMaps(database)(load(NAME))
     stored(database, NAME, origin=Origin("from"))
     with pytest.raises(
-        JobError, match="but for job 2, which is from goal; expected a complete one, to the goal"
+        JobError, match="except job 2, which is from goal; expected a complete one, to the goal"
     ):
         PatternMaps(database)(load(NAME))
     stored(database, NAME, histogram_only=True)
-    with pytest.raises(JobError, match="but for job 2"):
+    with pytest.raises(JobError, match="except job 2"):
         PatternMaps(database)(load(NAME))
 
 

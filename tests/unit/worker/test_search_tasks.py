@@ -9,7 +9,7 @@ import pytest
 import small_pieces
 from farthest.errors import LateStepError, LostStateError
 from farthest.puzzles.catalogue import load
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 from farthest.search.engines import open_engine
 from farthest.search.problem import Problem
 from farthest.search.serialized import engine_fields
@@ -17,7 +17,7 @@ from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
 from farthest.worker.search.attempts import SearchAttempt, SearchFacts
-from farthest.worker.search.tasks import SubtreeProcess
+from farthest.worker.search.tasks import BatchProcess
 
 BOUND = 36
 
@@ -28,8 +28,8 @@ def nodes(redis_nodes: RedisNodes) -> RedisNodes:
 
 
 @pytest.fixture
-def process(nodes: RedisNodes) -> Iterator[SubtreeProcess]:
-    made = SubtreeProcess("farthest@test")
+def process(nodes: RedisNodes) -> Iterator[BatchProcess]:
+    made = BatchProcess("farthest@test")
     yield made
     made.nodes.close()
 
@@ -69,7 +69,7 @@ def told(run: SearchAttempt) -> list[dict[str, Any]]:
 
 
 def test_a_piece_is_searched_and_told(
-    process: SubtreeProcess, run: SearchAttempt, problem: Problem, root: Node
+    process: BatchProcess, run: SearchAttempt, problem: Problem, root: Node
 ) -> None:
     process.run(run.attempt, BOUND, 0)
     assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder}]
@@ -81,7 +81,7 @@ def test_a_piece_is_searched_and_told(
 
 
 def test_small_pieces_are_searched_in_one_go(
-    process: SubtreeProcess, run: SearchAttempt, problem: Problem, root: Node
+    process: BatchProcess, run: SearchAttempt, problem: Problem, root: Node
 ) -> None:
     """Until they have taken half of the nodes of a large one."""
     engine = open_engine(problem, None)
@@ -94,29 +94,29 @@ def test_small_pieces_are_searched_in_one_go(
 
 
 def test_the_first_to_store_a_result_has_searched_the_piece(
-    process: SubtreeProcess, run: SearchAttempt
+    process: BatchProcess, run: SearchAttempt
 ) -> None:
-    first = Piece(1, 0, (), None, ())
+    first = PieceResult(1, 0, (), None, ())
     assert run.commit(BOUND, 0, [first], "another")
     process.run(run.attempt, BOUND, 0)
-    assert run.commit(BOUND, 0, [Piece(2, 0, (), None, ())], "a third")
+    assert run.commit(BOUND, 0, [PieceResult(2, 0, (), None, ())], "a third")
     assert [entry["by"] for entry in told(run)] == ["another"]
     assert run.take_back(BOUND, [0]) == {0: [first]}
 
 
-def test_a_piece_that_another_searches_is_left_to_it(process: SubtreeProcess, run: SearchAttempt) -> None:
+def test_a_piece_that_another_searches_is_left_to_it(process: BatchProcess, run: SearchAttempt) -> None:
     assert StepLeases(run.nodes, run.attempt, 5, kind="search").take(BOUND, 0, "another")
     process.run(run.attempt, BOUND, 0)
     assert run.finished(BOUND) == set()
 
 
-def test_late_messages_change_nothing(process: SubtreeProcess, run: SearchAttempt) -> None:
+def test_late_messages_change_nothing(process: BatchProcess, run: SearchAttempt) -> None:
     process.run(run.attempt, BOUND, 7)  # nobody waits for it
     process.run(run.attempt, BOUND - 2, 0)  # of the iteration before
     process.run("1-over", BOUND, 0)
     run.withdraw(BOUND, [0])
     process.run(run.attempt, BOUND, 0)
-    assert not run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
+    assert not run.commit(BOUND, 0, [PieceResult(1, 0, (), None, ())], "another")
     assert (told(run), run.finished(BOUND)) == ([], set())
     with pytest.raises(LateStepError):
         run.batch(BOUND, 0)
@@ -124,14 +124,14 @@ def test_late_messages_change_nothing(process: SubtreeProcess, run: SearchAttemp
 
 
 @pytest.mark.parametrize("damage", [b"", b"00000000 [[0],0,-1,[]]", b"\xff\xfe"])
-def test_a_damaged_node_is_told(process: SubtreeProcess, run: SearchAttempt, damage: bytes) -> None:
+def test_a_damaged_node_is_told(process: BatchProcess, run: SearchAttempt, damage: bytes) -> None:
     run.nodes.main.hset(f"{attempts.prefix(run.attempt)}p:{BOUND}", "0", damage)
     process.run(run.attempt, BOUND, 0)
     (entry,) = told(run)
     assert (entry["error"], "damaged" in entry["message"]) == ("lost", True)
 
 
-def test_a_node_of_another_piece_is_not_taken(process: SubtreeProcess, run: SearchAttempt) -> None:
+def test_a_node_of_another_piece_is_not_taken(process: BatchProcess, run: SearchAttempt) -> None:
     key = f"{attempts.prefix(run.attempt)}p:{BOUND}"
     text: Any = run.nodes.main.hget(key, "0")
     run.nodes.main.hset(key, "1", text)
@@ -140,7 +140,7 @@ def test_a_node_of_another_piece_is_not_taken(process: SubtreeProcess, run: Sear
 
 
 def test_a_damaged_or_missing_result_is_lost(run: SearchAttempt) -> None:
-    run.commit(BOUND, 0, [Piece(1, 0, (), None, ())], "another")
+    run.commit(BOUND, 0, [PieceResult(1, 0, (), None, ())], "another")
     with pytest.raises(LostStateError, match="missing"):
         run.take_back(BOUND, [0, 3])
     run.nodes.main.hset(f"{attempts.prefix(run.attempt)}r:{BOUND}", "0", b"[1]")
@@ -156,7 +156,7 @@ def test_an_emptied_redis_is_noticed(run: SearchAttempt) -> None:
         run.begin(BOUND + 2)
 
 
-def test_the_next_iteration_removes_the_last(process: SubtreeProcess, run: SearchAttempt) -> None:
+def test_the_next_iteration_removes_the_last(process: BatchProcess, run: SearchAttempt) -> None:
     process.run(run.attempt, BOUND, 0)
     run.begin(BOUND + 2)
     assert run.nodes.main.keys(f"{attempts.prefix(run.attempt)}*") == [
@@ -168,7 +168,7 @@ def test_the_next_iteration_removes_the_last(process: SubtreeProcess, run: Searc
 
 
 def test_runs_of_another_version_or_engine_are_told(
-    process: SubtreeProcess, run: SearchAttempt, nodes: RedisNodes, problem: Problem, root: Node
+    process: BatchProcess, run: SearchAttempt, nodes: RedisNodes, problem: Problem, root: Node
 ) -> None:
     nodes.main.hset(f"{attempts.prefix(run.attempt)}meta", "protocol", "1")
     process.run(run.attempt, BOUND, 0)

@@ -1,1 +1,1 @@
-"""One enumeration from its settings to its map."""
+"""One enumeration, from its settings to its map."""

@@ -1,4 +1,4 @@
-"""Backends: where a run keeps its states and takes its steps, in this process or on any number of machines."""
+"""Backends: where an attempt keeps its states and takes its steps, in this process or on any number of machines."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ if TYPE_CHECKING:
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
 Progress = Callable[[dict[str, Any]], None]
-"""Is told of the layer under way: ``blocks``, ``blocks_done``, ``workers``, ``resent``."""
+"""Called with the state of the layer under way: ``blocks``, ``blocks_done``, ``workers``, ``resent``."""
 
 
 class Backend(Protocol):
-    """Makes the store and the executor of a run."""
+    """Makes the store and the executor of an attempt."""
 
     def admit(self, space: Space, database: Database | None) -> None:
-        """Says what the run will need; raises ResourceError when that cannot be had."""
+        """Reports what the enumeration will need. Raises ResourceError when there is not enough of it."""
 
     def store(self, space: Space, name: str) -> JobStore:
         """A store at depth 0, for an attempt at the job called ``name``."""
 
     def while_waiting(self, action: Callable[[], None]) -> None:
-        """What to do again and again while a server is away; it may raise."""
+        """Sets a function that is called regularly while a server is away; it may raise an exception."""
 
     def restarted(self) -> bool:
-        """Whether a server has been started anew since this was asked last, so that its data may be lost."""
+        """Whether a server has been restarted since the last call, so that its data may be lost."""
 
     def executor(
         self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
     ) -> Executor:
-        """Takes the steps. ``should_stop`` is called now and then while a layer lasts that can be given up, and
-        ``still_ours`` while one lasts that takes all before with it; they may raise."""
+        """Takes the steps. ``should_stop`` is called now and then during a layer that can be given up, and
+        ``still_ours`` during one that overwrites the layers before it; they may raise an exception."""
 
 
 class ThreadsBackend:
-    """Bitmaps, runs or lines of patterns in memory, stepped by threads."""
+    """Bitmaps, sorted runs or lines of patterns in memory, stepped by threads."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         self._settings = settings
@@ -70,7 +70,7 @@ class ThreadsBackend:
         self._scatter: ScatterMemoryStore | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
-        """See Backend. How many states a space has that is given by its successors is found out as it is enumerated."""
+        """See Backend. For a space that is given by its successors, the number of states is not known before."""
         _check_countable(space, self._settings)
         if space.engine == "scatter":
             check_map(space, self._settings)
@@ -125,9 +125,10 @@ class ThreadsBackend:
     def executor(
         self, progress: Progress, should_stop: Callable[[], None], still_ours: Callable[[], None]
     ) -> Executor:
-        """See Backend: a layer of bitmaps overwrites the ones before, so it is ended where nothing is to be kept."""
+        """See Backend: a layer of bitmaps overwrites the ones before, so it is given up only where nothing is to be
+        kept."""
         if self._scatter is not None:
-            self._scatter.look_around = should_stop
+            self._scatter.poll = should_stop
         return ThreadsExecutor(self._settings.threads or cores(), still_ours)
 
     def _kernel(self, space: GatherSpace) -> _kernel.Space:
@@ -137,7 +138,7 @@ class ThreadsBackend:
 
 
 class CeleryBackend:
-    """Bitmaps or runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers. Raises SettingError,
+    """Bitmaps or sorted runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers. Raises SettingError,
     StorageError or UnavailableError at once when Redis or that place cannot be used."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
@@ -166,11 +167,11 @@ class CeleryBackend:
         if database is not None and database.path is not None:
             try:
                 check_disk(space.puzzle, needs, database.path.parent)
-            except ResourceError as error:  # others may give room back
+            except ResourceError as error:  # other jobs may free memory
                 raise NoRoomError(str(error)) from error
 
     def store(self, space: Space, name: str) -> JobStore:
-        """See Backend: Redis, and the place of blobs, are rid of what earlier attempts have left."""
+        """See Backend: what earlier attempts have left in Redis, and in the place of blobs, is removed."""
         from farthest.environment import BLOCK_SIZE
         from farthest.stores.redis import attempts
 
@@ -249,7 +250,7 @@ class CeleryBackend:
 
 
 def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backend:
-    """The backend that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
+    """The backend that the settings name. Raises PuzzleError where the puzzle cannot be enumerated with it."""
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
     check_workers(puzzle)
@@ -266,7 +267,8 @@ def check_workers(puzzle: Puzzle) -> None:
 
 
 def _check_countable(space: Space, settings: Settings) -> None:
-    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
+    """Raises PuzzleError for states that cannot be recovered from their codes, unless they are only counted, in this
+    process."""
     if space.puzzle.definition.uncertainty(0) is None or (
         settings.histogram_only and settings.workers == "threads"
     ):

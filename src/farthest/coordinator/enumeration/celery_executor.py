@@ -1,4 +1,4 @@
-"""The executor whose steps run in Celery workers, wherever they are.
+"""The executor whose steps run in Celery workers, on any hosts.
 
 A message is sent for each block of a layer; workers report commits on the attempt's done-list
 (coordinator/outstanding.py). Only the records of committed blocks count: a layer is complete when all of its blocks
@@ -24,9 +24,9 @@ from farthest.worker.enumeration.choice import offer
 from farthest.worker.enumeration.step import step
 
 SMALL_LAYER_BLOCKS = 256
-"""In more blocks than these even a few states are stepped sooner by workers, and in less memory."""
+"""In more blocks than that even a few states are stepped faster by workers, and with less memory."""
 STEPPED_AT_ONCE = 16
-"""Blocks that the coordinator itself has in memory at a time, with what their steps read."""
+"""Blocks that the coordinator itself steps at a time, with their input in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +45,9 @@ class CeleryExecutor:
     """``Executor`` for the stores of coordinators. Layers found from at most ``small_states`` states, of at most
     SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
-    ``watch`` is told every two seconds how a layer that was sent out goes. ``should_stop`` is called about once a
-    second and may raise: what workers still do then changes nothing. ``nodes`` says how long to wait for Redis.
+    ``watch`` is called every two seconds with the progress of a layer that workers step. ``should_stop`` is called
+    about once a second and may raise an exception: what workers still do then has no effect. ``nodes`` says how long to
+    wait for Redis.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class CeleryExecutor:
             return
         blocks = store.blocks.of(shards)
         if sum(store.counts(depth - 1).values()) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
-            store.look_around = self._should_stop
+            store.poll = self._should_stop
             for start in range(0, len(blocks), STEPPED_AT_ONCE):
                 self._should_stop()
                 part = blocks[start : start + STEPPED_AT_ONCE]
@@ -155,7 +156,7 @@ class _Layer:
         """Whether all blocks are committed."""
         if self.outstanding:
             return False
-        # What was reported may have been lost again with a Redis that came back with older data.
+        # A reported record may be lost, where Redis came back with older data.
         self.outstanding.expect(self._missing())
         return not self.outstanding
 
@@ -164,7 +165,7 @@ class _Layer:
         return [block for block in self._blocks if block not in committed]
 
     def progress(self, workers: int, resent: int, note: str) -> LayerProgress:
-        """How far it is; ``resent``: in the layers before."""
+        """The progress of the layer; ``resent``: messages sent again in the layers before."""
         done = len(self._blocks) - len(self.outstanding)
         resent += self.outstanding.resent
         return LayerProgress(self._depth, len(self._blocks), done, workers, resent, note)

@@ -10,27 +10,27 @@ from farthest.stores.contract import ShardStore
 from farthest.worker.enumeration.step import step
 
 CALL_SECONDS = 1.0
-"""A call of the kernel should take so long at most: nothing is heard of signals and cancelled jobs meanwhile."""
+"""The longest that a call of the kernel should take: signals and cancelled jobs are noticed only between calls."""
 
 
 class Executor(Protocol):
     """Runs steps. Returning from ``run_layer`` is the barrier between layers."""
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
-        """Returns when every one of ``shards`` has been committed at ``depth``; raises when one cannot be."""
+        """Returns when each of ``shards`` has been committed at ``depth``; raises an exception when one cannot be."""
 
     def close(self) -> None:
-        """Gives up what the executor holds."""
+        """Releases what the executor holds."""
 
 
 class ThreadsExecutor:
     """Steps a layer in calls of the kernel, which divides each among this process's threads: in one call, unless such
-    calls take long. ``look_around`` is called between them, and may raise; what was stepped of the layer is then lost.
+    calls take long. ``poll`` is called between them, and may raise an exception; the steps of the layer are then lost.
     """
 
-    def __init__(self, threads: int, look_around: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, threads: int, poll: Callable[[], None] = lambda: None) -> None:
         self._threads = threads
-        self._look_around = look_around
+        self._poll = poll
         self._at_once = 0  # shards; 0: all
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
@@ -42,12 +42,12 @@ class ThreadsExecutor:
             step(store, depth, part, self._threads)
             self._at_once = _fitting(len(part), monotonic() - begun)
             first += len(part)
-            self._look_around()
+            self._poll()
 
     def close(self) -> None:
         """See Executor: threads live for one layer."""
 
 
 def _fitting(shards: int, seconds: float) -> int:
-    """How many shards to step at once after so many took so long; 0: all, as calls are short."""
+    """How many shards to step in one call, after ``shards`` took ``seconds``; 0: all, as calls are short."""
     return 0 if seconds < CALL_SECONDS / 2 else max(1, int(shards * CALL_SECONDS / seconds))

@@ -1,4 +1,4 @@
-"""One enumeration from beginning to end: a job in the database, its search, its map."""
+"""One enumeration from beginning to end: its job in the database, its layers, its map."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
 
 LOSSES_ALLOWED = 5
-"""So often the working state may be lost between two checkpoints before the job is given up."""
+"""How often the working state may be lost between two checkpoints before the job is given up."""
 
 
 def enumerate_puzzle(
@@ -49,12 +49,12 @@ def enumerate_puzzle(
     """Enumerates the puzzle and stores the result (``database`` None: stores nothing).
 
     An unfinished job of the same puzzle and parameters, which nobody runs, is continued from its last checkpoint. At
-    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, or given up where workers step it, a checkpoint stored,
-    and Interrupted raised; a second signal gives that checkpoint up. Raises PuzzleError, BoardError, ResourceError,
-    StorageError, and JobError when the job is cancelled meanwhile.
+    Ctrl-C, SIGTERM or SIGHUP the layer under way is finished, or given up where workers step it, a checkpoint is
+    stored, and Interrupted is raised; a second signal gives that checkpoint up. Raises PuzzleError, BoardError,
+    ResourceError, StorageError, and JobError when the job is cancelled meanwhile.
     """
     with _memory_errors(puzzle):
-        return _Run(puzzle, database, settings or Settings(), reporter or Reporter()).run()
+        return _Enumeration(puzzle, database, settings or Settings(), reporter or Reporter()).run()
 
 
 def continue_job(
@@ -70,14 +70,15 @@ def continue_job(
     struck = Takeovers.of(record.progress).times
     settings = replace(
         settings,
-        checkpoint_seconds=settings.checkpoint_seconds / 2**struck,  # what ends again and again must get on
+        checkpoint_seconds=settings.checkpoint_seconds
+        / 2**struck,  # so that a job that is struck often advances
         origin=origin_of(record),
         max_depth=asked["max_depth"],
         histogram_only=asked["histogram_only"],
     )
     recorder = JobRecorder(database, settings, record, owner, reporter.notice)
     with _memory_errors(puzzle), named_in(f"job {record.id}"):
-        return _Run(puzzle, database, settings, reporter, recorder).run()
+        return _Enumeration(puzzle, database, settings, reporter, recorder).run()
 
 
 @contextmanager
@@ -90,7 +91,7 @@ def _memory_errors(puzzle: Puzzle) -> Iterator[None]:
         ) from error
 
 
-class _Run:
+class _Enumeration:
     def __init__(
         self,
         puzzle: Puzzle,
@@ -109,7 +110,7 @@ class _Run:
         self._layers: list[int] = []
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
-        self._stored: int | None = None  # depth of the last checkpoint
+        self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
         self._checkpoints = not settings.histogram_only
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
@@ -128,7 +129,7 @@ class _Run:
             recorder.while_waiting = self._give_up(stop)
             with recorder.running():
                 try:
-                    # A map that was begun keeps its layout, whatever would be chosen today.
+                    # A map that was begun keeps its layout, even if another one would be chosen now.
                     if recorder.record.layout != space.layout_fields():
                         space = space_of(recorder.record, self._puzzle)
                     return self._attempts(space, stop)
@@ -139,7 +140,9 @@ class _Run:
         if self._checkpoints:
             self._reporter.stopping()
         else:
-            self._reporter.notice("stopping after this layer; nothing is kept of such a run")
+            self._reporter.notice(
+                "stopping after this layer; nothing of it is kept, as there are no checkpoints"
+            )
 
     def _kept(self, recorder: JobRecorder) -> int | None:
         """The depth that the job can be continued from, as far as that can be known at once."""
@@ -156,7 +159,7 @@ class _Run:
         return JobRecorder.begin(self._database, self._settings, space, self._reporter.notice)
 
     def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
-        """Runs from the last checkpoint, and again where the working state is lost."""
+        """Makes an attempt from the last checkpoint, and another one where the working state is lost."""
         while True:
             store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
             try:
@@ -170,7 +173,7 @@ class _Run:
                 if self._losses > LOSSES_ALLOWED:
                     since = "since the last checkpoint"
                     raise lost_again(error, since, self._losses, self._restarts) from error
-                if self._recorder is not None:  # whoever took the job over has removed what this attempt had
+                if self._recorder is not None:  # the keys may be gone because the job was taken over
                     self._recorder.confirm()
                 self._reporter.notice(f"{error}; going back to the last checkpoint")
             finally:
@@ -178,9 +181,9 @@ class _Run:
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
-        self._resume(store, self._give_up(stop))
+        self._resume(space, store, self._give_up(stop))
         complete = self._search(space, store, stop)
-        # Before the job is finished: what is lost after that cannot be found again.
+        # Read before the job is finished: after that no attempt would repeat what Redis loses.
         farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
         if self._recorder is None:
             digest = self._digest(store)
@@ -188,42 +191,44 @@ class _Run:
             digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
         return self._outcome(complete, digest, farthest)
 
-    def _resume(self, store: JobStore, look_around: Callable[[], None]) -> None:
+    def _resume(self, space: Space, store: JobStore, poll: Callable[[], None]) -> None:
         recorder = self._recorder
-        if recorder is None:
+        checkpoint = None if recorder is None else recorder.last_checkpoint(space)
+        if recorder is None or checkpoint is None:
             return
-
-        def told(depth: int, share: float) -> None:
-            look_around()
-            self._progress({"depth": depth})
-            self._reporter.resuming(recorder.job, depth, share)
-
-        layers = recorder.resume(store, self._threads, told)
-        if layers is None:
-            return
-        self._layers = [layer.states for layer in layers]
-        self._seconds = [layer.seconds or 0.0 for layer in layers]
-        self._stored = len(layers) - 1
+        self._stored = checkpoint.depth
         if not self._losses:
-            self._resumed_from = self._stored
+            self._resumed_from = self._stored if checkpoint.is_worth_reading else 0
+        if not checkpoint.is_worth_reading:
+            self._reporter.begun_anew(recorder.job, self._stored, checkpoint.seconds or 0.0)
+            return
+
+        def told(share: float) -> None:
+            poll()
+            self._progress({"depth": checkpoint.depth})
+            self._reporter.resuming(recorder.job, checkpoint.depth, share)
+
+        recorder.restore(checkpoint, store, self._threads, told)
+        self._layers = [layer.states for layer in checkpoint.layers]
+        self._seconds = [layer.seconds or 0.0 for layer in checkpoint.layers]
         self._tell_layer()
         self._reporter.resumed(recorder.job, self._stored, self._layers[-1], sum(self._layers))
 
     def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
-        """Runs the layers that are missing. Returns whether the space is exhausted, not only the depth limit."""
+        """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
-        executor = self._backend.executor(self._layer_progress, self._look_around(stop), self._still_ours)
+        executor = self._backend.executor(self._layer_progress, self._poll(stop), self._still_ours)
         try:
             complete = self._search_with(executor, space, store, stop)
-            while not self._layers[-1]:  # which led to nothing
+            while not self._layers[-1]:  # empty layers at the end
                 del self._layers[-1], self._seconds[-1]
             return complete
         except LayerGivenUp:
             self._checkpoint(store)
             raise KeyboardInterrupt from None
         except NoRoomError:
-            with suppress(StorageError):  # what can be kept of the layers until now
+            with suppress(StorageError):  # the layers until now are kept if possible
                 self._checkpoint(store)
             raise
         finally:
@@ -244,9 +249,9 @@ class _Run:
             if space.keys is not None and sum(self._layers) > space.keys:
                 raise PuzzleError(
                     f"puzzle {self._puzzle.name}: more states than its {space.keys:,} keys: some were found at two "
-                    "depths, as not each move can be taken back by a move; correct it, or leave undirected out"
+                    "depths, because not every move can be taken back by a move; correct it, or leave undirected out"
                 )
-            # Checkpoints may take a tenth of the time at most.
+            # Checkpoints take at most a tenth of the time.
             due = monotonic() - stored >= max(self._checkpoint_seconds, 10 * cost)
             if due or stop.wanted:
                 cost = self._checkpoint(store)
@@ -254,14 +259,15 @@ class _Run:
             if stop.wanted:
                 raise KeyboardInterrupt
             self._still_ours()
-        return sum(self._layers) == space.keys  # no key is left: the depth limit has ended nothing
+        return sum(self._layers) == space.keys  # all keys are found: the depth limit has cut nothing off
 
     def _goes_on(self, space: Space, store: JobStore, depth: int) -> bool:
-        """Whether there may be states beyond a layer without any: of a pattern, whose states do not tell all."""
+        """Whether there may be states beyond an empty layer: in an additive pattern the blank may move on without a new
+        state."""
         return space.engine == "pattern" and bool(store.reachable(depth + 1))
 
     def _give_up(self, stop: StopRequest) -> Callable[[], None]:
-        """What is done again and again while a server is away, or the checkpoint is read: then there is nothing to be
+        """The function that is called regularly while a server is away, or a checkpoint is read: there is nothing to be
         stored before stopping."""
 
         def look() -> None:
@@ -271,8 +277,8 @@ class _Run:
 
         return look
 
-    def _look_around(self, stop: StopRequest) -> Callable[[], None]:
-        """What is done now and then while a layer lasts."""
+    def _poll(self, stop: StopRequest) -> Callable[[], None]:
+        """The function that is called now and then during a layer."""
 
         def look() -> None:
             self._still_ours()
@@ -287,9 +293,10 @@ class _Run:
             self._recorder.check()
 
     def _checkpoint(self, store: JobStore) -> float:
-        """Stores what is known, if that is more than before. Returns how long that took, in seconds."""
+        """Stores a checkpoint, if it is deeper than the last one. Returns how long that took, in seconds."""
         depth = len(self._layers) - 1
-        if self._recorder is None or not self._checkpoints or depth == self._stored:
+        known = self._stored is not None and depth <= self._stored
+        if self._recorder is None or not self._checkpoints or known:
             return 0.0
         begun = perf_counter()
         self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
@@ -305,7 +312,7 @@ class _Run:
         self._reporter.layer(len(self._layers) - 1, states, sum(self._layers), seconds)
 
     def _tell_layer(self) -> None:
-        """Tells those who watch the job of the last layer."""
+        """Stores the last layer in the job's progress, for those who watch the job."""
         depth, total = len(self._layers) - 1, sum(self._layers)
         known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
         self._progress({"depth": depth, **known})

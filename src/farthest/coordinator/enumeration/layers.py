@@ -7,8 +7,8 @@ from farthest.stores.contract import ShardStore
 
 
 class LayerSearch:
-    """Breadth-first search by shards. The layer counts depend on the space and its origin alone: neither on the
-    executor, the store, the number of shards, nor on how often a step was run."""
+    """Breadth-first search by shards. The layer counts depend on the space and its origin alone: not on the executor,
+    the store, the number of shards, or how often a step was taken."""
 
     def __init__(self, store: ShardStore, executor: Executor) -> None:
         self._store = store

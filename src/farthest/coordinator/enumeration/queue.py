@@ -1,4 +1,4 @@
-"""The queue of jobs that coordinator services run: putting a puzzle in, and finding a job by its name."""
+"""The queue of jobs that coordinators run: adding a puzzle, and finding a job by its name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from farthest.spaces.contract import gather
 def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tuple[JobRecord, int]:
     """Queues an enumeration. Returns its job, and how many states there are at most.
 
-    What no machine could enumerate is refused here; memory and disk are those of the coordinator that takes the job.
-    Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
+    Puzzles that no machine could enumerate are refused here; memory and disk are checked by the coordinator that takes
+    the job. Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
     check_workers(puzzle)
     space = compile_space(puzzle, settings.origin)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":
         check_shards(gather(space), settings)
-        states_at_most = gather(space).kernel.keys  # which says so where there are too many to number
+        states_at_most = gather(space).kernel.keys  # raises where there are too many to number
     else:
         check_map(space, settings)
     jobs = Jobs(database)
@@ -40,8 +40,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
 
 
 def named_job(jobs: Jobs, text: str) -> JobRecord:
-    """The job that ``text`` means where unfinished ones are meant too: a number, or a puzzle's name for its newest
-    enumeration.
+    """The job that ``text`` names, finished or not: a number, or a puzzle's name for its newest enumeration.
 
     Raises JobError where there is none.
     """

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
+from farthest.coordinator.enumeration.checkpoint import Checkpoint
 from farthest.coordinator.enumeration.rows import board_texts, layer_rows, state_rows
 from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError
-from farthest.models.chunks import Chunk, layers_digest
+from farthest.models.chunks import WIDTHS, Chunk, layers_digest
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
@@ -76,37 +77,43 @@ class JobRecorder(OwnedJob):
     # Checkpoints
 
     def depth(self) -> int | None:
-        """The depth of the checkpoint that the job can be continued from, if there is one."""
+        """The depth of the checkpoint from which the job can be continued, if there is one."""
         return None if self._settings.histogram_only else self._maps.depth(self.job)
 
-    def resume(
-        self, store: JobStore, threads: int, told: Callable[[int, float], None]
-    ) -> list[LayerRecord] | None:
-        """Restores the last checkpoint into the store. Returns its layers, or None when there is no checkpoint.
-
-        ``told`` gets its depth, and how much of it has been read, 0 to 1, before each chunk. Raises DamagedMapError
-        when the checkpoint is damaged.
-        """
-        depth = self._patiently(self.depth)
+    def last_checkpoint(self, space: Space) -> Checkpoint | None:
+        """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
+        damaged."""
+        depth = self._with_retries(self.depth)
         if depth is None:
             return None
-        layers = self._patiently(lambda: list(self._jobs.layers(self.job)))
+        layers = self._with_retries(lambda: list(self._jobs.layers(self.job)))
+        if len(layers) != depth + 1:
+            raise self._damaged(depth, f"it has {len(layers)} layers")
+        keys = self._with_retries(lambda: self._jobs.get(self.job)).keys or 0
+        width = WIDTHS[unit_for(depth)] + (space.code_bytes if space.keys is None else 0)
+        return Checkpoint(depth, layers, keys * width)
+
+    def restore(
+        self, checkpoint: Checkpoint, store: JobStore, threads: int, told: Callable[[float], None]
+    ) -> None:
+        """Restores the last checkpoint into the store. ``told`` gets how much of it has been read, 0 to 1, before each
+        chunk. Raises DamagedMapError when the checkpoint is damaged."""
+        depth, layers = checkpoint.depth, checkpoint.layers
         try:
-            if len(layers) != depth + 1:
-                raise DamagedMapError(f"it has {len(layers)} layers")
-            chunks = self._restorable(lambda share: told(depth, share))
-            store.restore(depth, chunks, sum(layer.states for layer in layers), threads)
+            store.restore(depth, self._restorable(told), sum(layer.states for layer in layers), threads)
             if sum(store.counts(depth).values()) != layers[-1].states:
                 raise DamagedMapError(
                     f"its last layer does not have the {layers[-1].states:,} states that were counted"
                 )
         except DamagedMapError as error:
-            raise DamagedMapError(
-                f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {error}; "
-                f"remove the job with `farthest delete {self.job}` and enumerate again"
-            ) from error
+            raise self._damaged(depth, str(error)) from error
         store.stored(depth, self._base)
-        return layers
+
+    def _damaged(self, depth: int, what: str) -> DamagedMapError:
+        return DamagedMapError(
+            f"{self._database.place}: the checkpoint of job {self.job} at depth {depth} is damaged: {what}; "
+            f"remove the job with `farthest delete {self.job}` and enumerate again"
+        )
 
     def _restorable(self, told: Callable[[float], None]) -> Iterator[Any]:
         """The chunks of the checkpoint, as ``JobStore.restore`` takes them."""
@@ -131,7 +138,7 @@ class JobRecorder(OwnedJob):
                 self._write_map(store, layers, seconds, threads)
                 self._renew()
 
-        self._patiently(write)
+        self._with_retries(write)
         store.stored(len(layers) - 1, self._base)
 
     def finish(
@@ -149,12 +156,12 @@ class JobRecorder(OwnedJob):
 
         def write() -> str:
             if written and self._jobs.get(self.job).digest == written[-1]:
-                return written[-1]  # it was stored, and the connection was lost before the answer came
+                return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
                 written.append(self._write_result(space, store, layers, seconds, complete, threads))
             return written[-1]
 
-        return self._patiently(write)
+        return self._with_retries(write)
 
     def _write_result(
         self,

@@ -40,7 +40,7 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str
 def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:
     """A row for every reached state of a map's chunks, in key order.
 
-    Iterators chained without a step of Python's for each row: a map of 100,000 states is stored while one blinks.
+    Chained iterators, without Python code for each row: a map of 100,000 states is stored in some tenths of a second.
     """
     return chain.from_iterable(
         _sparse_rows(space, chunk) if isinstance(chunk, SparsePiece) else _chunk_rows(space, *chunk)
@@ -70,7 +70,7 @@ def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> 
 
 
 def _chunk_rows(space: Space, first: int, last: int, unit: Unit, buffer: Buffer) -> Iterable[Row]:
-    data = bytes(memoryview(buffer))  # looked through, and stepped through, faster than a view of it
+    data = bytes(memoryview(buffer))  # bytes: searched and iterated faster than a memoryview
     keys, unreached = range(first, last + 1), UNREACHED[unit]
     if data == b"\xff" * len(data):  # no state of a large key range was reached
         return ()

@@ -1,1 +1,1 @@
-"""One search from its settings to its solutions."""
+"""One search, from its settings to its solutions."""

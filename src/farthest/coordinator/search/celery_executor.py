@@ -1,8 +1,8 @@
-"""The executor of searches whose pieces are searched by Celery workers, wherever they are.
+"""The executor of searches whose pieces are searched by Celery workers, on any hosts.
 
-A message is for a batch of pieces, one after the other in order; some more are sent than the workers have processes.
-Workers store what they find and report it on the attempt's done-list (coordinator/outstanding.py); what a batch has
-left waits again. Where one piece is all that there is, it is searched here.
+A message is for a batch of consecutive pieces; some more batches are sent than the workers have processes. Workers
+store what they find and report it on the attempt's done-list (coordinator/outstanding.py); pieces that a batch has left
+over wait again. A single piece is searched here.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 AHEAD = 2
-"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next. What they search
-beyond the first solution is for nothing."""
+"""Batches that are sent for each process of a worker: it searches one, and need not wait for the next. Work beyond the
+first solution is wasted."""
 LEAST_AHEAD = 4
 MOST_IN_A_BATCH = 64
 
@@ -64,14 +64,13 @@ class CelerySearch:
         self.publisher = Publisher(self._nodes, SUBTREE_TASK)
         self.roll_call = RollCall(self._nodes)
         self._attempt: SearchAttempt | None = None
-        self.batch_numbers = (
-            count()
-        )  # none twice: a worker may still search a batch of an iteration that was stopped
+        # No number twice: a worker may still search a batch of an iteration that was stopped.
+        self.batch_numbers = count()
         self.workers = 0
         self.resent = 0
 
     def while_waiting(self, action: Callable[[], None]) -> None:
-        """What to do again and again while Redis is away; it may raise."""
+        """Sets a function that is called regularly while Redis is away; it may raise an exception."""
         self._nodes.while_waiting = action
 
     def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
@@ -100,14 +99,14 @@ class CelerySearch:
         return self._nodes.restarted()
 
     def close(self) -> None:
-        """See SearchExecutor: what workers still do changes nothing."""
-        with suppress(StorageError), self._nodes.hurried():  # what is left a later coordinator removes
+        """See SearchExecutor: what workers still do has no effect."""
+        with suppress(StorageError), self._nodes.hurried():  # a later coordinator removes what is left
             self._drop()
         self.publisher.close()
         self._nodes.close()
 
     def _made(self, frontier: Frontier) -> SearchAttempt:
-        """The attempt, made where there is none: Redis is rid of what earlier attempts have left."""
+        """The attempt, made at the first call: then the keys that earlier attempts have left in Redis are removed."""
         if self._attempt is None:
             self._nodes.call(lambda: attempts.drop_dead(self._nodes, self._name))
             facts = SearchFacts(
@@ -137,7 +136,7 @@ class _Iteration:
         self._bound = frontier.bound
         self._ahead = LEAST_AHEAD
         self._sent: dict[int, list[tuple[Place, Node]]] = {}
-        self._nodes = self._pieces = 0  # that workers have searched
+        self._nodes = self._pieces = 0  # pieces that workers have searched
         self._enough = enough(executor.engine)
         self._resent = executor.resent
         self._outstanding = Outstanding(
@@ -179,8 +178,8 @@ class _Iteration:
         self._outstanding.send(new)
 
     def _batch_size(self) -> int:
-        """All that waits, shared out evenly, so that each process has something; not more than a batch is likely to
-        come to, by the pieces so far."""
+        """The waiting pieces divided evenly, so that each process has some; not more than a batch is likely to search,
+        judging by the pieces so far."""
         likely = MOST_IN_A_BATCH if not self._nodes else self._enough * self._pieces // self._nodes
         return 1 + min(MOST_IN_A_BATCH - 1, len(self._frontier.waiting) // self._ahead, likely)
 

@@ -1,4 +1,4 @@
-"""Executors of searches: who searches the pieces of an iteration."""
+"""Executors of searches: they search the pieces of an iteration."""
 
 from __future__ import annotations
 
@@ -8,45 +8,45 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.frontier import Frontier
-    from farthest.search.contract import Engine, Node, Piece
+    from farthest.search.contract import Engine, Node, PieceResult
 
 LOOK_SECONDS = 0.2
 
 
 class SearchStopped(Exception):
-    """The search under way is to be left where it is, because the user asked for it."""
+    """The user asked the search under way to stop."""
 
 
 class SearchExecutor(Protocol):
-    """Searches pieces. They are taken in order; what else depends on it: nothing."""
+    """Searches pieces, which are taken in order. Results do not depend on the executor."""
 
     def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
-        """Returns when the frontier is complete. ``look`` is called again and again meanwhile; where it raises
-        SearchStopped, that is raised when the pieces under way in this process are done."""
+        """Returns when the frontier is complete. ``look`` is called regularly meanwhile; if it raises SearchStopped,
+        that is raised when the pieces under way in this process are done."""
 
     def known(self) -> dict[str, Any]:
-        """What is to be told with the search's progress."""
+        """The values to be reported with the search's progress."""
 
     def restarted(self) -> bool:
-        """Whether a server has been started anew since this was asked last."""
+        """Whether a server has been restarted since the last call."""
 
     def close(self) -> None:
-        """Gives up what the executor holds."""
+        """Releases what the executor holds."""
 
 
-def run_piece(engine: Engine, frontier: Frontier, node: Node) -> Piece:
-    """What is found below a node in the frontier's iteration."""
+def run_piece(engine: Engine, frontier: Frontier, node: Node) -> PieceResult:
+    """Searches one piece of the frontier's iteration, below a node."""
     limit = 1 if frontier.first else frontier.limit
     return engine.run(node, frontier.bound, first=frontier.first, limit=limit)
 
 
 class ThreadsSearch:
-    """Pieces are searched by ``threads`` threads of this process; by the caller's own where there is one piece only."""
+    """Searches pieces in ``threads`` threads of this process; a single piece in the caller's thread."""
 
     def __init__(self, engine: Engine, threads: int) -> None:
         self._engine = engine
         self._threads = threads
-        self._late: list[threading.Thread] = []  # that search what nobody wants any more
+        self._late: list[threading.Thread] = []  # threads that search pieces which are not needed any more
 
     def run(self, frontier: Frontier, look: Callable[[], None]) -> None:
         """See SearchExecutor."""
@@ -85,7 +85,7 @@ class _Team:
         self._frontier = frontier
         self._error: BaseException | None = None
         self._closing = False
-        self._news = threading.Condition()  # guards all of it
+        self._news = threading.Condition()  # guards all attributes
         self.threads = [threading.Thread(target=self._work, name="farthest-search") for _ in range(threads)]
 
     def run(self, look: Callable[[], None]) -> None:

@@ -1,10 +1,10 @@
 """The pieces of an iteration in the order of the search: which are next, and the totals of those that are done.
 
 A piece's *place* is a list of numbers, its root's in the split and then one for each time that a piece gave back a
-rest: (3, 0, 12) is of what (3, 0) has left over. Places are ordered as tuples are, which is the order of the search: a
-piece comes before what it has left over, and that before the next root. Totals are those of the first pieces in order;
-what is done beyond them is kept apart until what is before it is done too. So the totals, whenever they are read, are
-those of one search that goes from the first piece to the last.
+rest: (3, 0, 12) is a part of what (3, 0) has left over. Places are ordered as tuples are, which is the order of the
+search: a piece comes before what it has left over, and that before the next root. Totals are those of the first pieces
+in order; the results of later pieces are kept apart until all pieces before them are done. So the totals, whenever they
+are read, are those of one search that goes from the first piece to the last.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from farthest.search.contract import Node, Piece
+from farthest.search.contract import Node, PieceResult
 
 if TYPE_CHECKING:
     from farthest.search.contract import Split
@@ -26,8 +26,7 @@ Place = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Of the first ``pieces`` in order: nodes, solutions, the least bound that follows, how many solutions are
-    listed."""
+    """The totals of the first ``pieces`` in order: nodes, solutions, the next bound, the number of listed solutions."""
 
     nodes: int = 0
     solutions: int = 0
@@ -40,8 +39,8 @@ class Frontier:
     """The pieces of the iteration of one ``bound``. ``first``: the iteration ends at the first solution in order;
     ``limit``: most solutions to be listed. Not to be used by several threads at once.
 
-    ``waiting``: pieces that nobody has taken; ``running``: those that were; ``beyond``: those that are done, with
-    pieces before them that are not. ``new_solutions``: those listed since they were last taken away, as moves from the
+    ``waiting``: pieces that nobody has taken; ``running``: those that were taken; ``beyond``: those that are done, with
+    pieces before them that are not. ``new_solutions``: those listed since the list was last emptied, as moves from the
     board.
     """
 
@@ -52,10 +51,10 @@ class Frontier:
         self.totals = Totals()
         self.waiting: dict[Place, Node] = {}
         self.running: dict[Place, Node] = {}
-        self.beyond: dict[Place, Piece] = {}
+        self.beyond: dict[Place, PieceResult] = {}
         self.new_solutions: list[Way] = []
         self._split = split
-        self._order: list[Place] = []  # heaps; what is no more in waiting or beyond is passed over
+        self._order: list[Place] = []  # heaps; entries that are not in waiting or beyond any more are skipped
         self._order_beyond: list[Place] = []
         self._ended: Place | None = None  # the first piece known to have a solution, where that is enough
         roots = [board_node] if split is None else split.roots
@@ -74,8 +73,8 @@ class Frontier:
         if self.first and solutions:
             self._end(())
 
-    def restore(self, totals: Totals, waiting: dict[Place, Node], beyond: dict[Place, Piece]) -> None:
-        """Goes on from totals, and the pieces that they do not have."""
+    def restore(self, totals: Totals, waiting: dict[Place, Node], beyond: dict[Place, PieceResult]) -> None:
+        """Continues from totals and the pieces that they do not include."""
         self.totals = totals
         self.waiting.clear()
         self._wait(waiting)
@@ -86,7 +85,7 @@ class Frontier:
     # The search
 
     def take(self) -> tuple[Place, Node] | None:
-        """The first piece that waits, which is then running; None where none does."""
+        """The first waiting piece, which is then running; None where none waits."""
         while self._order:
             place = heappop(self._order)
             node = self.waiting.pop(place, None)
@@ -95,9 +94,9 @@ class Frontier:
                 return place, node
         return None
 
-    def done(self, place: Place, piece: Piece) -> None:
-        """What was found in a piece that was taken. The second time, and where the piece is not wanted any more, it
-        changes nothing."""
+    def done(self, place: Place, piece: PieceResult) -> None:
+        """Adds the result of a piece that was taken. A second result, or one of a piece that is not needed any more, is
+        ignored."""
         if self.running.pop(place, None) is None:
             return
         self._wait({(*place, number): node for number, node in enumerate(piece.rest)})
@@ -105,7 +104,7 @@ class Frontier:
         self._fold()
 
     def give_back(self, place: Place) -> None:
-        """A piece that was taken waits again."""
+        """Lets a piece that was taken wait again."""
         node = self.running.pop(place, None)
         if node is not None:
             self._wait({place: node})
@@ -126,7 +125,7 @@ class Frontier:
                 self.waiting[place] = node
                 heappush(self._order, place)
 
-    def _keep(self, place: Place, piece: Piece) -> None:
+    def _keep(self, place: Place, piece: PieceResult) -> None:
         if self._past_end(place):
             return
         self.beyond[place] = piece
@@ -138,14 +137,14 @@ class Frontier:
         return self._ended is not None and place > self._ended
 
     def _end(self, place: Place) -> None:
-        """Drops all pieces after one that has the solution, whatever they would find."""
+        """Drops all pieces after one that has a solution."""
         self._ended = place
         self.waiting = {one: node for one, node in self.waiting.items() if one < place}
         self.running = {one: node for one, node in self.running.items() if one < place}
         self.beyond = {one: piece for one, piece in self.beyond.items() if one <= place}
 
     def _fold(self) -> None:
-        """Adds what is done to the totals, as far as there is no piece before it that is not."""
+        """Adds results to the totals up to the first piece that is not done."""
         first_open = self._first_open()
         while self._order_beyond and (first_open is None or self._order_beyond[0] < first_open):
             place = heappop(self._order_beyond)
@@ -159,7 +158,7 @@ class Frontier:
         found = [*self._order[:1], *([min(self.running)] if self.running else [])]
         return min(found) if found else None
 
-    def _add(self, place: Place, piece: Piece) -> None:
+    def _add(self, place: Place, piece: PieceResult) -> None:
         bounds = [one for one in (self.totals.next_bound, piece.next_bound) if one is not None]
         self.totals = replace(
             self.totals,
@@ -171,7 +170,7 @@ class Frontier:
             ways = 1 if self.first or self._split is None else self._split.ways[place[0]]
             self._add_solutions(ways * piece.solutions, self._from_board(place[0], piece))
 
-    def _from_board(self, root: int, piece: Piece) -> Iterator[Way]:
+    def _from_board(self, root: int, piece: PieceResult) -> Iterator[Way]:
         if self._split is None:
             yield from piece.listed
             return

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from farthest.search.serialized import Way
 
 COMMIT_SECONDS = 1.0
-"""Between two commits of what was found."""
+"""Seconds between two commits."""
 
 LOSSES_ALLOWED = 8
-"""The working state of one iteration may be lost so often before the search gives up."""
+"""How often the working state of an iteration may be lost before the search is given up."""
 
 
 class IterativeSearch:
     """One attempt at a search. ``stored``: its job, if it has one. ``stop``: whether the user asked it to end.
 
-    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier attempt had come to.
+    ``iterations``: those that are over; ``resumed``: the bound of the iteration that an earlier attempt had reached.
     ``solutions``: of the last iteration; ``paths``: those listed.
     """
 
@@ -55,7 +55,7 @@ class IterativeSearch:
         self._reporter = reporter
         self._job = stored
         self._stop = stop
-        self._losses = 0  # of the working state, since more pieces were stored
+        self._losses = 0  # of the working state, since pieces were last stored
         self._restarts = 0  # of servers, among the losses
         self._stored = 0
         self._paths: list[Way] = []
@@ -79,7 +79,7 @@ class IterativeSearch:
 
     def run(self) -> None:
         """Searches until there is a solution, or it is proven that there is none. Raises KeyboardInterrupt when the
-        user asks it to end: what was found until then is stored."""
+        user asks it to stop: what was found until then is stored."""
         under_way = self._read()
         if not self.iterations and under_way is None:
             job = None if self._recorder is None else self._recorder.job
@@ -113,7 +113,7 @@ class IterativeSearch:
         restarted = self._executor.restarted()
         self._restarts += restarted
         if self._recorder is not None:
-            self._recorder.confirm()  # whoever took the job over has removed what this attempt had
+            self._recorder.confirm()  # a process that took the job over has removed the keys of this attempt
         under_way = self._read()
         stored = 0 if under_way is None else under_way.totals.pieces + len(under_way.beyond)
         if stored > self._stored:
@@ -132,7 +132,7 @@ class IterativeSearch:
             return before + perf_counter() - begun
 
         try:
-            self._executor.run(frontier, self._look_around(frontier, seconds))
+            self._executor.run(frontier, self._poll(frontier, seconds))
         except SearchStopped:
             if self._recorder is not None:
                 self._recorder.commit(frontier, seconds())
@@ -164,7 +164,7 @@ class IterativeSearch:
         last = self.iterations[-1] if self.iterations else None
         bound = self._engine.lower_bound(self._board) if last is None else last.next_bound
         assert bound is not None, "the search is not over"
-        # Not the last alone: one that is split may have few nodes because it is.
+        # Not only the last: an iteration that was split may have few nodes because of that.
         is_split = max((before.nodes for before in self.iterations), default=0) >= self._engine.split_from
         split = self._engine.split(self._board, bound) if is_split else None
         frontier = Frontier(
@@ -180,7 +180,7 @@ class IterativeSearch:
             frontier.restore(under_way.totals, under_way.waiting, under_way.beyond)
         return frontier
 
-    def _look_around(self, frontier: Frontier, seconds: Callable[[], float]) -> Callable[[], None]:
+    def _poll(self, frontier: Frontier, seconds: Callable[[], float]) -> Callable[[], None]:
         def look() -> None:
             if self._stop.wanted:
                 raise SearchStopped
@@ -202,5 +202,5 @@ class IterativeSearch:
 
 
 def iteration_of(record: IterationRecord) -> Iteration:
-    """An iteration as results tell it."""
+    """An iteration as it is in results."""
     return Iteration(record.bound, record.nodes, record.solutions, record.pieces, record.seconds)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
-    from farthest.search.contract import Node, Piece
+    from farthest.search.contract import Node, PieceResult
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way
 
@@ -31,13 +31,14 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, slots=True)
 class IterationState:
-    """An iteration that an earlier attempt left: its totals, its time so far, and the pieces that they do not have."""
+    """An iteration that an earlier attempt left: its totals, its time so far, and the pieces that the totals do not
+    include."""
 
     bound: int
     totals: Totals
     seconds: float
     waiting: dict[Place, Node]
-    beyond: dict[Place, Piece]
+    beyond: dict[Place, PieceResult]
 
 
 class SearchRecorder(OwnedJob):
@@ -54,7 +55,7 @@ class SearchRecorder(OwnedJob):
         super().__init__(database, record, owner, notice, lease_seconds=settings.lease_seconds)
         self._searches = Searches(database)
         self._stored: dict[Place, bool] = {}  # the iteration's pieces in the database: whether they are done
-        self._stale: list[Place] = []  # those of an iteration that is over
+        self._stale: list[Place] = []  # pieces of an iteration that is over
         self._ended: list[IterationRecord] = []  # iterations that are over and not stored
         self._solutions: list[Way] = []  # not stored
         self._numbered = self._searches.listed(self.job)
@@ -68,7 +69,7 @@ class SearchRecorder(OwnedJob):
         layout: dict[str, Any],
         notice: Callable[[str], None],
     ) -> Self | None:
-        """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut."""
+        """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut into pieces."""
         jobs, owner = Jobs(database), owner_token()
         begun = jobs.find_interrupted(problem.puzzle.digest, settings.parameters(problem))
         if begun is None or begun.layout != layout or not jobs.claim(begun.id, owner, settings.lease_seconds):
@@ -99,7 +100,7 @@ class SearchRecorder(OwnedJob):
         return cls(database, settings, jobs.get(number), owner, notice)
 
     def take_in(self, iterations: Sequence[IterationRecord]) -> None:
-        """Iterations that were over before the search had a job: they are stored with the next commit."""
+        """Adds iterations that were over before the search had a job: they are stored with the next commit."""
         self._ended = list(iterations)
 
     # Going on
@@ -107,7 +108,7 @@ class SearchRecorder(OwnedJob):
     def iterations(self) -> tuple[list[IterationRecord], IterationState | None]:
         """The complete iterations of earlier attempts, and the one under way. Raises DamagedMapError where what is
         stored cannot be read."""
-        return self._patiently(self._read)
+        return self._with_retries(self._read)
 
     def _read(self) -> tuple[list[IterationRecord], IterationState | None]:
         self._ended, self._solutions, self._stale = [], [], []
@@ -146,14 +147,14 @@ class SearchRecorder(OwnedJob):
         return complete, IterationState(last.bound, totals, last.seconds, waiting, done)
 
     def bound(self) -> int | None:
-        """The bound of the last iteration that something is stored of."""
+        """The bound of the last iteration of which something is stored."""
         known = self._searches.iterations(self.job)
         return known[-1].bound if known else None
 
     # Storing
 
     def ended(self, record: IterationRecord, frontier: Frontier) -> None:
-        """An iteration is over: it is stored with the next commit."""
+        """Adds an iteration that is over: it is stored with the next commit."""
         self._ended.append(record)
         self._take_solutions(frontier)
         self._stale += self._stored
@@ -208,12 +209,12 @@ class SearchRecorder(OwnedJob):
                 self._searches.commit(self.job, iterations, rows, places, numbered, owner=self._owner)
                 self._renew()
 
-        self._patiently(write)
+        self._with_retries(write)
         self._numbered += len(numbered)
         self._ended, self._solutions, self._stale = [], [], []
 
     def _numbered_from(self, ways: Sequence[Way]) -> list[tuple[int, str]]:
-        """Solutions as they are stored, numbered from those that are."""
+        """New solutions as they are stored, numbered after those in the database."""
         return [
             (number, json.dumps(way, separators=(",", ":")))
             for number, way in enumerate(ways, self._numbered)
@@ -221,10 +222,10 @@ class SearchRecorder(OwnedJob):
 
     def solutions(self) -> tuple[Way, ...]:
         """The listed solutions, all of which are stored."""
-        return tuple(map(way_of, self._patiently(lambda: self._searches.solutions(self.job))))
+        return tuple(map(way_of, self._with_retries(lambda: self._searches.solutions(self.job))))
 
     def finish(self, outcome: SearchOutcome) -> None:
-        """Stores the result, and solutions that are not yet: those of a search without iterations. Marks the job
+        """Stores the result, and solutions that are not stored yet: those of a search without iterations. Marks the job
         finished."""
         rest = self._numbered_from(outcome.paths[self._numbered :])
         result = {
@@ -248,7 +249,7 @@ class SearchRecorder(OwnedJob):
                 owner=self._owner,
             )
 
-        self._patiently(write)
+        self._with_retries(write)
 
 
 def search_digest(

@@ -1,11 +1,11 @@
-"""What a search is asked to do, how it tells of its progress, and what came out."""
+"""The settings of a search, how it reports its progress, and its result."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
-from farthest.heuristics.contract import Algorithm
+from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
 from farthest.models.leases import LEASE_SECONDS
 
 if TYPE_CHECKING:
@@ -13,13 +13,10 @@ if TYPE_CHECKING:
     from farthest.search.serialized import Way
 
 LISTED = 1000
-"""Solutions that are listed where no limit is given."""
+"""How many solutions are listed if no limit is given."""
 
 MOST_LISTED = 10**9
-"""No larger limit can be given."""
-
-DEEPENING: tuple[Algorithm, ...] = ("ida", "iddfs")
-"""The algorithms that search by iterations; the others go once through the graph."""
+"""The largest limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +32,7 @@ class SearchSettings:
     limit: int = LISTED
     workers: Literal["threads", "celery"] = "threads"
     threads: int | None = None
-    memory: int | None = None  # bytes, of bfs, dfs and astar; four fifths of what is free
+    memory: int | None = None  # bytes, of algorithms.PLAIN; four fifths of what is free
     lease_seconds: float = LEASE_SECONDS  # how long an attempt may be silent before its job may be taken over
 
     def __post_init__(self) -> None:
@@ -46,10 +43,8 @@ class SearchSettings:
             raise ValueError(f"limit is {self.limit}; expected at most {MOST_LISTED}")
         if self.workers not in ("threads", "celery"):
             raise ValueError(f"workers is {self.workers!r}; expected threads or celery")
-        if self.algorithm not in get_args(Algorithm):
-            raise ValueError(
-                f"algorithm is {self.algorithm!r}; expected one of {', '.join(get_args(Algorithm))}"
-            )
+        if self.algorithm not in ALGORITHMS:
+            raise ValueError(f"algorithm is {self.algorithm!r}; expected one of {', '.join(ALGORITHMS)}")
 
     def parameters(self, problem: Problem) -> dict[str, Any]:
         """What decides the result, as stored with the job."""
@@ -83,7 +78,7 @@ class SearchOutcome:
     ``optimal``: whether it is proven that no solution is shorter. ``nodes``: generated in all iterations, or by the
     graph search; ``expanded``: of a graph search, the boards taken from its list. ``iterations``: none in a graph
     search. ``digest``: of all that does not depend on time: equal for equal searches. ``seconds``: the search alone.
-    ``resumed``: the bound of the iteration that an earlier attempt had come to.
+    ``resumed``: the bound of the iteration that an earlier attempt had reached.
     """
 
     job: int | None
@@ -110,7 +105,8 @@ class SearchOutcome:
 
 
 class SearchReporter:
-    """Receives the events of one search, in order, in the thread that runs it. This one says nothing; others do."""
+    """Receives the events of one search, in order, in its thread. This one does nothing; subclasses override
+    methods."""
 
     def begun(self, job: int | None, bound: int) -> None:
         """The first iteration begins, with this bound."""

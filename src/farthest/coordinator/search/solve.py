@@ -1,4 +1,4 @@
-"""Solving boards: what is refused, the search with its job, and the result."""
+"""Solving boards: checks before the search, the search with its job, and the result."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.search.executors import SearchExecutor, ThreadsSearch
 from farthest.coordinator.search.loop import IterativeSearch, iteration_of
 from farthest.coordinator.search.record import search_digest
-from farthest.coordinator.search.settings import DEEPENING, SearchOutcome, SearchReporter
+from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
 from farthest.coordinator.search.storage import SearchStorage, StoredSearch
 from farthest.errors import ResourceError, SearchError, StorageError, UnreachableError
+from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
 from farthest.search.engines import engine_with
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """A search was stopped. ``bound``: of the iteration that it can be continued in; None: from the beginning."""
+    """A search was stopped. ``bound``: of the iteration in which it can be continued; None: from the beginning."""
 
     def __init__(self, bound: int | None) -> None:
         super().__init__()
@@ -72,11 +73,11 @@ class Solver:
         reporter: SearchReporter | None = None,
     ) -> None:
         """``target``, ``heuristic``: see Problem. ``storage``: where maps are looked up, and searches stored; None:
-        nowhere. Raises SearchError for what the algorithm or the workers cannot do."""
+        nowhere. Raises SearchError where the algorithm or the workers cannot do it."""
         if settings.algorithm not in DEEPENING:
             if settings.workers == "celery":
                 raise SearchError(
-                    f"--algorithm {settings.algorithm} with --workers celery: it keeps all boards that it has met, in "
+                    f"--algorithm {settings.algorithm} with --workers celery: it keeps all boards in memory, in "
                     "one process; leave --workers out, or take --algorithm ida"
                 )
             if settings.all_solutions:
@@ -86,7 +87,7 @@ class Solver:
         self.puzzle = puzzle
         self.target = target
         self.settings = settings
-        self._heuristic = heuristic if settings.algorithm in ("ida", "astar") else "zero"
+        self._heuristic = heuristic if settings.algorithm in GUIDED else "zero"
         self._storage = storage
         self._reporter = reporter or SearchReporter()
 
@@ -101,8 +102,8 @@ class Solver:
 
     @cached_property
     def heuristic(self) -> Heuristic:
-        """The heuristic with its tables. Raises SearchError for one that cannot do it, and as ``open_heuristic``
-        does."""
+        """The heuristic with its tables. Raises SearchError for one that cannot be used for this, and as
+        ``open_heuristic`` does."""
         load_map = None if self._storage is None else self._storage.load_map
         found = open_heuristic(self._heuristic, self.puzzle, self.targets, load_map)
         if self.settings.all_solutions and not found.admissible:
@@ -115,9 +116,9 @@ class Solver:
     def solve(self, board: Board) -> SearchOutcome:
         """Solves a board, and stores the search where it is to be stored.
 
-        An unfinished job of the same search, which nobody runs, is gone on with. At Ctrl-C, SIGTERM or SIGHUP what was
-        found is stored, if the search is, and SearchInterrupted raised. Raises UnsolvableError for a board that cannot
-        be solved, and as ``heuristic`` and ``compile_space`` do.
+        An unfinished job of the same search, which nobody runs, is continued. At Ctrl-C, SIGTERM or SIGHUP what was
+        found is stored, if the search has a job, and SearchInterrupted is raised. Raises UnsolvableError for a board
+        that cannot be solved, and as ``heuristic`` and ``compile_space`` do.
         """
         try:
             reason = why_unsolvable(self.puzzle, board, self.targets)
@@ -173,7 +174,7 @@ class _Search:
                 )
                 search.run()
                 paths = search.paths
-                # The bound may be more, where the heuristic is more than the distance; then one is listed.
+                # The bound may be greater, where the heuristic is more than the distance; then one solution is listed.
                 length = len(paths[0]) if paths else search.iterations[-1].bound if search.solutions else None
                 iterations = tuple(map(iteration_of, search.iterations))
                 return self._finish(length, search.solutions, paths, iterations, resumed=search.resumed)
@@ -203,7 +204,7 @@ class _Search:
         self._job.begin({}, resumable=False)
         memory = available_memory() * 4 // 5 if self._settings.memory is None else self._settings.memory
         algorithm = self._settings.algorithm
-        assert algorithm in ("bfs", "dfs", "astar"), "the others search by iterations"
+        assert algorithm in PLAIN, "the others search by iterations"
         with self._job.running():
             try:
                 found = search_plain(algorithm, self._problem, self._heuristic, memory)
@@ -258,7 +259,7 @@ class _Search:
         return outcome
 
     def _kept(self) -> int | None:
-        """The bound that the search can be continued in, as far as that can be known at once."""
+        """The bound of the iteration in which the search can be continued, as far as that is known at once."""
         if self._job.recorder is None:
             return None
         try:

@@ -1,4 +1,4 @@
-"""Whether, where and from when on searches are stored: most are over before they are worth a job."""
+"""Whether, where and from when on searches are stored: most end before a job is worth storing."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from farthest.search.problem import Problem
 
 STORE_AFTER_SECONDS = 10.0
-"""A search that can be gone on with is stored when it has run for so long."""
+"""A search that can be continued is stored when it has run for so long."""
 
 
 class SearchStorage:
-    """The database of searches, and of the maps that they look up; opened when it is needed first.
+    """The database of searches, and of the maps that they look up; opened when it is first needed.
 
     ``url``: as for ``open_database``. ``store``: True: every search is a job from its beginning; False: none is; None:
-    one that can be gone on with is when it has run for STORE_AFTER_SECONDS, one of workers from its beginning.
+    a search that can be continued is one after STORE_AFTER_SECONDS, or from its beginning if workers search it.
     """
 
     def __init__(self, url: str | os.PathLike[str] | None = None, *, store: bool | None = None) -> None:
@@ -46,7 +46,7 @@ class SearchStorage:
         return made
 
     def existing(self) -> Database | None:
-        """The database; None where there is none. Raises StorageError where it cannot be used."""
+        """The database; None where it does not exist. Raises StorageError where it cannot be used."""
         if self._opened is None:
             try:
                 self._opened = open_database(self._url, create=False)
@@ -55,7 +55,7 @@ class SearchStorage:
         return self._opened
 
     def made(self) -> Database:
-        """The database, which is made where there is none. Raises StorageError."""
+        """The database, which is made if it does not exist. Raises StorageError."""
         if self._opened is None:
             self._opened = open_database(self._url, create=True)
         return self._opened
@@ -73,7 +73,7 @@ class SearchStorage:
 
     @property
     def place(self) -> str | None:
-        """The database as messages show it; None where none was needed."""
+        """The name of the database in messages; None where it was not needed."""
         return None if self._opened is None else self._opened.place
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class SearchStorage:
 
 
 class StoredSearch:
-    """The job of one search. ``recorder``: None as long as, or where, the search is not stored."""
+    """The job of one search. ``recorder``: None while the search is not stored."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class StoredSearch:
         self._stack = ExitStack()
 
     def begin(self, layout: dict[str, Any], *, resumable: bool) -> None:
-        """Goes on with an unfinished job of the same search, or stores a new one if that is wanted now. ``layout``: how
+        """Continues an unfinished job of the same search, or stores a new one if that is wanted now. ``layout``: how
         the search is cut into pieces."""
         storage = self._storage
         if storage is None or storage.store is False:
@@ -127,15 +127,15 @@ class StoredSearch:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Keeps the job alive meanwhile. What stops the search is stored with the job."""
+        """Renews the job's lease during the block. The reason for a stop is stored with the job."""
         with self._stack:
             if self.recorder is not None:
                 self._stack.enter_context(self.recorder.running())
             yield
 
     def look(self, iterations: Sequence[IterationRecord]) -> None:
-        """Stores the search when it is time, with the ``iterations`` that are over. Where that fails it is told, once:
-        a search is not given up for that."""
+        """Stores the search when it is due, with the ``iterations`` that are over. A failure is reported once: it does
+        not end the search."""
         if self.recorder is not None or self._due is None or monotonic() < self._due:
             return
         self._due = None

@@ -62,6 +62,7 @@ class PegSpace(PegBoards):
 
     engine: EngineKind = "gather"
     code_bytes = 8
+    undirected = False
 
     def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], layout: Layout) -> None:
         super().__init__(puzzle, origin, origins)

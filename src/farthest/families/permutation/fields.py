@@ -63,6 +63,11 @@ class PermutationFields(PuzzleDefinition):
         return 2 * self.slots if self.oriented else self.slots
 
     @property
+    def contents(self) -> int:
+        """See PuzzleDefinition: labels, and orientations."""
+        return max(len(self.tokens), *self.moduli)
+
+    @property
     def slot_moduli(self) -> tuple[int, ...]:
         """The number of orientations in each slot."""
         return tuple(modulus for _, modulus in sorted(_by_slot(self.orbits, self.moduli)))

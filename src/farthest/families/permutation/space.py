@@ -61,6 +61,11 @@ class PermutationSpace(PermutationBoards):
         self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted else ()
 
     @property
+    def undirected(self) -> bool:
+        """See Space."""
+        return self.definition.symmetric
+
+    @property
     def keys(self) -> int:
         """See GatherSpace."""
         return self.layout.keys

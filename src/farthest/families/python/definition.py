@@ -57,7 +57,7 @@ class Python(PuzzleDefinition):
 
     @property
     def module(self) -> str:
-        """The name of the class's module."""
+        """See PuzzleDefinition: the module of the class."""
         return self.reference.partition(":")[0]
 
     @property

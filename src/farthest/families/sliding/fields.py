@@ -61,6 +61,11 @@ class SlidingFields(PuzzleDefinition):
         return self.goals, self.start
 
     @property
+    def contents(self) -> int:
+        """See PuzzleDefinition."""
+        return len(self.tokens)
+
+    @property
     def has_moves(self) -> bool:
         """See PuzzleDefinition."""
         return not self.blanks

@@ -48,6 +48,7 @@ class PatternSpace:
         self.origin = origin
         self.definition = sliding(puzzle)
         self.cells = self.definition.cells
+        self.undirected = not self.definition.arcs
         self.pieces = len(self.definition.tokens) - 1
         self.keys: int = perm(self.cells, self.pieces)
         if self.keys > MAX_KEYS:

@@ -45,7 +45,15 @@ def compile(  # noqa: A001 - what families call it
         if layout is None
         else Layout.from_dict(layout, definition.counts)
     )
-    return ArrangementSpace(puzzle, origin, origins, chosen, moves_toward=toward, moves_away=away)
+    return ArrangementSpace(
+        puzzle,
+        origin,
+        origins,
+        chosen,
+        moves_toward=toward,
+        moves_away=away,
+        undirected=not definition.arcs,
+    )
 
 
 def moves_of(definition: Sliding, metric: str) -> Iterator[Move]:

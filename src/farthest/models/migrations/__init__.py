@@ -27,7 +27,7 @@ def revisions() -> set[str]:
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Brings the tables up to date in one transaction; of several processes at once the first does it."""
+    """Brings the tables up to date in one transaction; of several concurrent processes the first does it."""
     with engine.connect().execution_options(farthest_write=True) as connection:
         sqlite = connection.dialect.name == "sqlite"
         if sqlite:

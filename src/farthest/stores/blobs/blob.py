@@ -1,4 +1,4 @@
-"""Blobs: the states of one block, found at one depth or up to it, as bytes that tell what they are.
+"""Blobs: the states of one block, found at one depth or up to it, as bytes with a header.
 
 A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes for the kind, uint32 depth,
 uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a run
@@ -28,7 +28,7 @@ FOUND, VISITED, SENT = b"fblb", b"fall", b"fout"
 """Kinds of blobs: of the states at a depth, of all states up to it, of what a block's states lead to in another."""
 
 MOST_BYTES = 2**30
-"""Of a blob's body, whatever the records say: a block is meant to have some MiB."""
+"""Most bytes of a blob's body, whatever the records say: a block should have some MiB."""
 
 
 def seal(kind: bytes, depth: int, block: int, states: int, body: Buffer) -> bytes:

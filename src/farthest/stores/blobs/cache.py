@@ -1,6 +1,6 @@
 """The contents of blobs that were read or written lately, so that a process need not fetch them again.
 
-A blob never changes once it has a name, so what is kept under its name cannot be stale; losing it costs time alone.
+A blob never changes once it has a name, so what is kept under its name cannot be stale; losing it costs only time.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class Spool:
         self._places: dict[Place, tuple[int, int]] = {}
         try:
             self._place = self._place or tempfile.gettempdir()
-            # Without a buffer: what does not fit must be told by put(), not when the file is closed.
+            # Without a buffer: put() must raise if the blob does not fit, not the closing of the file.
             self._file = tempfile.TemporaryFile(  # noqa: SIM115 - closed by close()
                 buffering=0, dir=self._place, prefix="farthest-"
             )

@@ -18,7 +18,7 @@ from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import WIDTHS, Unit
 from farthest.stores.bitmaps import zeros
 from farthest.stores.contract import Base, BitmapStepInput
-from farthest.stores.distances import check_depth, is_unreached, reached, typed, unit_for
+from farthest.stores.distances import check_depth, reached, typed, unit_for
 from farthest.stores.memory.sources import Sources
 
 
@@ -244,10 +244,11 @@ class MemoryStore:
             _kernel.clear(self.kernel, layer)
         found = 0
         for first, unit, data in chunks:
-            if is_unreached(data):
+            here = reached(data, unit)
+            if not here:  # as most of a checkpoint that was taken early
                 continue
+            found += here
             distances = typed(data, unit)
-            found += reached(data, unit)
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:

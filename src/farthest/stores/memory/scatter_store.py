@@ -38,7 +38,7 @@ ROOM = 2**30
 """Bytes of successors before repeated ones are removed early."""
 
 SLICE = 2**20
-"""States that are expanded between two looks at the memory and at the user's wishes."""
+"""States that are expanded between two checks of the memory, and two calls of ``poll``."""
 
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two such looks."""
@@ -67,12 +67,12 @@ class ScatterMemoryStore:
     """``JobStore`` over runs of this process.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
-    ``look_around`` is called now and then while a layer is stepped; it may raise.
+    ``poll`` is called now and then while a layer is stepped; it may raise an exception.
     """
 
     def __init__(self, space: ScatterSpace, *, distances: bool, memory: int | None = None) -> None:
         self.space = space
-        self.look_around: Callable[[], None] = lambda: None
+        self.poll: Callable[[], None] = lambda: None
         self._width = space.code_bytes
         self._keys = space.keys or 0
         self.shards = max(1, min(MOST_SHARDS, self._keys // KEYS_PER_SHARD)) if self._keys else MOST_SHARDS
@@ -204,7 +204,7 @@ class ScatterMemoryStore:
                     found.update(zip(part, taken, strict=True))
                     self._bytes += sum(len(run) for _, run in taken)
                     self._check_memory(depth)
-                    self.look_around()
+                    self.poll()
             finally:
                 self._bytes = before
             return [found.get(shard, (0, b"")) for shard in shards]
@@ -221,9 +221,9 @@ class ScatterMemoryStore:
         """Puts the successors of the layer before into the boxes."""
         try:
             for runs in self._slices(depth - 1):
-                put_successors(self._boxes, self.space, runs, threads, self.look_around)
+                put_successors(self._boxes, self.space, runs, threads, self.poll)
                 self._check_memory(depth)
-                self.look_around()
+                self.poll()
         except BaseException:
             self._boxes = self._new_boxes()
             raise

@@ -95,7 +95,7 @@ class AttemptBlobs(AttemptKeys):
         its own setting says where that is: there may be another path to it here. Raises SettingError where it is
         another place, LostStateError where it should be this one."""
         mark = mark_of(self.attempt, nonce)
-        if self.fetch([mark], len(MARK)) == [MARK]:
+        if self.fetch_parts([BlobPart(mark, 0, len(MARK) + 1)]) == [MARK]:
             return
         if said != self.place.url:
             raise SettingError(

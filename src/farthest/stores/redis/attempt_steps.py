@@ -79,7 +79,7 @@ Opened = TypeVar("Opened", bound="StepInput")
 
 class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     """An attempt's store as its steps need it. ``holder``: who commits, as the done-list tells it; None leaves the
-    done-list alone. ``Opened``: its step input. ``look_around`` is called now and then while a step takes long, and may
+    done-list alone. ``Opened``: its step input. ``poll`` is called now and then while a step takes long, and may
     raise."""
 
     def __init__(
@@ -97,7 +97,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         self.facts = facts
         self.blocks = blocks
         self.holder = holder
-        self.look_around: Callable[[], None] = lambda: None
+        self.poll: Callable[[], None] = lambda: None
         self._cache = cache
         self._set_records = nodes.main.register_script(COMMIT)
 

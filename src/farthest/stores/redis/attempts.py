@@ -1,7 +1,7 @@
-"""Attempts: one coordinator's attempt at a job, as Redis knows it.
+"""Attempts: one coordinator's attempt at a job, as it is stored in Redis.
 
 All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search are in worker/search/attempts.py; an
-enumeration's, on the main node but for the blobs:
+enumeration's, on the main node except for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``AttemptFacts``); ``depth``, the layer under way;
                             for each complete layer that steps read ``sealed:{depth}``, its number of records

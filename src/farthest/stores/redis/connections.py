@@ -1,4 +1,4 @@
-"""Connections to the Redis servers, and what goes wrong with them, told to people.
+"""Connections to the Redis servers, and their failures as errors for users.
 
 One server, the *main* node, has the tasks, the leases and what says which blobs are valid. The blobs are spread over
 all nodes, block by block; FARTHEST_REDIS_NODES adds nodes.
@@ -53,7 +53,7 @@ MORE_MEMORY = (
 )
 
 BLOCK_SECONDS = 1.0
-"""Longest wait of a blocking command: what waits looks around once a second."""
+"""Longest wait of a blocking command: the caller checks other things once a second."""
 
 
 class RedisNodes:
@@ -70,7 +70,7 @@ class RedisNodes:
         self.urls = urls
         self._wait = wait
         self._told = told
-        self.while_waiting: Callable[[], None] = lambda: None  # may raise, to give up
+        self.while_waiting: Callable[[], None] = lambda: None  # may raise an exception, to give up
         self.places = [hide_password(url) for url in urls]
         settings = [REDIS_URL.name, *[REDIS_NODES.name] * (len(urls) - 1)]
         self.clients = [_client(url, setting) for url, setting in zip(urls, settings, strict=True)]
@@ -146,7 +146,7 @@ class RedisNodes:
             raise StorageError(str(error)) from error
 
     def ask(self) -> None:
-        """Asks every node for its version. Raises StorageError or UnavailableError with what is wrong."""
+        """Asks every node for its version. Raises StorageError or UnavailableError with the reason."""
         with self.errors():
             for client, place in zip(self.clients, self.places, strict=True):
                 server = client.info("server")

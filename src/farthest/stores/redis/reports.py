@@ -38,7 +38,7 @@ class Report:
 
     @classmethod
     def of(cls, entry: bytes) -> Report:
-        """Inverse of ``text``. Raises ValueError for an entry that is none."""
+        """Inverse of ``text``. Raises ValueError for an entry that is not a report."""
         fields = {"error": "", "message": "", **read_json_object(entry, MOST_BYTES)}
         try:
             if set(fields) != set(cls.__match_args__) or fields["error"] not in ERRORS:

@@ -9,7 +9,7 @@ from farthest import _kernel
 from farthest.errors import DamagedMapError
 from farthest.models.chunks import Unit
 from farthest.stores.bitmaps import Bitmap
-from farthest.stores.distances import is_unreached, is_within, reached, typed
+from farthest.stores.distances import is_within, reached, typed
 
 if TYPE_CHECKING:
     from farthest.stores.blocks import Blocks
@@ -32,9 +32,10 @@ def read_blocks(
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
     for first, unit, data in chunks:
-        if is_unreached(data):
+        here = reached(data, unit)
+        if not here:  # as most of a checkpoint that was taken early
             continue
-        found += reached(data, unit)
+        found += here
         if not is_within(data, unit, depth):
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
         distances = typed(data, unit)

@@ -210,7 +210,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """Finds where the fresh states of a step lead to; those of the last layer nobody will ask for."""
         if depth != self.facts.max_depth:
             boxes = self.boxes()
-            put_successors(boxes, self.space, [one.fresh.data], threads, self.look_around)
+            put_successors(boxes, self.space, [one.fresh.data], threads, self.poll)
             one.outbox = self.emptied(boxes, threads)
 
     def boxes(self) -> _kernel.Outboxes:

@@ -1,12 +1,12 @@
 """Plain models of the families' moves and codes, by which ``farthest verify`` proves maps: one module a family.
 
-A model is worked out again from the definition and the documents, apart from ``farthest.spaces`` and the kernel,
-so that a mistake there cannot hide here. It is meant to be simple, not fast.
+A model is written from the definition and the documents alone, independently of the families' spaces and the kernel, so
+that it does not repeat their mistakes. It is meant to be simple, not fast.
 
 The module ``farthest.verify.models.<family>`` has
 
     model(puzzle, origin, layout) -> Model      ``layout`` as stored with the job; raises LayoutError where it is not
-                                                one of the puzzle's, BoardError where the origin's text is no board
+                                                one of the puzzle's, BoardError where the origin's text is not one
 """
 
 from __future__ import annotations
@@ -42,20 +42,22 @@ class Model(Protocol):
         """All boards at distance 0, in any order, perhaps repeated."""
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """All boards one move away from the origin: (rows of ``boards`` that they follow, they themselves).
+        """All boards one move farther from the origin: (rows of ``boards`` that they follow, the boards).
 
-        Where distances are counted from the origin that is what the player's moves lead to; where they are counted to
-        it, what they come from. In any order, perhaps repeated; moves that change nothing may be left out.
+        Where distances are counted from the origin, these are the boards that the player's moves lead to; where they
+        are counted to it, the boards that the moves come from. In any order, perhaps repeated; moves that change
+        nothing may be left out.
         """
 
     def codes(self, boards: Boards) -> Codes:
-        """The codes of boards; of a board that has none, 2**64 - 1 or bytes of 255."""
+        """The codes of boards; 2**64 - 1, or bytes of 255, for a board that has none."""
 
     def boards(self, codes: Codes) -> Boards:
-        """The boards of codes. For a code that no board has: any board, which then has another code; never raises."""
+        """The boards of codes. For a code that no board has, any board, which then has another code; never raises an
+        exception."""
 
 
 def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
-    """The model of a puzzle of any family but ``sliding``, which has a proof of its own."""
+    """The model of a puzzle of any family except ``sliding``, which has its own proof."""
     module = import_module(f"farthest.verify.models.{puzzle.family}")
     return cast(Model, module.model(puzzle, origin, layout))

@@ -1,4 +1,4 @@
-"""Sliding blocks in plain numpy: for each place of a piece the boards that have one there, and where it can go.
+"""Sliding blocks in plain numpy: for each place of a piece, which boards have a piece there and where it can go.
 
 Codes as docs/blocks.md defines them: for each kind of piece the set of its first cells is ranked by combinadic among
 the places where such a piece fits, and the ranks are digits, the first kind most significant.
@@ -71,7 +71,7 @@ class BlockModel:
         return stands
 
     def pieces(self, boards: Boards) -> tuple[list[Flags], Flags]:
-        """For each kind and cell which boards have a piece there; which boards are made of the right pieces."""
+        """For each kind and cell, which boards have a piece there; and which boards consist of the right pieces."""
         left = boards.copy()
         found = [np.zeros(boards.shape, dtype=np.bool_) for _ in self.counts]
         for cell in range(len(self.squares)):
@@ -104,7 +104,8 @@ class BlockModel:
         return np.concatenate(all_rows), np.concatenate(all_found)
 
     def reached(self, kind: int, first: int, free: Flags) -> Iterator[tuple[int, Flags]]:
-        """Where one move brings the piece, and on which boards; ``free``: each board's free cells, its own too."""
+        """The places that the piece reaches in one move, and on which boards; ``free``: each board's free cells, the
+        piece's own included."""
         if self.metric == "move":
             yield from self.wandered(kind, first, free)
             return
@@ -134,7 +135,7 @@ class BlockModel:
         yield from found.items()
 
     def beside(self, kind: int, first: int, way: int) -> int | None:
-        """Where a piece stands after a step, if it may go and stand there."""
+        """The place of a piece after it has moved by one cell, if a piece may be there."""
         (row, column), (down, right) = self.squares[first], _WAYS[way]
         there = self.number.get((row + down, column + right))
         return there if self.definition.kinds[kind].ways >> way & 1 and there in self.stands[kind] else None

@@ -1,4 +1,4 @@
-"""Jugs: a move is worked out from the amounts; the moves before a state are tried amount by amount."""
+"""Jugs: a move is computed from the amounts; predecessors are found by trying every amount."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class JugsModel(DigitModel):
         return after
 
     def before(self, amounts: Amounts, move: tuple[str, int, int]) -> Iterator[Amounts]:
-        """All amounts from which the move may lead to these, and others: each amount that jug ``a`` may have held."""
+        """All amounts from which the move may lead to these, and others from which it does not: one for each amount
+        that jug ``a`` may have held."""
         kind, a, b = move
         for held in range(self.jugs.capacities[a] + 1):
             before = amounts.copy()

@@ -54,9 +54,9 @@ class PegModel:
     def _jumped(
         self, boards: Boards, rows: NDArray[np.intp], peg: int | None
     ) -> Iterator[tuple[NDArray[np.intp], Boards]]:
-        """Jumps of any peg, or of the one in hole ``peg``; in the metric ``chain`` it goes on jumping."""
+        """Jumps of any peg, or of the one in hole ``peg``; in the metric ``chain`` the same peg goes on jumping."""
         for a, b, c in pegs(self._puzzle).jumps:
-            # Taken back, the peg goes from c to a, and the one in b comes back.
+            # Taking a jump back, the peg goes from c to a, and the one in b comes back.
             first, last, before = (a, c, (1, 1, 0)) if self._origin.direction == "from" else (c, a, (0, 0, 1))
             if peg is not None and peg != first:
                 continue
@@ -107,5 +107,5 @@ def _layout(layout: Mapping[str, Any], holes: int) -> tuple[list[int], list[tupl
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise LayoutError(f"the stored key layout is damaged: {error!r}") from None
     if sorted([*bits, *(hole for hole, _, _ in dropped)]) != list(range(holes)):
-        raise LayoutError("the stored key layout does not tell of each hole once")
+        raise LayoutError("the stored key layout does not name each hole once")
     return bits, dropped

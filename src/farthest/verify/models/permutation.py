@@ -1,4 +1,4 @@
-"""Permutation puzzles: moves are made slot by slot, keys are worked out from docs/key-layout.md.
+"""Permutation puzzles: moves are made slot by slot, keys are computed as docs/key-layout.md says.
 
 In blocks, arrangements are held piece by piece: ``slots[i, n]`` is the slot of piece i in board n, counted within its
 orbit; pieces are in the order of the layout's classes, and ascending within a class.
@@ -54,7 +54,7 @@ class PermutationModel:
         self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
         self._twists = [self._body.moduli[self._body.label_orbit[label]] for label in self._twisted]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
-        # The slot of the board for each row and place within its orbit; where the class of a label comes.
+        # The slot of the board for each row and place within its orbit; the position of a label's class.
         self._slot_at = [np.array(orbit) for orbit in self._orbits for _ in orbit]
         self._order = np.zeros(256, dtype=np.uint8)
         self._order[[one.label for one in self._classes]] = range(len(self._classes))
@@ -94,7 +94,7 @@ class PermutationModel:
         return rows, np.concatenate(found)
 
     def codes(self, boards: Boards) -> Keys:
-        """See Model. What is not the board of its own key has none."""
+        """See Model. A board that is not the board of its own key has no key."""
         codes = self._key(boards)
         codes[(self.boards(codes) != boards).any(axis=1)] = NO_KEY
         return codes
@@ -185,7 +185,7 @@ class PermutationModel:
                 place = np.searchsorted(choose, digit, side="right") - 1
                 digit -= choose[place]
                 pieces[one.first + count - 1] = place
-        # From places among the free slots to slots: an earlier class, once put, pushes up what lies above it.
+        # From places among the free slots to slots: each slot that an earlier class takes shifts the later places up.
         for one in reversed(self._classes):
             later = pieces[one.end : one.orbit_end]
             for row in range(one.first, one.end):
@@ -238,7 +238,7 @@ class _Fields:
         self.classes = list(self._placed(definition, labels))
 
     def _placed(self, definition: Permutation, labels: list[int]) -> list[_Class]:
-        """The classes with their rows; each fills the orbit that its label is of."""
+        """The classes with their rows; each fills its label's orbit."""
         placed, first = [], 0
         waiting = iter(labels)
         for orbit in self.orbits:

@@ -1,4 +1,4 @@
-"""Spaces of users' classes: the class is the definition, so it is asked again, and its answers are taken plainly."""
+"""Spaces of users' classes: the class is the definition, so it is called again, one state at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonMo
 
 
 def stored_form(layout: Mapping[str, Any]) -> tuple[int | None, int]:
-    """Keys, None of a sparse map, and bytes of a code, as the stored layout tells them. Raises LayoutError."""
+    """The number of keys (None: sparse) and the bytes of a code, from the stored layout. Raises LayoutError."""
     size, width = layout.get("size"), layout.get("bytes")
     if (
         dict(layout) != {"version": 1, "size": size, "bytes": width}

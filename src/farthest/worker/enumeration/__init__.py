@@ -1,1 +1,1 @@
-"""Steps of enumerations, as workers take them."""
+"""Steps of enumerations in workers."""

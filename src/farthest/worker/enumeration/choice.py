@@ -1,9 +1,9 @@
-"""Which block a worker's process steps next: one whose input it has in memory, of those that nobody has begun.
+"""Which block a worker's process steps next: of those that nobody has begun, one whose input it has in memory.
 
-A message names a block, but any process that has a message may take any block of the layer's *to-do set*: the blocks
-that were sent and not begun. One that stepped a block two layers ago still has what is to be subtracted from it now,
-and one that stepped its neighbours has its frontier. A wrong choice costs time alone; a block that was taken and not
-stepped is sent again, by name.
+A message names a block, but a process that has a message may take any block of the layer's *to-do set*: the blocks that
+were sent and not begun. A process that stepped a block two layers ago still has the states to be subtracted now, and
+one that stepped its neighbours has its frontier. A wrong choice costs only time; a block that was taken and not stepped
+is sent again, by name.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class Choice:
         self._take = store.nodes.main.register_script(_TAKE)
         self._stepped: dict[int, dict[int, None]] = {}  # by depth, in the order in which they were stepped
         self._depth = -1
-        self._wishes: dict[int, None] = {}  # for that depth, those with the most input in memory first
+        self._wishes: dict[int, None] = {}  # for that depth, the blocks with the most input in memory first
 
     def next(self, depth: int, named: int) -> int:
-        """A block to step, taken from the to-do set; ``named``, the message's, where that set is empty."""
+        """A block to step, taken from the to-do set; ``named``, the one in the message, where that set is empty."""
         attempt, nodes = self._store.attempt, self._store.nodes
         self._wish(depth)
         wishes = list(islice(self._wishes, WISHES))
@@ -62,14 +62,14 @@ class Choice:
             lambda: self._take(keys=[todo_key(attempt, depth)], args=[str(wish) for wish in wishes])
         )
         chosen = named if taken is None else numbers([taken], todo_key(attempt, depth))[0]
-        for wish in wishes:  # another process has had those before the one that was given, or all
+        for wish in wishes:  # other processes have taken those before the one that was given, or all
             del self._wishes[wish]
             if wish == chosen:
                 break
         return chosen
 
     def named(self, depth: int, block: int) -> int:
-        """``block``, which was sent again by its name: taken out of the to-do set, should it be there."""
+        """Takes ``block``, which was sent again by name, out of the to-do set if it is there, and returns it."""
         attempt, nodes = self._store.attempt, self._store.nodes
         nodes.call(lambda: nodes.main.srem(todo_key(attempt, depth), str(block)))
         return block
@@ -81,8 +81,8 @@ class Choice:
             del self._stepped[old]
 
     def _wish(self, depth: int) -> None:
-        """Sees to it that there are wishes, each block once: at a new depth those that this process has input for,
-        later what is near the block that it stepped last."""
+        """Fills the list of wishes, with each block once: at a new depth the blocks that this process has input for,
+        later those near the block that it stepped last."""
         here, before, two_before = (self._stepped.get(depth - back, {}) for back in range(3))
         if depth != self._depth:
             self._depth = depth

@@ -1,4 +1,4 @@
-"""The step: what every executor calls to take shards from one depth to the next."""
+"""The step: the function that every executor calls to take shards from one depth to the next."""
 
 from __future__ import annotations
 

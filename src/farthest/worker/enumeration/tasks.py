@@ -25,7 +25,8 @@ RUNS_KEPT = 4
 
 
 class StepProcess(TaskProcess):
-    """Steps the block of a message: any block of the layer that nobody has begun, itself if it was sent again."""
+    """Steps a block for each message: any block of the layer that nobody has begun, or the named one if it was sent
+    again."""
 
     def __init__(self, worker: str) -> None:
         super().__init__(worker)

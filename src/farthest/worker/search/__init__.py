@@ -1,1 +1,1 @@
-"""Pieces of searches, as workers search them."""
+"""Batches of searches in workers."""

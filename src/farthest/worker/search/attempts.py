@@ -1,4 +1,4 @@
-"""Attempts at searches: one coordinator's attempt at a search, as Redis knows it.
+"""One coordinator's attempt at a search, as it is stored in Redis.
 
 Its keys are on the main node, with the prefix of all attempts (stores/redis/attempts.py), by which they are found and
 removed:
@@ -11,10 +11,10 @@ removed:
     done                    list: what was found, and what failed, for the coordinator that waits
     lease:{bound}:{batch}   who searches the batch now (worker/leases.py)
 
-Batches are numbered by their coordinator as it sends them, no number twice in an attempt. The result of a batch is that
-of its first pieces, until they have taken half of the nodes that one piece may take: so small pieces cost no message
-each, and a batch not much more than a large piece. Nodes and results bear a checksum, over their names too: what was
-damaged or belongs elsewhere raises LostStateError. All of it can be made again from the database.
+The coordinator numbers batches as it sends them, with no number twice in an attempt. The result of a batch is that of
+its first pieces, until they have taken half of the nodes that one piece may take: so small pieces do not need a message
+each, and a batch takes not much longer than a large piece. Nodes and results have a checksum that includes their names:
+damaged or misplaced ones raise LostStateError. All of it can be made again from the database.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from farthest.stores.redis.reports import Report
 from farthest.version import __version__
 
 if TYPE_CHECKING:
-    from farthest.search.contract import Node, Piece
+    from farthest.search.contract import Node, PieceResult
     from farthest.stores.redis.connections import RedisNodes
 
 KIND = "search"
@@ -44,8 +44,8 @@ if redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return 0 end
 if redis.call('HSETNX', KEYS[3], ARGV[2], ARGV[3]) == 1 then redis.call('RPUSH', KEYS[4], ARGV[4]) end
 return 1
 """
-"""Stores what was found in a batch, unless it is there or nobody waits for it. KEYS: meta, nodes, results, done. ARGV:
-bound, batch, result, entry of the done-list. Gives whether anyone waits for it."""
+"""Stores the result of a batch, unless there is one or nobody waits for it. KEYS: meta, nodes, results, done. ARGV:
+bound, batch, result, entry of the done-list. Returns whether anyone waits for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class SearchAttempt:
         self.nodes.call(write)
 
     def begin(self, bound: int) -> None:
-        """An iteration begins; of no other is anything kept. Raises LostStateError."""
+        """Begins an iteration, and removes everything of other iterations. Raises LostStateError."""
 
         def write() -> None:
             old: Any = self.nodes.main.hget(self._meta, "bound")
@@ -154,14 +154,14 @@ class SearchAttempt:
 
     def finished(self, depth: int) -> Collection[int]:
         """The batches of the iteration of bound ``depth`` with a result. Raises LostStateError where Redis has lost the
-        run. Says that the coordinator is alive."""
+        attempt. Records that the coordinator is alive."""
         self._check()
         self.nodes.call(lambda: touch(self.nodes, self.attempt))
         found: Any = self.nodes.call(lambda: self.nodes.main.hkeys(self._results_key(depth)))
         return set(numbers(found, self._results_key(depth)))
 
-    def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[Piece]]:
-        """What was found in batches. Raises LostStateError where a result is missing or damaged."""
+    def take_back(self, bound: int, numbers: Iterable[int]) -> dict[int, list[PieceResult]]:
+        """The results of batches. Raises LostStateError where a result is missing or damaged."""
         wanted = list(numbers)
         if not wanted:
             return {}
@@ -177,7 +177,7 @@ class SearchAttempt:
         return batches
 
     def withdraw(self, bound: int, numbers: Iterable[int]) -> None:
-        """Removes all of batches that are not wanted any more."""
+        """Removes batches that are not wanted any more."""
         names = [str(number) for number in numbers]
         if not names:
             return
@@ -195,11 +195,11 @@ class SearchAttempt:
         self.nodes.call(lambda: drop(self.nodes, self.attempt))
 
     def name(self, depth: int, item: int) -> str:
-        """How messages for people call a batch."""
+        """The name of a batch in messages for users."""
         return f"batch {item} of the search at bound {depth}"
 
     def named(self, depth: int, items: Iterable[int]) -> str:
-        """How messages for people call batches."""
+        """The names of batches in messages for users."""
         return f"bound {depth}: batches {list(items)}"
 
     def _check(self) -> None:
@@ -209,7 +209,7 @@ class SearchAttempt:
     # For workers
 
     def facts(self) -> SearchFacts:
-        """What the search is. Raises LateStepError where it has ended, VersionError for another version's."""
+        """The facts of the search. Raises LateStepError where it has ended, VersionError for another version's."""
         found: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self._meta))
         fields = {
             name.decode(errors="replace"): value.decode(errors="replace") for name, value in found.items()
@@ -224,9 +224,9 @@ class SearchAttempt:
             raise LateStepError(f"attempt {self.attempt}: nobody waits for {what}")
         return recorded(text, f"p:{bound}:{number}", what, _nodes)
 
-    def commit(self, bound: int, number: int, pieces: Sequence[Piece], holder: str) -> bool:
-        """Stores what was found in the first pieces of a batch, once, and tells of it. Returns whether anyone waits for
-        it."""
+    def commit(self, bound: int, number: int, pieces: Sequence[PieceResult], holder: str) -> bool:
+        """Stores the results of the first pieces of a batch, once, and reports them. Returns whether anyone waits for
+        them."""
         result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
         keys = [self._meta, self._nodes_key(bound), self._results_key(bound), self.done_key]
         report = Report(bound, number, holder).text()
@@ -234,7 +234,7 @@ class SearchAttempt:
         return bool(self.nodes.call(lambda: self._commit(keys=keys, args=arguments)))
 
 
-def _pieces(fields: Any) -> list[Piece]:
+def _pieces(fields: Any) -> list[PieceResult]:
     return list(map(piece_of, items(fields)))
 
 

@@ -22,14 +22,14 @@ from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
     from farthest.heuristics.contract import PatternMap
-    from farthest.search.contract import Engine, Node, Piece
+    from farthest.search.contract import Engine, Node, PieceResult
 
 SEARCHES_KEPT = 2
 """Engines kept in memory, with their pattern databases."""
 
 
-class SubtreeProcess(TaskProcess):
-    """Searches the batches of messages. A search's problem is read, and its engine made, once."""
+class BatchProcess(TaskProcess):
+    """Searches the batches of messages. The problem of a search is read once, and its engine made once."""
 
     def __init__(self, worker: str) -> None:
         super().__init__(worker)
@@ -65,10 +65,10 @@ def enough(engine: Engine) -> int:
     return engine.budget // 2
 
 
-def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], bound: int) -> list[Piece]:
-    """What is found below the first of the nodes: as many as take ``enough`` nodes, or have the solution that ends the
+def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], bound: int) -> list[PieceResult]:
+    """The results of the first pieces: as many as generate ``enough`` nodes, or up to the solution that ends the
     search."""
-    pieces: list[Piece] = []
+    pieces: list[PieceResult] = []
     counted = 0
     for node in nodes:
         piece = engine.run(node, bound, first=facts.first, limit=1 if facts.first else facts.limit)
@@ -80,8 +80,8 @@ def search_batch(engine: Engine, facts: SearchFacts, nodes: Sequence[Node], boun
 
 
 def _open(facts: SearchFacts, attempt: str) -> Engine:
-    """The engine of a search. Raises VersionError where this process makes another of it, JobError or StorageError
-    where it cannot have the pattern databases."""
+    """The engine of a search. Raises VersionError where this process would use another engine, JobError or StorageError
+    where it cannot read the pattern databases."""
     from farthest.search.engines import open_engine
 
     with unbelieved(attempt):
@@ -114,10 +114,10 @@ def _load_map(puzzle: Puzzle) -> PatternMap:
 
 
 @cache
-def _process(pid: int, worker: str) -> SubtreeProcess:
-    return SubtreeProcess(worker)
+def _process(pid: int, worker: str) -> BatchProcess:
+    return BatchProcess(worker)
 
 
-def run_subtrees(worker: str, attempt: str, bound: int, batch: int, again: bool) -> None:
+def run_batch(worker: str, attempt: str, bound: int, batch: int, again: bool) -> None:
     """The body of the task: one batch in this process of ``worker``; see ``TaskProcess.run``."""
     _process(os.getpid(), worker).run(attempt, bound, batch, again)

@@ -1,8 +1,8 @@
 """The moves that lead from boards to boards one nearer the origin: what solutions are made of.
 
 Where a space knows the moves toward the origin, they are made, and the boards looked up. Where it does not (its moves
-are one-way, and only what follows a state is known), the whole layer before is expanded and the moves that arrive at
-the boards are kept: exact too, but the map is read once for each move of a solution.
+are one-way, and only successors are known), the whole layer before is expanded, and the moves that lead to the boards
+are kept. That is exact too, but the map is read once for each move of a solution.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     Lookup = Callable[[Codes], NDArray[numpy.int32]]
     """Codes to distances, -1 for none."""
 
-    Nearer = Callable[[Boards, int], "Steps"]
-    """The steps from boards, no two equal, to boards at a distance, which is one less than theirs."""
+    Nearer = Callable[[Boards, int], "NearerMoves"]
+    """From different boards the moves to boards at a distance that is one less than theirs."""
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """Step i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
+class NearerMoves:
+    """Item i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
 
-    ``rows``, ``moves``: intp, shape (steps,). ``boards``: uint8, shape (steps, cells). Steps from one row are in a
-    fixed order: that of the space's moves, or of the layer where it has to be read.
+    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells). Items of one row are in a fixed
+    order: that of the space's moves, or of the layer where it has to be read.
     """
 
     rows: NDArray[numpy.intp]
@@ -41,25 +41,25 @@ class Steps:
     names: list[MoveName]
 
 
-def nearer_steps(space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]]) -> Nearer:
-    """How a map's steps are found. ``layer``: the boards of a depth, some at a time."""
+def nearer_moves(space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]]) -> Nearer:
+    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time."""
     if space.moves_both_ways:
         return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining)
     return lambda boards, remaining: _by_layer(space, layer(remaining), boards)
 
 
-def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> Steps:
+def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> NearerMoves:
     found = _Found(space.cells)
     for name, rows, neighbours in space.neighbours(boards, toward=True):
         found.add(name, rows, neighbours)
-    steps = found.steps()
-    if not len(steps.rows):
-        return steps
-    nearer = lookup(space.encode(steps.boards)) == remaining
-    return Steps(steps.rows[nearer], steps.boards[nearer], steps.moves[nearer], steps.names)
+    reached = found.all()
+    if not len(reached.rows):
+        return reached
+    nearer = lookup(space.encode(reached.boards)) == remaining
+    return NearerMoves(reached.rows[nearer], reached.boards[nearer], reached.moves[nearer], reached.names)
 
 
-def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> Steps:
+def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
     codes = space.encode(boards)
     order = numpy.argsort(codes)
     ascending = codes[order]
@@ -72,7 +72,7 @@ def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> Steps:
             hits = ascending[places] == arrived
             if hits.any():
                 found.add(name, order[places[hits]], block[rows[hits]])
-    return found.steps()
+    return found.all()
 
 
 class _Found:
@@ -83,15 +83,15 @@ class _Found:
         self._numbers: dict[MoveName, int] = {}
 
     def add(self, name: MoveName, rows: NDArray[numpy.intp], boards: Boards) -> None:
-        """Steps from rows to boards that are all of one move."""
+        """Adds one move: from which rows it can be made, and to which boards."""
         number = self._numbers.setdefault(name, len(self._numbers))
         self._rows.append(rows)
         self._boards.append(boards)
         self._moves.append(numpy.full(len(rows), number, dtype=numpy.intp))
 
-    def steps(self) -> Steps:
-        """All that was added, in the order in which it was."""
-        return Steps(
+    def all(self) -> NearerMoves:
+        """All that was added, in that order."""
+        return NearerMoves(
             numpy.concatenate(self._rows),
             numpy.concatenate(self._boards),
             numpy.concatenate(self._moves),
