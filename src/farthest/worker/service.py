@@ -12,15 +12,14 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
 
 from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
-from farthest.errors import SettingError
+from farthest.errors import FarthestError, SettingError, StorageError
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.leases import host_name
@@ -78,17 +77,33 @@ def run_worker(concurrency: int, name: str) -> int:
 
 
 def _check_place() -> None:
-    """Raises SettingError and StorageError where the place of blobs cannot be used. In a process of its own: one that
-    has used an object store must not be forked."""
+    """Raises SettingError and StorageError where the place of blobs cannot be used. Another process looks: one that has
+    used an object store must not be forked."""
     if BLOBS.text() == REDIS:
         return
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        pool.submit(_look_at_place).result()
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_look_at_place, args=(there,), daemon=True)
+    process.start()
+    there.close()
+    try:
+        error = here.recv()
+    except EOFError:
+        process.join()
+        raise StorageError(f"{BLOBS.name}: its check ended with status {process.exitcode}") from None
+    process.join()
+    if error is not None:
+        raise error
 
 
-def _look_at_place() -> None:
-    place = place_of(RedisNodes.from_environment())
-    retry_while_away(place.check, told=log.warning)
+def _look_at_place(there: Connection) -> None:
+    """Sends the error that the check of the place has raised, or None."""
+    try:
+        retry_while_away(place_of(RedisNodes.from_environment()).check, told=log.warning)
+    except FarthestError as error:
+        there.send(error)
+    else:
+        there.send(None)
 
 
 class _Stopping(BaseException):

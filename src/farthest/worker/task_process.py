@@ -30,7 +30,7 @@ from farthest.worker.stuck import ended_if_stuck
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 5.0
-"""How long a message's work waits for Redis before it is dropped."""
+"""How long a message's work waits for Redis, or the place of blobs, before it is dropped."""
 
 _REPORT = """
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
