@@ -1,6 +1,7 @@
 """Runs whose blobs are in a folder or an object store, taken by the coordinator itself: no worker is needed."""
 
 import re
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from farthest.coordinator.enumeration.backends import CeleryBackend
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.errors import LostStateError, NoRoomError, RedisTooSmallError, SettingError
+from farthest.errors import LostStateError, NoRoomError, RedisTooSmallError, SettingError, UnavailableError
 from farthest.models.database import open_database
 from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
@@ -180,6 +181,31 @@ def place(scratch: Path, redis_nodes: RedisNodes, monkeypatch: pytest.MonkeyPatc
     folder.mkdir()
     monkeypatch.setenv("FARTHEST_BLOBS", folder.as_uri())
     return folder
+
+
+@pytest.mark.parametrize("patience", [0, 30])
+def test_a_place_that_is_away_is_waited_for(
+    place: Path, monkeypatch: pytest.MonkeyPatch, patience: int
+) -> None:
+    monkeypatch.setenv("FARTHEST_REDIS_WAIT_SECONDS", str(patience))
+    away = place.with_name("away")
+    back = threading.Timer(0.3, away.rename, (place,))
+
+    def unmount() -> None:
+        place.rename(away)
+        back.start()
+
+    meddler = Meddler({2}, unmount)
+    try:
+        if patience:
+            assert same(run(load("hanoi-3-3"), None, meddler), enumerate_puzzle(load("hanoi-3-3"), None))
+            assert "check that it is mounted" in meddler.notices[0]
+            assert "waiting up to 30 s for it" in meddler.notices[0]
+        else:
+            with pytest.raises(UnavailableError, match="check that it is mounted"):
+                run(load("hanoi-3-3"), None, meddler)
+    finally:
+        back.join()
 
 
 def test_a_folder_without_room_is_told_before(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
