@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.environment import BLOBS, BLOCK_SIZE
+from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather
+from farthest.stores.blobs.place import REDIS
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace, Space
@@ -152,8 +153,6 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
     Raises RedisTooSmallError when Redis is certainly too small, NoRoomError when the place has certainly too little
     room now, RedisFullError when a server has no memory left now.
     """
-    from farthest.stores.redis.blob_place import REDIS
-
     limit = _redis_memory(nodes)
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
     redis: int | None
@@ -176,7 +175,7 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
         redis = RECORDS_BYTES + blocks * BLOCK_RECORDS_BYTES
         certain = redis if settings.max_depth is None else None
     if redis is not None and certain is not None and certain > limit:
-        raise _redis_too_small(space, states, redis, limit)
+        raise _redis_too_small(space, states, redis, limit, place)
     return Estimate(keys, limit if redis is None else redis, disk, limit)
 
 
@@ -206,11 +205,16 @@ def _check_room(space: Space, states: int, certain: int | None, place: BlobPlace
         )
 
 
-def _redis_too_small(space: Space, states: int, redis: int, limit: int) -> RedisTooSmallError:
+def _redis_too_small(
+    space: Space, states: int, redis: int, limit: int, place: BlobPlace
+) -> RedisTooSmallError:
+    if place.url == REDIS:
+        mend = f"add servers with {REDIS_NODES.name}, keep blobs elsewhere with {BLOBS.name}"
+    else:
+        mend = f"take larger blocks with {BLOCK_SIZE.name}"
     return RedisTooSmallError(
         f"puzzle {space.puzzle.name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
-        f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
-        "take a smaller board"
+        f"than the {bytes_text(limit)} of its servers; raise maxmemory, {mend}, or take a smaller board"
     )
 
 

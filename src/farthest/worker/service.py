@@ -24,8 +24,8 @@ from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.leases import host_name
 from farthest.retry import retry_while_away
+from farthest.stores.blobs.place import REDIS
 from farthest.stores.redis.attempts import PROTOCOL
-from farthest.stores.redis.blob_place import REDIS
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 from farthest.version import __version__

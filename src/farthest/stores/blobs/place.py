@@ -23,6 +23,9 @@ patterns of keys, and of paths."""
 NONCE = re.compile(r"[0-9a-f]{8}")
 """What a nonce looks like: those of blobs come from Redis, and become parts of keys and paths."""
 
+REDIS = "redis"
+"""What FARTHEST_BLOBS says where the place is Redis itself."""
+
 Kind = Literal["b", "o", "v", "m"]
 """Of a blob: the states of a block at a depth; its outbox; all its states up to a depth, or some of them; the mark of
 an attempt."""

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from farthest.stores.blobs.place import BlobName, BlobPart, NameTakenError
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, NameTakenError
 from farthest.stores.redis.attempts import begun_on, prefix
 
 if TYPE_CHECKING:
     from redis import Redis
 
     from farthest.stores.redis.connections import RedisNodes
-
-REDIS = "redis"
-"""What FARTHEST_BLOBS says."""
 
 
 def blob_key(name: BlobName) -> str:

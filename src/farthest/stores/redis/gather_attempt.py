@@ -16,14 +16,13 @@ from farthest.models.chunks import Chunk, Unit
 from farthest.stores.bitmaps import Bitmap
 from farthest.stores.blobs.blob import decode_blob, encode_blob
 from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.blobs.place import new_nonce
+from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.sources import Sources
 from farthest.stores.redis.assembly import Assembly
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
-from farthest.stores.redis.blob_place import REDIS
 from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.restoring import read_blocks

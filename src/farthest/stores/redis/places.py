@@ -9,7 +9,8 @@ from urllib.parse import unquote, urlsplit
 from farthest.environment import BLOBS
 from farthest.errors import SettingError
 from farthest.passwords import hide_password
-from farthest.stores.redis.blob_place import REDIS, RedisPlace
+from farthest.stores.blobs.place import REDIS
+from farthest.stores.redis.blob_place import RedisPlace
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace

@@ -14,11 +14,10 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import StorageError
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.blobs.place import new_nonce
+from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
-from farthest.stores.redis.blob_place import REDIS
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun
 from farthest.stores.scattering import MapPieces, least_codes, read_map
