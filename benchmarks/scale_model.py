@@ -62,7 +62,7 @@ class Costs:
     # work.
     record_memory: float = 730.0
     shard_memory: float = 330.0
-    kernel_memory: float = 200.0
+    kernel_memory: float = 62.0
     small_block_memory: float = 270e3
     process_memory: float = 70e6
     # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
@@ -191,18 +191,19 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     map_seconds *= not cluster.histogram_only
     checkpoints, spool = _checkpoints(layers, cluster, map_seconds)
     small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
-    # Records of the layers that no checkpoint has; the rows and bitmaps of what it steps itself at a time.
+    # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
     records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, spool / sum(sizes))
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + small * (costs.small_block_memory + shape.row_bytes / shape.blocks)
+        + small * costs.small_block_memory
+        + shape.row_bytes
     )
     worker = (
         min(cluster.worker_memory, shape.bitmap * shape.blocks * 2)
         + shape.bitmap * (shape.inputs_per_block + 3)
         + shape.shards * costs.kernel_memory
-        + shape.row_bytes * locality.stepped
+        + shape.row_bytes
     )
     return Prediction(
         layers=layers,

@@ -106,12 +106,10 @@ class Shape:
 
 @dataclass(frozen=True)
 class Locality:
-    """How much of a step's input its process has in memory already: of the layer before, and of that two before.
-    ``stepped``: blocks that one process has stepped, of all, after all layers: it keeps the rows of each."""
+    """How much of a step's input its process has in memory already: of the layer before, and of that two before."""
 
     before: float
     two_before: float
-    stepped: float
 
 
 MOST_BLOCKS = 300
@@ -183,12 +181,11 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
     bitmaps have gone from its memory before it needs them again.
     """
     if len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
-        return Locality(0.0, 0.0, 1 / workers)
+        return Locality(0.0, 0.0)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(
         before=fmean(play.before for play in plays),
         two_before=fmean(play.two_before for play in plays),
-        stepped=fmean(play.stepped for play in plays),
     )
 
 
@@ -199,7 +196,6 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     chooses = [Choice(store) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)
-    done: list[set[int]] = [set() for _ in range(workers)]
     hits = {1: 0, 2: 0}
     asked = {1: 0, 2: 0}
     for depth in range(2, LAYERS_PLAYED + 2):
@@ -222,9 +218,7 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
                     cache.put(f"{depth - back}:{source}", bitmap)
             cache.put(f"{depth}:{block}", bitmap)
             chooses[worker].stepped(depth, block)
-            done[worker].add(block)
     return Locality(
         before=hits[1] / max(1, asked[1]),
         two_before=hits[2] / max(1, asked[2]),
-        stepped=sum(map(len, done)) / workers / shape.blocks,
     )

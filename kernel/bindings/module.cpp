@@ -15,6 +15,7 @@
 
 #include "arrangement.hpp"
 #include "arrangement_search.hpp"
+#include "bitmap_codec.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
 #include "digits.hpp"
@@ -26,6 +27,7 @@
 #include "pegs.hpp"
 #include "runs.hpp"
 #include "search.hpp"
+#include "unit_step.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -217,7 +219,8 @@ NB_MODULE(_kernel, m) {
           "sources",
           [](const Space& s, std::uint64_t i) {
             if (i >= s.shards()) throw InvalidArgument("no such shard");
-            return s.sources(i);
+            const auto sources = s.sources(i);
+            return std::vector<std::uint32_t>(sources.begin(), sources.end());
           },
           "shard"_a, "The shards that moves lead from into `shard`, one for each move.")
       .def(
@@ -237,6 +240,8 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_digits(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);
+  farthest::python::bind_unit_step(m);
+  farthest::python::bind_bitmap_codec(m);
 
   nb::class_<Layer>(
       m, "Layer",

@@ -14,8 +14,7 @@ namespace farthest {
 // What the lines of a shard are pulled by.
 struct LineRows {
   std::size_t words_per_line;
-  std::size_t moves;
-  const RowEntry* rows;  // of the shard's first line
+  std::span<const RowEntry* const> rows;  // by move, then by line of the shard
   const Program* programs;
   const void* shufflers;
 };
@@ -57,17 +56,27 @@ std::uint64_t step_lines(const LineRange& range, const LineRows& by) {
   const std::size_t words = by.words_per_line;
   alignas(64) Word result[kMaxLineWords];
   std::uint64_t total = 0;
-  const RowEntry* row = by.rows + range.first * by.moves;
-  for (std::uint64_t line = range.first; line < range.last; ++line, row += by.moves) {
-    bool any = false;
-    for (std::size_t m = 0; m < by.moves; ++m) {
-      const RowEntry& entry = row[m];
+  for (std::uint64_t line = range.first; line < range.last; ++line) {
+    // Each program is applied when the one after it has been asked for: the programs of a space, and the
+    // lines that are pulled from, leave the nearest cache.
+    const Program* program = nullptr;
+    const Word* source = nullptr;
+    for (std::size_t m = 0; m < by.rows.size(); ++m) {
+      const RowEntry entry = by.rows[m][line];
       if (range.source_flags[m][entry.line] == 0) continue;
-      if (!any) std::memset(result, 0, words * sizeof(Word));
-      any = true;
-      apply(by.programs[entry.program], shufflers, range.source_words[m] + entry.line * words, result, words);
+      const Program* const next = by.programs + entry.program;
+      const Word* const next_source = range.source_words[m] + entry.line * words;
+      __builtin_prefetch(next->shuffles.data());
+      __builtin_prefetch(next_source);
+      if (program == nullptr)
+        std::memset(result, 0, words * sizeof(Word));
+      else
+        apply(*program, shufflers, source, result, words);
+      program = next;
+      source = next_source;
     }
-    total += finish_line(range, line, any ? result : nullptr, words);
+    if (program != nullptr) apply(*program, shufflers, source, result, words);
+    total += finish_line(range, line, program != nullptr ? result : nullptr, words);
   }
   return total;
 }

@@ -107,27 +107,6 @@ std::set<Key> image(const Layout& layout, const std::vector<Move>& moves, const 
   return out;
 }
 
-// Random permutations within the orbits, with random twists; some have conditions on class 0.
-std::vector<Move> moves_within(const Layout& layout, int count, Random& random) {
-  std::vector<Move> out;
-  for (int m = 0; m < count; ++m) {
-    Move move{Board(static_cast<std::size_t>(layout.slots())), 0, 0};
-    for (const Orbit& orbit : layout.orbits()) {
-      const auto order = random.permutation(std::popcount(orbit.slots));
-      std::vector<std::uint8_t> slots;
-      for (SlotMask mask = orbit.slots; mask != 0; mask &= mask - 1)
-        slots.push_back(static_cast<std::uint8_t>(lowest(mask)));
-      for (std::size_t i = 0; i < slots.size(); ++i) move.to[slots[i]] = slots[order[i]];
-    }
-    if (m % 4 != 0)
-      for (int slot = 0; slot < layout.slots(); ++slot)
-        move.delta.push_back(static_cast<std::uint8_t>(random.below(256)));
-    if (m % 3 == 2) move.require = bit(lowest(layout.home(0)));
-    out.push_back(move);
-  }
-  return out;
-}
-
 TEST(keys_of_several_orbits_and_twists_are_a_bijection) {
   for (const OrbitSample& sample : orbit_samples()) {
     const Layout layout = sample.layout();

@@ -187,6 +187,7 @@ TEST(steps_of_some_shards_of_a_peg_space) {
         step(space, {shard}, {pieces, {fresh.part(space, shard, 1)}, {}, {}}, 1);
       }
       CHECK(fresh.words == expected.words);
+      CHECK(stepped_in_parts(space, frontier, Bitmap(space)) == fresh);
     }
 }
 

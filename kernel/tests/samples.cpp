@@ -128,6 +128,26 @@ std::vector<Move> moves_for(const Sample& sample, Random& random) {
   return sample.parity.empty() ? random_moves(sample.slots(), 5, random) : row_moves(sample.slots());
 }
 
+std::vector<Move> moves_within(const Layout& layout, int count, Random& random) {
+  std::vector<Move> out;
+  for (int m = 0; m < count; ++m) {
+    Move move{Board(static_cast<std::size_t>(layout.slots())), 0, 0};
+    for (const Orbit& orbit : layout.orbits()) {
+      const auto order = random.permutation(std::popcount(orbit.slots));
+      std::vector<std::uint8_t> slots;
+      for (SlotMask mask = orbit.slots; mask != 0; mask &= mask - 1)
+        slots.push_back(static_cast<std::uint8_t>(lowest(mask)));
+      for (std::size_t i = 0; i < slots.size(); ++i) move.to[slots[i]] = slots[order[i]];
+    }
+    if (m % 4 != 0)
+      for (int slot = 0; slot < layout.slots(); ++slot)
+        move.delta.push_back(static_cast<std::uint8_t>(random.below(256)));
+    if (m % 3 == 2) move.require = bit(lowest(layout.home(0)));
+    out.push_back(move);
+  }
+  return out;
+}
+
 bool legal(const Move& move, const Board& board) {
   for (std::size_t slot = 0; slot < board.size(); ++slot) {
     const SlotMask here = bit(static_cast<int>(slot));
@@ -177,6 +197,48 @@ bool Bitmap::flagged(const Space& space) const {
 std::vector<std::uint64_t> all_shards(const Space& space) {
   std::vector<std::uint64_t> out(space.shards());
   std::iota(out.begin(), out.end(), std::uint64_t{0});
+  return out;
+}
+
+Bitmap stepped_in_parts(const Space& space, const Bitmap& frontier, const Bitmap& known) {
+  constexpr std::uint64_t kPart = 3;
+  const std::uint64_t lines = space.lines_per_shard(), words = space.words_per_line();
+  Bitmap out(space);
+  for (std::uint64_t shard = 0; shard < space.shards(); ++shard) {
+    std::vector<const Word*> source_words;
+    std::vector<const std::uint8_t*> source_flags;
+    for (const auto source : space.sources(shard)) {
+      source_words.push_back(frontier.words.data() + source * space.words_per_shard());
+      source_flags.push_back(frontier.flags.data() + source * lines);
+    }
+    for (std::uint64_t first = 0; first < lines; first += kPart) {
+      const auto count = std::min(kPart, lines - first), at = shard * lines + first;
+      // Of their own size, and stale, so that the sanitizers see what goes wrong.
+      std::vector<Word> fresh(count * words, ~Word{0}), sum(count * words);
+      std::vector<std::uint8_t> fresh_flags(count, 1), sum_flags(count);
+      const auto excluded = known.words.begin() + static_cast<std::ptrdiff_t>(at * words);
+      const std::vector<Word> exclude(excluded, excluded + static_cast<std::ptrdiff_t>(count * words));
+      LineRange range;
+      range.shard = shard;
+      range.from = range.first = first;
+      range.source_words = source_words;
+      range.source_flags = source_flags;
+      range.fresh = fresh.data();
+      range.fresh_flags = fresh_flags.data();
+      range.exclude[range.excludes++] = exclude.data();
+      range.accumulate[range.accumulates] = sum.data();
+      range.accumulate_flags[range.accumulates++] = sum_flags.data();
+      for (; range.first < first + count; range.first = range.last) {
+        range.last =
+            std::min(range.first + 2, first + count);  // the second time in the middle of the buffers
+        space.step_lines(range);
+      }
+      if (fresh == sum && fresh_flags == sum_flags) {
+        std::ranges::copy(fresh, out.words.begin() + static_cast<std::ptrdiff_t>(at * words));
+        std::ranges::copy(fresh_flags, out.flags.begin() + static_cast<std::ptrdiff_t>(at));
+      }
+    }
+  }
   return out;
 }
 

@@ -48,6 +48,9 @@ std::vector<Move> random_moves(int slots, int moves, Random& random);
 // Moves that the sample's parity, if it has one, allows.
 std::vector<Move> moves_for(const Sample& sample, Random& random);
 
+// Random permutations within the orbits, with random twists; some have conditions on class 0.
+std::vector<Move> moves_within(const Layout& layout, int count, Random& random);
+
 bool legal(const Move& move, const Board& board);
 Board moved(const Move& move, const Board& board);
 Board board_of(const Layout& layout, Key key);
@@ -78,6 +81,9 @@ class Bitmap {
 };
 
 std::vector<std::uint64_t> all_shards(const Space& space);
+// The step of a whole frontier less `known`, a few lines at a time, each time into buffers for these alone.
+// The space is prepared.
+Bitmap stepped_in_parts(const Space& space, const Bitmap& frontier, const Bitmap& known);
 std::set<Key> random_keys(const Layout& layout, std::uint64_t most, Random& random);
 
 }  // namespace farthest::test

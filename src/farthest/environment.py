@@ -117,6 +117,11 @@ SPOOL = Setting(
     "",
     "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
 )
+SCRATCH = Setting(
+    "FARTHEST_SCRATCH",
+    "",
+    "Folder for the layers of enumerations that do not fit the memory. Empty: that of the SQLite file.",
+)
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",
     "",
@@ -138,6 +143,7 @@ SETTINGS = (
     BLOCK_SIZE,
     SMALL_LAYER_STATES,
     SPOOL,
+    SCRATCH,
     PUZZLE_MODULES,
     LOG_LEVEL,
 )

@@ -3,34 +3,21 @@
 //
 // A shard is the run of lines that share the places of the first `shard_classes` classes. Moves are legal by
 // the places of class 0 alone, so all lines of a shard have the same legal moves, and a move takes all of
-// them from one source shard.
-//
-// The *rows* of a shard have, for each of its lines and each of its moves, the source line within the source
-// shard and the program that carries it over.
+// them from one source shard. How it takes them is in a table of rows that shards share: rows.hpp.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "farthest/isa.hpp"
 #include "farthest/layout.hpp"
 #include "farthest/move.hpp"
 #include "farthest/program.hpp"
+#include "farthest/shard_links.hpp"
 #include "farthest/space.hpp"
 
 namespace farthest {
-
-struct RowEntry {
-  std::uint32_t line;     // within the source shard
-  std::uint32_t program;  // index into the program table
-};
-
-struct Shard {
-  std::vector<std::uint32_t> sources;  // source shard of each move that can lead into this one
-  std::vector<std::uint32_t> moves;    // the same moves, by number
-  std::vector<RowEntry> rows;          // [line][move]; empty until prepared
-  bool prepared = false;
-};
 
 class Shufflers;
 
@@ -43,31 +30,39 @@ class ArrangementSpace final : public Space {
 
   const Layout& layout() const { return layout_; }
   const std::vector<Move>& moves() const { return moves_; }
-  const Shard& shard(std::uint64_t index) const { return shards_[index]; }
+  const ProgramTable& programs() const { return programs_; }
 
   int shard_levels() const override { return layout_.upper_classes(); }
   bool reversible() const override { return reversible_; }
   const std::vector<std::uint8_t>& colours() const override { return colours_; }
-  const std::vector<std::uint32_t>& sources(std::uint64_t shard) const override {
-    return shards_[shard].sources;
+  std::span<const std::uint32_t> sources(std::uint64_t shard) const override {
+    return of_shard(links_.sources, shard);
   }
+  // Of a prepared shard: for each of its sources the table of rows, by line.
+  std::span<const RowEntry* const> rows(std::uint64_t shard) const { return of_shard(rows_, shard); }
+  // Tables of rows that all shards need together.
+  std::uint64_t tables() const { return tables_.size(); }
   void prepare(const std::vector<std::uint64_t>& shards, int threads) override;
-  bool prepared(std::uint64_t shard) const override { return shards_[shard].prepared; }
+  bool prepared(std::uint64_t shard) const override { return prepared_[shard] != 0; }
   std::uint64_t row_bytes() const override;
   std::uint64_t step_lines(const LineRange& range) const override;
 
  private:
-  void link_shards();
-  void colour_shards();
+  template <class T>
+  std::span<const T> of_shard(const std::vector<T>& by_link, std::uint64_t shard) const {
+    return {by_link.begin() + static_cast<std::ptrdiff_t>(links_.first[shard]),
+            by_link.begin() + static_cast<std::ptrdiff_t>(links_.first[shard + 1])};
+  }
 
   Layout layout_;
   std::vector<Move> moves_;
-  // Inverses: slot of the result -> slot that its content came from, and what its orientation was more there.
-  std::vector<Move> pulls_;
   bool reversible_;
   int shard_classes_;
-  std::vector<Shard> shards_;
+  ShardLinks links_;
   std::vector<std::uint8_t> colours_;
+  std::vector<RowTable> tables_;        // of links_.keys; empty until a shard that needs it is prepared
+  std::vector<const RowEntry*> rows_;   // by link, of prepared shards: the table's
+  std::vector<std::uint8_t> prepared_;  // by shard
   ProgramTable programs_;
   Isa isa_;
   std::unique_ptr<Shufflers> shufflers_;  // of the programs' maps

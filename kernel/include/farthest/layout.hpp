@@ -119,11 +119,6 @@ class Layout {
 
   // Parity of arrangement number 2k of the word classes; 2k + 1 has the other. Halved and split layouts only.
   int pair_parity(int k) const { return pair_parity_[static_cast<std::size_t>(k)]; }
-  // Halved layouts: parity of the digits below the upper ones, in a line whose upper digits sum to
-  // `upper_digits` (mod 2) with class 0 on `slot`.
-  int line_parity(int slot, int upper_digits) const {
-    return parity_[static_cast<std::size_t>(slot)] ^ (upper_digits & 1);
-  }
 
   // class_at: for each slot its class; twist_at: its orientation, of none all are 0. kNoKey when the class
   // counts are wrong, a twist is not below its modulus or the parity has no key.

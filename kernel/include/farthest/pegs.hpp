@@ -52,7 +52,7 @@ class PegSpace final : public Space {
   bool reversible() const override { return false; }
   bool graded() const override { return true; }
   const std::vector<std::uint8_t>& colours() const override { return no_colours_; }
-  const std::vector<std::uint32_t>& sources(std::uint64_t shard) const override { return sources_[shard]; }
+  std::span<const std::uint32_t> sources(std::uint64_t shard) const override { return sources_[shard]; }
   void prepare(const std::vector<std::uint64_t>&, int) override {}
   bool prepared(std::uint64_t) const override { return true; }
   std::uint64_t row_bytes() const override { return 0; }

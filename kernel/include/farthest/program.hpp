@@ -4,8 +4,9 @@
 // matters inside the line is the *pattern*: position i of the line pulled into takes its content from
 // position pattern[i] of the line pulled from. Word w of the result is a bit shuffle of exactly one source
 // word, because the line labels land where the pattern sends them and the word labels are permuted by what
-// the pattern does to the positions left over. In halved layouts the arrangements present depend on the
-// line's parity, so there is one program for each (pattern, parity).
+// the pattern does to the positions left over. In halved and split layouts bit k of a word is arrangement 2k
+// or 2k + 1, by the parity of the word. The program does not depend on which: the two differ by an exchange
+// of the last two labels, and so do what the pattern makes of them, which are one bit of the source too.
 //
 // Layouts with twists: inside the line a move adds a fixed number to each twist digit, without carry. Written
 // as one number of these digits it is the *turn*, and there is one program for each turn.
@@ -38,7 +39,7 @@ struct WordShuffle {
 struct Program {
   bool identity = false;              // every word is copied to its own place: both lists are empty
   std::vector<WordCopy> copies;       // words whose bits keep their order
-  std::vector<WordShuffle> shuffles;  // sorted by map, so that its table stays in the nearest cache
+  std::vector<WordShuffle> shuffles;  // of one map together, so that its table stays in the nearest cache
 };
 
 // Interns programs: equal patterns share one. Not thread-safe. Layouts with twists have a fixed set of
@@ -48,20 +49,19 @@ class ProgramTable {
  public:
   explicit ProgramTable(const Layout& layout);
 
-  // For layouts without twists. parity: Layout::line_parity() of the line pulled into for halved layouts,
-  // else 0.
-  std::uint32_t intern(const Pattern& pattern, int parity);
+  // For layouts without twists.
+  std::uint32_t intern(const Pattern& pattern);
 
   const std::vector<Program>& programs() const { return programs_; }
   const std::vector<BitMap>& maps() const { return maps_; }
 
  private:
   void build_turns();
-  Program build(const Pattern& pattern, int parity);
-  std::uint32_t intern_map(const Pattern& pattern, int parity);
+  Program build(const Pattern& pattern);
+  std::uint32_t intern_map(const Pattern& pattern);
 
   Layout layout_;
-  std::unordered_map<std::string, std::uint32_t> index_;  // by the bytes of the pattern, then the parity
+  std::unordered_map<std::string, std::uint32_t> index_;  // by the bytes of the pattern
   std::unordered_map<std::string, std::uint32_t> map_index_;
   std::vector<Program> programs_;
   std::vector<BitMap> maps_;

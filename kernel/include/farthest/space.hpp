@@ -29,10 +29,13 @@ struct Geometry {
   std::vector<std::uint8_t> order{};
 };
 
-// Lines [first, last) of one shard to be stepped, with the layers. Pointers are to the first line of the
-// shard they name.
+// Lines [first, last) of one shard to be stepped, with the layers. Pointers to sources are to the first line
+// of the source shard.
 struct LineRange {
   std::uint64_t shard = 0, first = 0, last = 0;
+  // The line of the shard that fresh, exclude, accumulate and their flags begin with, at most `first`: so a
+  // part of a shard can be stepped into a buffer for these lines alone.
+  std::uint64_t from = 0;
   std::span<const Word* const> source_words;  // by move, as Space::sources()
   std::span<const std::uint8_t* const> source_flags;
   Word* fresh = nullptr;
@@ -95,7 +98,7 @@ class Space {
   // colouring of the shards.
   virtual const std::vector<std::uint8_t>& colours() const = 0;
   // Source shard of each move that can lead into the shard.
-  virtual const std::vector<std::uint32_t>& sources(std::uint64_t shard) const = 0;
+  virtual std::span<const std::uint32_t> sources(std::uint64_t shard) const = 0;
 
   // Builds what steps of the shards need, on `threads` threads. Idempotent; waits for running steps.
   virtual void prepare(const std::vector<std::uint64_t>& shards, int threads) = 0;

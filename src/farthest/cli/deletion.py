@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.options import database_option, json_option
-from farthest.errors import FarthestError, JobError
+from farthest.cli.options import database_option, json_option, scratch_option
+from farthest.errors import FarthestError, JobError, UnavailableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from farthest.models.jobs import Jobs
 
@@ -22,9 +23,10 @@ _RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
 
 @click.command()
 @click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=complete_job)
+@scratch_option
 @database_option
 @json_option
-def delete(jobs: tuple[str, ...], database: str | None, as_json: bool) -> None:
+def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as_json: bool) -> None:
     """Delete jobs and all that is stored of them, without asking.
 
     JOB is a job's number, a range of numbers such as 60-70, or a puzzle's name for its newest finished enumeration.
@@ -38,6 +40,7 @@ def delete(jobs: tuple[str, ...], database: str | None, as_json: bool) -> None:
       farthest delete 51 52 60-70
     """
     from farthest.cli.printing import counted, print_json
+    from farthest.coordinator.enumeration.folder_run import scratch_folder
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.sizes import bytes_text
@@ -45,7 +48,7 @@ def delete(jobs: tuple[str, ...], database: str | None, as_json: bool) -> None:
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
         wanted = _wanted(repository, jobs)
-        deletion = _Deletion(repository, wanted)
+        deletion = _Deletion(repository, wanted, scratch_folder(scratch, opened))
         for gone in deletion.deleted():
             if not as_json:
                 what = "which was damaged" if gone.puzzle is None else gone.puzzle
@@ -83,8 +86,9 @@ class _Gone:
 class _Deletion:
     """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
 
-    def __init__(self, repository: Jobs, wanted: dict[int, str | None]) -> None:
+    def __init__(self, repository: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
         self._repository = repository
+        self._scratch = scratch
         self._wanted = wanted
         self.gone: list[_Gone] = []
         self.problem: FarthestError | None = None
@@ -93,7 +97,9 @@ class _Deletion:
         refused: list[str] = []
         for number, name in self._wanted.items():
             try:
-                found = _Gone(number, name, self._repository.delete(number))
+                layers = self._layers(number)
+                size = self._repository.delete(number)
+                found = _Gone(number, name, size + _removed(layers))
             except JobError as error:
                 refused.append(str(error))
                 continue
@@ -104,6 +110,25 @@ class _Deletion:
             yield found
         if refused:
             self.problem = JobError("; ".join(refused))
+
+    def _layers(self, number: int) -> Path | None:
+        """The folder of the job's layers, where it was stopped and they were in files."""
+        from farthest.coordinator.enumeration.folder_run import layers_folder
+        from farthest.coordinator.owned_job import attempt_of
+
+        try:
+            return layers_folder(self._scratch, attempt_of(self._repository.get(number)))
+        except UnavailableError:
+            raise
+        except FarthestError:  # a damaged job must be removable
+            return None
+
+
+def _removed(layers: Path | None) -> int:
+    """The bytes that a folder of layers gave back."""
+    from farthest.stores.folder.journal import remove_layers
+
+    return 0 if layers is None else remove_layers(layers)
 
 
 def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -16,6 +17,7 @@ from farthest.cli.options import (
     json_option,
     named_origin,
     result_options,
+    scratch_option,
     workers_option,
 )
 
@@ -43,6 +45,7 @@ Workers = Literal["threads", "celery"]
     callback=byte_size,
     help="Memory to use at most, such as 4GiB; not with celery.  [default: 4/5 of what is free]",
 )
+@scratch_option
 @click.option(
     "--progress/--no-progress",
     default=None,
@@ -60,6 +63,7 @@ def enumerate_(
     workers: Workers | None,
     threads: int | None,
     memory: int | None,
+    scratch: Path | None,
     progress: bool | None,
     database: str | None,
     as_json: bool,
@@ -98,6 +102,7 @@ def enumerate_(
         max_depth=max_depth,
         threads=threads,
         memory=memory,
+        scratch=scratch,
         histogram_only=histogram_only,
         checkpoint_seconds=CHECKPOINT_SECONDS.number(),
         workers=workers or "threads",
@@ -130,7 +135,7 @@ def run_in_foreground(
         return action(reporter)
     except Interrupted as stopped:
         reporter.stop()
-        click.echo(_after_interrupt(stopped.depth, database.place), err=True)
+        click.echo(_after_interrupt(stopped.depth, str(stopped.folder or database.place)), err=True)
         raise
     finally:
         reporter.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -77,6 +78,16 @@ def workers_option(command: Command) -> Command:
         type=click.Choice(["threads", "celery"]),
         help="Who steps the layers: threads of this process, or `farthest worker` processes on any hosts, "
         "through Redis.  [default: threads]",
+    )(command)
+
+
+def scratch_option(command: Command) -> Command:
+    """`--scratch DIR`."""
+    return click.option(
+        "--scratch",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder for layers that do not fit the memory; else $FARTHEST_SCRATCH, else that of the database.",
     )(command)
 
 

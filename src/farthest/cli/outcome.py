@@ -58,6 +58,7 @@ def stored_outcome(database: Database, record: JobRecord) -> Outcome:
 def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None) -> dict[str, Any]:
     """What `--json` prints."""
     goal = {} if met is None else {"goal": None if met.first is None else asdict(met.first)}
+    figures = [layer.document() for layer in outcome.figures]
     return {
         "job": outcome.job,
         "puzzle": outcome.puzzle,
@@ -70,6 +71,7 @@ def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None)
         "complete": outcome.complete,
         "resumed_from": outcome.resumed_from,
         "database": database.place,
+        **({"figures": figures} if figures else {}),
         **goal,
     }
 

@@ -6,17 +6,20 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Interrupted(KeyboardInterrupt):
-    """An attempt was stopped. ``depth``: of the checkpoint that its job can go on from, None if there is none."""
+    """An attempt was stopped. ``depth``: of the checkpoint that its job can go on from, None if there is none;
+    ``folder``: where that is, None for the database."""
 
-    def __init__(self, depth: int | None) -> None:
+    def __init__(self, depth: int | None, folder: Path | None = None) -> None:
         super().__init__()
         self.depth = depth
+        self.folder = folder
 
 
 class LayerGivenUp(Exception):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.models.leases import LEASE_SECONDS
 from farthest.puzzles.puzzle import Origin
+
+if TYPE_CHECKING:
+    from farthest.stores.folder.journal import LayerFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Settings:
     histogram_only: bool = False
     checkpoint_seconds: float = 60.0
     state_rows: int = 1_000_000
+    scratch: Path | None = None  # folder of layers that do not fit the memory; FARTHEST_SCRATCH
     shard_classes: int = 1
     isa: str = ""  # the best that the processor has
     workers: Literal["threads", "celery"] = "threads"
@@ -71,7 +76,8 @@ class Outcome:
     not known, and ``farthest`` are states of the last layer that was found. ``farthest``: boards in one line, at most
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
     ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from;
-    0 where it began anew, as finding its layers again takes less than reading them.
+    0 where it began anew, as finding its layers again takes less than reading them. ``figures``: what each layer took,
+    where layers were kept in files; else empty.
     """
 
     job: int | None
@@ -84,3 +90,4 @@ class Outcome:
     seconds: float
     complete: bool
     resumed_from: int | None
+    figures: tuple[LayerFigures, ...] = ()

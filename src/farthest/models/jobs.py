@@ -26,6 +26,7 @@ from farthest.models.records import (
 )
 from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
 from farthest.models.sealing import rows_digest, seal
+from farthest.models.stored_values import canonical
 from farthest.models.structure import check_owners
 from farthest.models.tables import job, layer, puzzle, state
 
@@ -111,11 +112,12 @@ class Jobs(JobQueue):
         digest: str,
         seconds: float,
         unit: str | None = None,
+        figures: Sequence[Mapping[str, Any]] = (),
         owner: str | None = None,
     ) -> None:
         """Marks a job as finished, with its result; it has no owner any more.
 
-        Without ``unit`` the one of the last checkpoint stays.
+        Without ``unit`` the one of the last checkpoint stays. ``figures``: what each layer took, where that is known.
         """
         values: dict[str, Any] = {
             **NOBODYS,
@@ -131,6 +133,8 @@ class Jobs(JobQueue):
         }
         if unit is not None:
             values["unit"] = unit
+        if figures:
+            values["result"] = canonical({"figures": list(figures)})
         with self._database.write() as connection:
             change_job(connection, job_id, owner, values)
             seal(connection, job_id, {})

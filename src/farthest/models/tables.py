@@ -153,7 +153,7 @@ job = Table(
     Column("error", Text),
     Column("submitted", Truth, nullable=False, server_default=false()),
     Column("progress", Text),
-    Column("result", Text),  # of a search, as JSON
+    Column("result", Text),  # as JSON: of a search, or the figures of the layers of an enumeration from files
     # JSON: table to digest of the job's rows in it. Both are null where an older version stored the job.
     Column("parts", Text),
     Column("record_digest", String(64)),

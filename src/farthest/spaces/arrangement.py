@@ -130,6 +130,17 @@ class ArrangementSpace:
         self.kernel.encode(labels, self.cells, self.layout.slots, self._class_of, keys)
         return keys.tolist()
 
+    def shard_order(self, shards: int) -> list[int]:
+        """See GatherSpace: by the cells of the labels, the blanks' last, which each move changes."""
+        import numpy as np
+
+        firsts = np.arange(shards, dtype=np.uint64) * np.uint64(self.keys // shards)
+        position = np.frombuffer(bytes(self._class_of), dtype=np.uint8)[self.decode(firsts)]
+        cells = np.argsort(position, axis=1, kind="stable")
+        blanks = self.layout.counts[0]
+        places = [cells[:, at] for at in (*range(blanks, self.cells), *range(blanks))]
+        return [int(shard) for shard in np.lexsort(places[::-1])]
+
     def key(self, board: Sequence[int]) -> int:
         """The board's key, or NO_KEY."""
         return self.keys_of([board])[0]

@@ -100,6 +100,9 @@ class GatherSpace(Space, Protocol):
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         """``encode`` without numpy."""
 
+    def shard_order(self, shards: int) -> Sequence[int]:
+        """All of so many shards, in an order in which neighbours have sources in common."""
+
 
 class ScatterSpace(Space, Protocol):
     """Enumerated by sorted runs of codes: its states are expanded one by one.

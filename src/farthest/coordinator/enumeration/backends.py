@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
@@ -24,14 +25,19 @@ from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from farthest import _kernel
     from farthest.coordinator.enumeration.celery_executor import LayerProgress
+    from farthest.coordinator.enumeration.folder_run import FolderRun
     from farthest.coordinator.settings import Estimate
     from farthest.families.sliding.pattern_space import PatternSpace
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import JobStore
+    from farthest.stores.folder.gather_store import FolderStore
+    from farthest.stores.folder.journal import LayerFigures
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
 Progress = Callable[[dict[str, Any]], None]
@@ -46,6 +52,16 @@ class Backend(Protocol):
 
     def store(self, space: Space, name: str) -> JobStore:
         """A store at depth 0, for an attempt at the job called ``name``."""
+
+    def kept(self) -> list[LayerFigures]:
+        """The layers that the last store had from an earlier attempt at the job."""
+
+    @property
+    def keeps(self) -> Path | None:
+        """Where the layers are that the job can be continued from, where the store keeps them; else checkpoints do."""
+
+    def leave(self, store: JobStore) -> None:
+        """Gives up the store of an attempt that was stopped; what the job can be continued from stays."""
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while a server is away; it may raise an exception."""
@@ -68,6 +84,8 @@ class ThreadsBackend:
         self._reporter = reporter
         self._memory = 0
         self._scatter: ScatterMemoryStore | None = None
+        self._files: FolderRun | None = None
+        self._folder: FolderStore | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
@@ -81,22 +99,42 @@ class ThreadsBackend:
             self._reporter.estimate(needs)
             check_pattern(space, needs)
         else:
-            needs = self._gathering(gather(space))
+            needs = self._gathering(gather(space), database)
         if database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
         self._memory = needs.memory_limit
 
-    def _gathering(self, space: GatherSpace) -> Estimate:
+    def _gathering(self, space: GatherSpace, database: Database | None) -> Estimate:
         check_shards(space, self._settings)
         kernel = self._kernel(space)
         in_place = searches_in_place(kernel, space.keys_of(space.origins))
         needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
+        undirected = kernel.reversible or kernel.graded
+        if needs.memory > needs.memory_limit and self._settings.histogram_only and undirected:
+            return self._from_files(space, needs, database)
         self._reporter.estimate(needs)
         check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
         return needs
 
+    def _from_files(self, space: GatherSpace, needs: Estimate, database: Database | None) -> Estimate:
+        from farthest.coordinator.enumeration.folder_run import FolderRun, scratch_folder
+
+        settings = self._settings
+        scratch = scratch_folder(settings.scratch, database)
+        self._files = files = FolderRun(
+            space, scratch, needs.memory_limit, settings.threads or cores(), settings.isa
+        )
+        files.check_disk()
+        needs = replace(needs, memory=files.cut.memory, disk=files.disk)
+        self._reporter.estimate(needs)
+        self._reporter.notice(files.told)
+        return replace(needs, disk=0)
+
     def store(self, space: Space, name: str) -> JobStore:
         """See Backend."""
+        if self._files is not None:
+            self._folder = self._files.store(name)
+            return self._folder
         if space.engine == "scatter":
             from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
@@ -115,6 +153,22 @@ class ThreadsBackend:
             memory=self._memory,
         )
 
+    def kept(self) -> list[LayerFigures]:
+        """See Backend."""
+        return list(self._folder.kept) if self._folder is not None else []
+
+    @property
+    def keeps(self) -> Path | None:
+        """See Backend."""
+        return self._folder.folder.path if self._folder is not None else None
+
+    def leave(self, store: JobStore) -> None:
+        """See Backend."""
+        if self._folder is not None:
+            self._folder.leave()
+        else:
+            store.drop()
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""
 
@@ -127,6 +181,8 @@ class ThreadsBackend:
     ) -> Executor:
         """See Backend: a layer of bitmaps overwrites the ones before, so it is given up only where nothing is to be
         kept."""
+        if self._files is not None:
+            return self._files.executor(should_stop)
         if self._scatter is not None:
             self._scatter.poll = should_stop
         return ThreadsExecutor(self._settings.threads or cores(), still_ours)
@@ -214,6 +270,19 @@ class CeleryBackend:
             max(1, block // space.code_bytes),
             distances=not self._settings.histogram_only,
         )
+
+    def kept(self) -> list[LayerFigures]:
+        """See Backend."""
+        return []
+
+    @property
+    def keeps(self) -> Path | None:
+        """See Backend."""
+        return None
+
+    def leave(self, store: JobStore) -> None:
+        """See Backend."""
+        store.drop()
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""

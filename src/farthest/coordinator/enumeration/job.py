@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
+    from farthest.stores.folder.journal import LayerFigures
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
@@ -134,11 +135,13 @@ class _Enumeration:
                         space = space_of(recorder.record, self._puzzle)
                     return self._attempts(space, stop)
                 except KeyboardInterrupt:
-                    raise Interrupted(self._kept(recorder)) from None
+                    raise Interrupted(self._kept(recorder), self._backend.keeps) from None
 
     def _stopping(self) -> None:
         if self._checkpoints:
             self._reporter.stopping()
+        elif self._backend.keeps is not None:
+            self._reporter.notice(f"stopping; the layers stay in {self._backend.keeps}")
         else:
             self._reporter.notice(
                 "stopping after this layer; nothing of it is kept, as there are no checkpoints"
@@ -146,6 +149,8 @@ class _Enumeration:
 
     def _kept(self, recorder: JobRecorder) -> int | None:
         """The depth that the job can be continued from, as far as that can be known at once."""
+        if self._backend.keeps is not None:
+            return len(self._layers) - 1
         try:
             return recorder.depth()
         except StorageError:
@@ -161,23 +166,37 @@ class _Enumeration:
     def _attempts(self, space: Space, stop: StopRequest) -> Outcome:
         """Makes an attempt from the last checkpoint, and another one where the working state is lost."""
         while True:
-            store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
+            store = None
             try:
-                return self._attempt(space, store, stop)
-            except LostStateError as error:
-                self._losses += 1
-                self._checkpoint_seconds /= (
-                    2  # what is lost again and again, sooner than that, would never end
-                )
-                self._restarts += self._backend.restarted()
-                if self._losses > LOSSES_ALLOWED:
-                    since = "since the last checkpoint"
-                    raise lost_again(error, since, self._losses, self._restarts) from error
-                if self._recorder is not None:  # the keys may be gone because the job was taken over
-                    self._recorder.confirm()
-                self._reporter.notice(f"{error}; going back to the last checkpoint")
-            finally:
+                store = self._backend.store(space, self._recorder.name if self._recorder else self._name)
+                outcome = self._attempt(space, store, stop)
                 store.drop()
+                return outcome
+            except LostStateError as error:
+                if store is not None:
+                    store.drop()
+                self._lost(error)
+            except BaseException:
+                if store is not None and self._recorder is not None:
+                    self._backend.leave(store)
+                elif store is not None:
+                    store.drop()
+                raise
+
+    def _lost(self, error: LostStateError) -> None:
+        """Counts a loss of the working state. Raises StorageError where there were too many."""
+        self._losses += 1
+        self._checkpoint_seconds /= 2  # what is lost again and again, sooner than that, would never end
+        self._restarts += self._backend.restarted()
+        if self._backend.keeps is not None:
+            self._resumed_from = None  # the files that it went on from are gone
+        if self._losses > LOSSES_ALLOWED:
+            since = "since the last checkpoint"
+            raise lost_again(error, since, self._losses, self._restarts) from error
+        if self._recorder is not None:  # the keys may be gone because the job was taken over
+            self._recorder.confirm()
+        back = "going back to the last checkpoint" if self._backend.keeps is None else "beginning anew"
+        self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
         self._layers, self._seconds = [], []
@@ -188,18 +207,23 @@ class _Enumeration:
         if self._recorder is None:
             digest = self._digest(store)
         else:
-            digest = self._recorder.finish(space, store, self._layers, self._seconds, complete, self._threads)
+            digest = self._recorder.finish(
+                space, store, self._layers, self._seconds, complete, self._threads, self._figures
+            )
         return self._outcome(complete, digest, farthest)
 
     def _resume(self, space: Space, store: JobStore, poll: Callable[[], None]) -> None:
         recorder = self._recorder
+        if len(self._backend.kept()) > 1:
+            self._go_on_with([(layer.states, layer.seconds) for layer in self._backend.kept()])
+            return
         checkpoint = None if recorder is None else recorder.last_checkpoint(space)
         if recorder is None or checkpoint is None:
             return
-        self._stored = checkpoint.depth
-        if not self._losses:
-            self._resumed_from = self._stored if checkpoint.is_worth_reading else 0
         if not checkpoint.is_worth_reading:
+            self._stored = checkpoint.depth
+            if not self._losses:
+                self._resumed_from = 0
             self._reporter.begun_anew(recorder.job, self._stored, checkpoint.seconds or 0.0)
             return
 
@@ -209,10 +233,18 @@ class _Enumeration:
             self._reporter.resuming(recorder.job, checkpoint.depth, share)
 
         recorder.restore(checkpoint, store, self._threads, told)
-        self._layers = [layer.states for layer in checkpoint.layers]
-        self._seconds = [layer.seconds or 0.0 for layer in checkpoint.layers]
+        self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in checkpoint.layers])
+
+    def _go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
+        """These layers, their states and seconds, are known."""
+        self._layers = [states for states, _ in layers]
+        self._seconds = [seconds for _, seconds in layers]
+        self._stored = len(layers) - 1
+        if not self._losses:
+            self._resumed_from = self._stored
         self._tell_layer()
-        self._reporter.resumed(recorder.job, self._stored, self._layers[-1], sum(self._layers))
+        if self._recorder is not None:
+            self._reporter.resumed(self._recorder.job, self._stored, self._layers[-1], sum(self._layers))
 
     def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
         """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
@@ -333,6 +365,11 @@ class _Enumeration:
 
         return digest_of(self._layers, store.chunks(depth, CHUNK_KEYS, self._threads))
 
+    @property
+    def _figures(self) -> tuple[LayerFigures, ...]:
+        """What each layer took, where layers are kept in files."""
+        return tuple(self._backend.kept()[: len(self._layers)])
+
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
         depth = len(self._layers) - 1
         outcome = Outcome(
@@ -346,6 +383,7 @@ class _Enumeration:
             seconds=sum(self._seconds),
             complete=complete,
             resumed_from=self._resumed_from,
+            figures=self._figures,
         )
         self._reporter.finished(outcome)
         return outcome

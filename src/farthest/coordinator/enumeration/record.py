@@ -24,6 +24,7 @@ from farthest.stores.distances import unit_for
 if TYPE_CHECKING:
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
+    from farthest.stores.folder.journal import LayerFigures
 
 LAST_BOARDS = 1000
 """Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""
@@ -149,6 +150,7 @@ class JobRecorder(OwnedJob):
         seconds: Sequence[float],
         complete: bool,
         threads: int,
+        figures: Sequence[LayerFigures] = (),
     ) -> str:
         """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
 
@@ -158,7 +160,7 @@ class JobRecorder(OwnedJob):
             if written and self._jobs.get(self.job).digest == written[-1]:
                 return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
-                written.append(self._write_result(space, store, layers, seconds, complete, threads))
+                written.append(self._write_result(space, store, layers, seconds, complete, threads, figures))
             return written[-1]
 
         return self._with_retries(write)
@@ -171,6 +173,7 @@ class JobRecorder(OwnedJob):
         seconds: Sequence[float],
         complete: bool,
         threads: int,
+        figures: Sequence[LayerFigures],
     ) -> str:
         depth, states = len(layers) - 1, sum(layers)
         has_map = not self._settings.histogram_only
@@ -200,6 +203,7 @@ class JobRecorder(OwnedJob):
             digest=digest,
             seconds=sum(seconds),
             unit=unit_for(depth) if has_map else None,
+            figures=[layer.document() for layer in figures],
             owner=self._owner,
         )
         return digest

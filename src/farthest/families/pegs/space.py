@@ -98,6 +98,10 @@ class PegSpace(PegBoards):
         """See Space."""
         return self.layout.to_dict()
 
+    def shard_order(self, shards: int) -> range:
+        """See GatherSpace: in the order of the keys."""
+        return range(shards)
+
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         """See GatherSpace."""
         return [self._key(board) for board in boards]

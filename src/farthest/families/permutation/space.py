@@ -104,6 +104,10 @@ class PermutationSpace(PermutationBoards):
             levels = min(shard_classes, kernel.shard_levels)
             return kernel if levels == 1 else build(levels)
 
+    def shard_order(self, shards: int) -> range:
+        """See GatherSpace: in the order of the keys."""
+        return range(shards)
+
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
         """See GatherSpace."""
         keys = array("Q", bytes(8 * len(boards)))

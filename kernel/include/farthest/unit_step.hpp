@@ -1,0 +1,94 @@
+// Steps over layers that are kept as blobs, one unit (a run of shards in the order of a plan) at a time.
+//
+// Source shards are decoded into the *slots* of a cache, where they stay for several units: the caller's plan
+// says which shard is in which slot. A shard that is stepped is never in memory as a whole: it is taken in
+// pieces of lines that fit the second-level cache, each through
+//
+//   decode what is excluded -> step -> encode what is fresh
+//
+// Blob of a shard's states: for each piece u32 bytes of its blob (bitmap_codec.hpp), then these blobs. Of no
+// states: no bytes. A piece has piece_lines() lines, the last one perhaps fewer; its bitmap is filled up with
+// zeros to a multiple of 64 bytes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "farthest/isa.hpp"
+#include "farthest/pages.hpp"
+#include "farthest/space.hpp"
+
+namespace farthest {
+
+using Blob = std::span<const std::uint8_t>;
+
+// A shard's blob, to be decoded into a slot.
+struct SlotLoad {
+  std::size_t slot;
+  Blob blob;
+};
+
+// A shard to be stepped: the slot of each of its sources, in the order of Space::sources(), and the blobs of
+// the states of this shard that are not new.
+struct ShardStep {
+  std::uint64_t shard;
+  std::vector<std::uint32_t> slots;
+  std::vector<Blob> exclude;
+};
+
+// What is fresh in a shard.
+struct FreshShard {
+  std::vector<std::uint8_t> blob;
+  std::uint64_t states = 0;
+};
+
+class UnitStepper {
+ public:
+  // The space must outlive this. Throws std::bad_alloc.
+  UnitStepper(const Space& space, std::size_t slots, Isa isa);
+  ~UnitStepper();
+
+  // Bytes of a slot: a shard's bitmap and flags.
+  static std::uint64_t slot_bytes(const Space& space);
+  const Space& space() const { return space_; }
+  std::size_t slots() const { return slots_; }
+
+  // Throws InvalidArgument where a blob is damaged or of another space; what its slot holds is then
+  // undefined.
+  void load(const std::vector<SlotLoad>& loads, int threads);
+
+  // Takes the step of these shards, which are prepared and distinct. Throws InvalidArgument as load().
+  std::vector<FreshShard> step(const std::vector<ShardStep>& shards, int threads);
+
+  // The blob of a shard that has these states, as keys counted from the shard's first.
+  std::vector<std::uint8_t> blob_of(const std::vector<Key>& keys);
+
+  // The least `limit` states of a shard's blob, as keys counted from the shard's first, ascending. Throws
+  // InvalidArgument as load().
+  std::vector<Key> keys_of(Blob blob, std::size_t limit);
+
+ private:
+  struct Scratch;
+  class Borrowed;
+
+  std::uint64_t pieces() const;
+  std::uint64_t piece_end(std::uint64_t piece) const;  // its last line and one
+  std::size_t piece_bytes(std::uint64_t piece) const;
+  Word* slot_words(std::size_t slot) const;
+  std::uint8_t* slot_flags(std::size_t slot) const;
+  void load_piece(const SlotLoad& load, std::uint64_t piece);
+  void step_shard(const ShardStep& step, FreshShard& fresh);
+
+  const Space& space_;
+  std::size_t slots_;
+  Isa isa_;
+  std::uint64_t piece_lines_;
+  std::size_t slot_size_;  // bytes of a slot's words, a multiple of 64
+  Pages words_, flags_;
+  std::mutex borrowing_;
+  std::vector<std::unique_ptr<Scratch>> idle_;
+};
+
+}  // namespace farthest

@@ -1,0 +1,99 @@
+"""How a space is cut for its layers in files, and how many slots fit the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from farthest import _kernel
+from farthest.errors import ResourceError
+from farthest.stores.blocks import cut
+from farthest.stores.folder.plan import Plan
+from farthest.stores.memory.gather_store import searches_in_place
+
+if TYPE_CHECKING:
+    from farthest.spaces.contract import GatherSpace
+
+SHARD_SIZE = 4 * 2**20
+"""Bytes of a shard's bitmap, where labels allow it: small beside a layer, large beside what a read costs."""
+
+UNIT_SHARE = 32
+"""A unit's bitmaps take this part of the memory: those that are read, stepped and written are coded, in five units'
+room at most, and all else is slots."""
+UNITS_HELD = 5
+
+MOST_UNITS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCut:
+    """``kernel`` with ``classes`` shard classes; the plans by the parity of the depth; ``slots`` for sources.
+    ``memory``: bytes that all this takes."""
+
+    kernel: _kernel.Space
+    classes: int
+    in_place: bool
+    plans: tuple[Plan, Plan]
+    slots: int
+    memory: int
+
+
+def cut_for_files(
+    space: GatherSpace, memory: int, base: int, *, units: int | None = None, isa: str = ""
+) -> FolderCut:
+    """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
+    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises ResourceError where that
+    is too little."""
+    classes = shard_classes(space)
+    kernel = space.compile_kernel(classes, isa)
+    slot = _kernel.UnitStepper.slot_bytes(kernel)
+    room = memory - base - kernel.row_bytes
+    in_place, orders = _orders(space, kernel)
+    most = len(orders[0])
+    count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
+    while True:
+        unit = -(-most // count) * slot
+        slots = min((room - UNITS_HELD * unit) // slot, kernel.shards - most if in_place else kernel.shards)
+        try:
+            plans = _plans(kernel, orders, count, slots)
+        except ResourceError as error:
+            if units is not None or count >= min(most, MOST_UNITS):
+                raise ResourceError(
+                    f"puzzle {space.puzzle.name}: its layers cannot be stepped within {memory // 2**20:,} MiB: {error}"
+                ) from None
+            count = min(2 * count, most, MOST_UNITS)
+            continue
+        used = base + kernel.row_bytes + slots * slot + UNITS_HELD * unit
+        return FolderCut(kernel, classes, in_place, plans, slots, used)
+
+
+def cut_in_units(space: GatherSpace, kernel: _kernel.Space, classes: int, units: int) -> FolderCut:
+    """So many units, and slots for the sources of one at a time: the least memory."""
+    in_place, orders = _orders(space, kernel)
+    plans = _plans(kernel, orders, units, kernel.shards)
+    slots = max(len(sources) for plan in plans for sources in plan.sources)
+    return FolderCut(kernel, classes, in_place, _plans(kernel, orders, units, slots), slots, 0)
+
+
+def shard_classes(space: GatherSpace) -> int:
+    """The labels whose places make a shard."""
+    return cut(space, SHARD_SIZE).classes
+
+
+def _plans(
+    kernel: _kernel.Space, orders: Sequence[Sequence[int]], units: int, slots: int
+) -> tuple[Plan, Plan]:
+    plans = [Plan(kernel, order, units, slots) for order in orders]
+    return plans[0], plans[-1]
+
+
+def _orders(space: GatherSpace, kernel: _kernel.Space) -> tuple[bool, list[Sequence[int]]]:
+    """Whether the space is searched in place, and the shards in the order in which they are stepped, by the parity of
+    the depth."""
+    order = space.shard_order(kernel.shards)
+    origins = space.keys_of(space.origins)
+    if not searches_in_place(kernel, origins):
+        return False, [order]
+    first = kernel.colours[origins[0] // (kernel.keys // kernel.shards)]
+    return True, [[shard for shard in order if kernel.colours[shard] ^ first == parity] for parity in (0, 1)]

@@ -1,0 +1,297 @@
+"""The gather store whose layers are files in a folder: for one process, and spaces larger than its memory.
+
+L(d+1) = pull(L(d)) without what is excluded:
+
+    in place (bipartite, undirected, origins of one colour)    L(d-1); shards of one colour at each depth
+    undirected                                                 L(d) and L(d-1)
+    graded (all paths to a state are equally long)             nothing
+
+Shards are stepped by units (plan.py). While one is stepped, what the next one needs is read, and the one before is
+written, by a thread each.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from farthest import _kernel
+from farthest.errors import LostStateError, StorageError
+from farthest.stores.folder.layer_files import LayerFiles
+from farthest.stores.folder.room import Room
+
+if TYPE_CHECKING:
+    from farthest.models.pieces import Piece
+    from farthest.stores.contract import Base
+    from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
+    from farthest.stores.folder.plan import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRead:
+    """What was read for the step of a unit: blobs to be decoded into slots, and for each of its shards the blobs of its
+    states that are not new, all in ``room``. ``turn``: the slots must hold what they do after so many units."""
+
+    unit: int
+    turn: int
+    loads: list[tuple[int, memoryview]]
+    exclude: list[list[memoryview]]
+    room: Room
+
+
+@dataclass(frozen=True, slots=True)
+class UnitStepInput:
+    """``StepInput`` of whole units. ``fresh``: for each unit that was stepped, of its shards the blobs and states."""
+
+    store: FolderStore
+    depth: int
+    shards: list[int]
+    units: list[Future[UnitRead]]
+    fresh: dict[int, list[tuple[bytes, int]]] = field(default_factory=dict)
+
+    def run(self, threads: int = 1) -> list[int]:
+        """See StepInput."""
+        for future in self.units:
+            read = future.result()
+            self.fresh[read.unit] = self.store.stepped(self.depth, read, threads)
+        return [states for shards in self.fresh.values() for _, states in shards]
+
+
+class FolderStore:
+    """``JobStore`` over files, which only counts. ``plans``: by the parity of the depth; ``in_place``: each is of the
+    shards of one colour, else both are the same. ``origins``: keys. ``slots``: for sources in memory.
+    """
+
+    def __init__(
+        self,
+        kernel: _kernel.Space,
+        origins: Sequence[int],
+        plans: tuple[Plan, Plan],
+        slots: int,
+        folder: EnumerationFolder,
+        *,
+        in_place: bool,
+        threads: int = 1,
+        isa: str = "",
+    ) -> None:
+        self.kernel = kernel
+        self.folder = folder
+        self.shards = kernel.shards
+        self._in_place = in_place
+        self._slots = slots
+        self._stepper = _kernel.UnitStepper(kernel, slots, isa)
+        self._stepping = threading.Lock()
+        self._reader = ThreadPoolExecutor(1, "farthest-read")
+        self._writer = ThreadPoolExecutor(1, "farthest-write")
+        self._behind: list[Future[None]] = []
+        self._begun: list[int] = []
+        self._committed: set[int] = set()  # units of the layer under way, also those that are being written
+        self._counts: dict[int, dict[int, int]] = {}
+        self._turns = 0  # units read
+        self._rooms: list[Room] = []  # that are free
+        self._forget_slots()
+        try:
+            kernel.prepare(list(range(kernel.shards)), threads)
+            self._files = LayerFiles(folder, plans)
+            if self._files.depth < 0:
+                self._write_origins(origins)
+            self._counts[self._files.depth] = self._files.states(self._files.depth)
+        except LostStateError:
+            self.drop()
+            raise
+        except BaseException:
+            self.leave()
+            raise
+
+    def _write_origins(self, origins: Sequence[int]) -> None:
+        per_shard = self.kernel.keys // self.kernel.shards
+        by_shard: dict[int, list[int]] = {}
+        for key in sorted(set(origins)):
+            by_shard.setdefault(key // per_shard, []).append(key % per_shard)
+        for unit in self._units(0, by_shard):
+            here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
+            self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys)) for keys in here])
+        self._files.complete(0)
+
+    @property
+    def kept(self) -> list[LayerFigures]:
+        """The complete layers in the folder, from the first on."""
+        return self.folder.layers
+
+    def _units(self, depth: int, shards: Iterable[int]) -> list[int]:
+        """The units of a layer that hold any of the shards, in their order."""
+        return sorted({unit for shard in shards if (unit := self._files.unit_of(depth, shard)) is not None})
+
+    def units(self, depth: int, shards: Iterable[int]) -> list[list[int]]:
+        """The shards, with those that are stepped together with them, unit by unit in the plan's order."""
+        return [self._files.plan(depth).units[unit] for unit in self._units(depth, shards)]
+
+    # ShardStore
+
+    def reachable(self, depth: int) -> list[int]:
+        """See ShardStore."""
+        sources = self._counts[depth - 1].keys()
+        plan = self._files.plan(depth)
+        return [
+            shard
+            for shards, needs in zip(plan.units, plan.sources, strict=True)
+            if not sources.isdisjoint(needs)
+            for shard in shards
+        ]
+
+    def begin(self, depth: int, shards: Sequence[int]) -> list[int]:
+        """See ShardStore."""
+        self._settle()
+        if depth == self._files.depth + 2:
+            self._complete(depth - 1)
+        if depth != self._files.depth + 1:
+            raise StorageError(
+                f"layer {depth} cannot begin: layer {self._files.depth} is the last complete one"
+            )
+        units = self._units(depth, shards)
+        if depth not in self._counts:
+            self._counts[depth] = {}
+            self._counts.pop(depth - 3, None)
+            self._begun = []
+            self._files.begin(depth)
+            self._committed = set(self._files.tables[depth])
+            self._forget_slots()
+        self._begun = sorted({*self._begun, *units})
+        return [shard for unit in self._begun for shard in self._files.plan(depth).units[unit]]
+
+    def open(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
+        """See ShardStore: units that hold any of the shards, as a whole."""
+        if depth != self._files.depth + 1 or depth not in self._counts:
+            raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
+        missing = [unit for unit in self._units(depth, shards) if unit not in self._committed]
+        futures = [
+            self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit) for unit in missing
+        ]
+        if missing:
+            following = [unit for unit in self._begun if unit > missing[-1] and unit not in self._committed]
+            if following and following[0] not in self._ahead:
+                self._ahead[following[0]] = self._read(depth, following[0])
+        plan = self._files.plan(depth)
+        return UnitStepInput(self, depth, [shard for unit in missing for shard in plan.units[unit]], futures)
+
+    def stepped(self, depth: int, read: UnitRead, threads: int) -> list[tuple[bytes, int]]:
+        """Of each shard of a unit the blob and number of its fresh states."""
+        plan = self._files.plan(depth)
+        steps = list(zip(plan.units[read.unit], plan.slots[read.unit], read.exclude, strict=True))
+        with self._stepping:
+            loads = read.loads
+            if read.turn != self._turn:  # units are stepped in another order than they were read
+                self._forget_slots()
+                self._turns += 1
+                loads = self._files.frontier(depth, read.unit, self._held, read.room)
+            try:
+                self._stepper.load(loads, threads)
+                fresh = self._stepper.step(steps, threads)
+            except ValueError as error:
+                raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
+            self._turn += 1
+            read.room.clear()
+            self._rooms.append(read.room)
+            return fresh
+
+    def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
+        """See ShardStore. Files are written while the next unit is stepped."""
+        if depth != self._files.depth + 1:
+            raise StorageError(f"depth {depth} is not being stepped any more")
+        for unit, shards in step_input.fresh.items():
+            self._settle()
+            if unit not in self._committed:
+                self._committed.add(unit)
+                self._behind.append(self._writer.submit(self._files.write, depth, unit, shards))
+
+    def counts(self, depth: int) -> dict[int, int]:
+        """See ShardStore; the last three depths are kept."""
+        self._settle()
+        if depth == self._files.depth + 1:
+            self._complete(depth)
+        return self._counts[depth]
+
+    def _complete(self, depth: int) -> None:
+        missing = [unit for unit in self._begun if unit not in self._files.tables[depth]]
+        if missing:
+            raise StorageError(
+                f"layer {depth} is not complete: {len(missing)} of its units are not committed"
+            )
+        self._counts[depth] = self._files.states(depth)
+        self._files.complete(depth)
+
+    # Reading ahead and writing behind
+
+    def _read(self, depth: int, unit: int) -> Future[UnitRead]:
+        self._turns += 1
+        return self._reader.submit(self._read_unit, depth, unit, self._turns, self._held)
+
+    def _read_unit(self, depth: int, unit: int, turn: int, held: list[int | None]) -> UnitRead:
+        with self.folder.errors():
+            room = self._rooms.pop() if self._rooms else Room()
+            loads = self._files.frontier(depth, unit, held, room)
+            return UnitRead(
+                unit, turn, loads, self._files.excluded(self._older(depth), depth, unit, room), room
+            )
+
+    def _older(self, depth: int) -> list[int]:
+        """The depths whose states are not new at ``depth``."""
+        if self.kernel.graded:
+            return []
+        return [depth - 2] if self._in_place else [depth - 2, depth - 1]
+
+    def _forget_slots(self) -> None:
+        """What the slots hold, and what was read ahead for them, is of no use any more."""
+        self._held: list[int | None] = [None] * self._slots
+        self._ahead: dict[int, Future[UnitRead]] = {}
+        self._turn = self._turns + 1
+
+    def _settle(self) -> None:
+        while self._behind:
+            self._behind.pop().result()
+
+    # Results
+
+    def keys(self, depth: int, limit: int) -> list[int]:
+        """See JobStore."""
+        per_shard = self.kernel.keys // self.kernel.shards
+        keys: list[int] = []
+        for shard, blob in self._files.blobs(depth):
+            if len(keys) >= limit:
+                break
+            try:
+                found = self._stepper.keys_of(blob, limit - len(keys))
+            except ValueError as error:
+                raise LostStateError(
+                    f"{self.folder.path}: a file of layer {depth} is damaged: {error}"
+                ) from error
+            keys += [shard * per_shard + key for key in found]
+        return keys
+
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+        """See JobStore: there are none."""
+        raise StorageError("this store keeps no distances: it only counts")
+
+    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+        """See JobStore: files are gone on with, not maps."""
+        raise StorageError("this store keeps no distances: it only counts")
+
+    def stored(self, depth: int, base: Base) -> None:
+        """See JobStore: nothing is read from a map."""
+
+    def leave(self) -> None:
+        """Ends the attempt; the layers stay in the folder."""
+        self._end_threads()
+        self.folder.close()
+
+    def drop(self) -> None:
+        """See JobStore: the folder goes."""
+        self._end_threads()
+        self.folder.drop()
+
+    def _end_threads(self) -> None:
+        for thread in (self._reader, self._writer):
+            thread.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,135 @@
+"""Steps over layers that are blobs, against the naive model of the same moves, and with damaged blobs."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from farthest import _kernel
+from farthest.puzzles.catalogue import load
+from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
+from kernel_samples import Bitmap, make_space
+
+ISAS = _kernel.available_isas()
+
+
+def stepped(
+    space: _kernel.Space,
+    stepper: _kernel.UnitStepper,
+    frontier: dict[int, bytes],
+    known: Sequence[dict[int, bytes]],
+) -> dict[int, bytes]:
+    """The blobs of the states one step from the frontier that are not known, by shard; each source in a slot of its
+    number."""
+    space.prepare(list(range(space.shards)))
+    stepper.load([(shard, frontier.get(shard, b"")) for shard in range(space.shards)], 2)
+    steps = [
+        (shard, space.sources(shard), [blobs[shard] for blobs in known if shard in blobs])
+        for shard in range(space.shards)
+    ]
+    fresh = stepper.step(steps, 2)
+    return {shard: blob for shard, (blob, states) in enumerate(fresh) if states}
+
+
+def layers_of(space: _kernel.Space, origin: int, isa: str) -> list[list[int]]:
+    """The keys of each layer, by the stepper."""
+    per_shard = space.keys // space.shards
+    stepper = _kernel.UnitStepper(space, space.shards, isa)
+    first = {origin // per_shard: stepper.blob_of([origin % per_shard])}
+    layers, before = [first], dict[int, bytes]()
+    while fresh := stepped(space, stepper, layers[-1], [before, layers[-1]]):
+        before = layers[-1]
+        layers.append(fresh)
+    return [
+        [
+            shard * per_shard + key
+            for shard in sorted(layer)
+            for key in stepper.keys_of(layer[shard], space.keys)
+        ]
+        for layer in layers
+    ]
+
+
+def by_bitmaps(space: _kernel.Space, origin: int) -> list[list[int]]:
+    """The same by steps over bitmaps of the whole space."""
+    space.prepare(list(range(space.shards)))
+    layers, before = [Bitmap(space, [origin])], Bitmap(space)
+    while True:
+        fresh = Bitmap(space)
+        exclude = [[before.layer], [layers[-1].layer]]
+        counts = _kernel.step(
+            space, list(range(space.shards)), [layers[-1].layer], [fresh.layer], exclude, []
+        )
+        if not any(counts):
+            return [layer.keys() for layer in layers]
+        before = layers[-1]
+        layers.append(fresh)
+
+
+@pytest.mark.parametrize("isa", ISAS)
+@pytest.mark.parametrize(
+    "puzzle", ["sliding-2x4", "pancake-7", "burnt-pancake-4", "red-and-white", "3-puzzle"]
+)
+def test_blobs_give_the_layers_of_bitmaps(puzzle: str, isa: str) -> None:
+    space = gather(compile_space(load(puzzle)))
+    origin = space.keys_of(space.origins)[0]
+    kernel = space.compile_kernel(2, isa)
+    assert layers_of(kernel, origin, isa) == by_bitmaps(kernel, origin)
+
+
+def test_a_shard_of_several_pieces() -> None:
+    """A row of 28 slots: shards of 20 million states, 2.5 MB, in pieces of a megabyte."""
+    space = make_space([1, 13, 14], shard_classes=1)
+    assert _kernel.UnitStepper.slot_bytes(space) > 2**21
+    per_shard = space.keys // space.shards
+    stepper = _kernel.UnitStepper(space, 1)
+    chance = random.Random(3)
+    keys = sorted({*chance.sample(range(per_shard), 1000), 0, per_shard - 1})
+    blob = stepper.blob_of(keys)
+    assert stepper.keys_of(blob, 2**62) == keys
+    assert stepper.keys_of(blob, 5) == keys[:5]
+    assert stepper.blob_of([]) == b""
+
+
+@pytest.mark.parametrize("isa", ISAS)
+def test_damaged_blobs_are_refused(isa: str) -> None:
+    space = make_space([1, 5, 6], shard_classes=1, isa=isa)
+    space.prepare([0, 1])
+    per_shard = space.keys // space.shards
+    stepper = _kernel.UnitStepper(space, 2, isa)
+    chance = random.Random(5)
+    blob = stepper.blob_of(chance.sample(range(per_shard), per_shard // 9))
+    for _ in range(200):
+        damaged = bytearray(blob)
+        if chance.random() < 0.3:
+            del damaged[chance.randrange(1, len(damaged)) :]
+        elif chance.random() < 0.5:
+            damaged[chance.randrange(len(damaged))] ^= 1 << chance.randrange(8)
+        else:
+            damaged += bytes(chance.randrange(1, 9))
+        with pytest.raises(ValueError, match="blob"):
+            stepper.load([(0, damaged)])
+        with pytest.raises(ValueError, match="blob"):
+            stepper.step([(0, [0] * len(space.sources(0)), [damaged])])
+        with pytest.raises(ValueError, match="blob"):
+            stepper.keys_of(damaged, 5)
+
+
+def test_what_does_not_fit_the_space_is_refused() -> None:
+    space = make_space([1, 2, 3], shard_classes=1)
+    stepper = _kernel.UnitStepper(space, 2)
+    assert _kernel.UnitStepper.slot_bytes(space) >= space.words_per_shard * 8
+    with pytest.raises(ValueError, match="no slot 2"):
+        stepper.load([(2, b"")])
+    with pytest.raises(ValueError, match="not prepared"):
+        stepper.step([(0, [0], [])])
+    space.prepare([0])
+    with pytest.raises(ValueError, match="do not fit"):
+        stepper.step([(0, [0] * 9, [])])
+    with pytest.raises(ValueError, match="do not fit"):
+        stepper.step([(0, [5] * len(space.sources(0)), [])])
+    with pytest.raises(ValueError, match="not prepared"):
+        stepper.step([(space.shards, [0], [])])
+    with pytest.raises(ValueError, match="no such key"):
+        stepper.blob_of([space.keys])
