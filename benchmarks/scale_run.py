@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.place import BlobName
 from farthest.stores.blocks import cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.redis import attempts
@@ -98,12 +100,12 @@ class _CountedStore(GatherStore):
             layer.fetched += len(blobs)
         return blobs
 
-    def send(self, blobs: dict[str, tuple[int, bytes]]) -> None:
+    def send(self, blobs: Mapping[BlobName, bytes]) -> None:
         begun = time.thread_time()
         super().send(blobs)
         layer = self.counter.layer
         layer.seconds["send"] += time.thread_time() - begun
-        layer.written += sum(len(blob) for _, blob in blobs.values())
+        layer.written += sum(map(len, blobs.values()))
         layer.blobs += len(blobs)
 
 

@@ -66,6 +66,12 @@ REDIS_NODES = Setting(
     "",
     "More Redis servers (URLs, split by spaces) to spread the working state over; the same list for all processes.",
 )
+BLOBS = Setting(
+    "FARTHEST_BLOBS",
+    "redis",
+    "Where the blobs of running jobs are: `redis`, a folder that all hosts share (`file:///scratch`) or an object "
+    "store (`s3://bucket/prefix`); the same place for all processes.",
+)
 CONCURRENCY = Setting(
     "FARTHEST_CONCURRENCY",
     "",
@@ -84,7 +90,9 @@ LEASE_SECONDS = Setting(
     least=0.1,
 )
 REDIS_WAIT_SECONDS = Setting(
-    "FARTHEST_REDIS_WAIT_SECONDS", "300", "How long a running job waits for Redis to come back."
+    "FARTHEST_REDIS_WAIT_SECONDS",
+    "300",
+    "How long a running job waits for Redis, or the place of its blobs, to come back.",
 )
 DATABASE_WAIT_SECONDS = Setting(
     "FARTHEST_DATABASE_WAIT_SECONDS", "300", "How long a running job waits for the database to come back."
@@ -125,6 +133,7 @@ SETTINGS = (
     DATABASE_URL,
     REDIS_URL,
     REDIS_NODES,
+    BLOBS,
     CONCURRENCY,
     WORKER_MEMORY,
     LEASE_SECONDS,

@@ -43,7 +43,7 @@ class MissingDatabaseError(StorageError):
 
 
 class UnavailableError(StorageError):
-    """A server (Redis, the database) cannot be reached now; the same may succeed later."""
+    """A server (Redis, the database) or the place of blobs cannot be reached now; the same may succeed later."""
 
 
 class AccessError(UnavailableError):
@@ -51,7 +51,8 @@ class AccessError(UnavailableError):
 
 
 class NoRoomError(StorageError):
-    """Memory or disk of a server, or of the spool, is used up: the same may succeed when there is room again."""
+    """Memory or disk of a server, of the spool or of the place of blobs is used up: the same may succeed when there is
+    room again."""
 
 
 class RedisFullError(NoRoomError):

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from blob_places import url_of
 from farthest.errors import FarthestError
+from farthest.stores.blobs.place import BlobPlace
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.folder.cutting import cut_in_units
@@ -19,6 +21,7 @@ from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.places import place_of
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.enumeration.step import step
 from scatter_cases import NAMES as SCATTER_NAMES
@@ -53,17 +56,21 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
     return make
 
 
-def redis_store(per_block: int, databases: int) -> Callable[[pytest.FixtureRequest], StoreFactory]:
-    """Stores in Redis, of so many shards a block, with the blobs on so many nodes."""
+def redis_store(
+    per_block: int, databases: int, kind: str = "redis"
+) -> Callable[[pytest.FixtureRequest], StoreFactory]:
+    """Stores in Redis, of so many shards a block, with the blobs on so many nodes, or in another kind of place."""
 
     def factory(request: pytest.FixtureRequest) -> StoreFactory:
         url = request.getfixturevalue("redis_url").removesuffix("/0")
         nodes = RedisNodes([f"{url}/{database}" for database in range(databases)])
+        place = place_for(kind, nodes, request)
         made: list[GatherAttempt] = []
 
         def make(of: Case) -> GatherAttempt:
             cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
-            made.append(GatherAttempt.create(nodes, new_attempt("1"), of.space, cut, distances=True))
+            name = new_attempt("1")
+            made.append(GatherAttempt.create(nodes, name, of.space, cut, distances=True, place=place))
             return made[-1]
 
         def drop() -> None:
@@ -81,22 +88,33 @@ def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
     return lambda of: ScatterMemoryStore(of.space, distances=True)
 
 
-def scatter_redis(request: pytest.FixtureRequest) -> StoreFactory:
-    url = request.getfixturevalue("redis_url").removesuffix("/0")
-    nodes = RedisNodes([f"{url}/{database}" for database in range(2)])
-    made: list[ScatterAttempt] = []
+def scatter_redis(kind: str = "redis") -> Callable[[pytest.FixtureRequest], StoreFactory]:
+    def factory(request: pytest.FixtureRequest) -> StoreFactory:
+        url = request.getfixturevalue("redis_url").removesuffix("/0")
+        nodes = RedisNodes([f"{url}/{database}" for database in range(2)])
+        place = place_for(kind, nodes, request)
+        made: list[ScatterAttempt] = []
 
-    def make(of: ScatterCase) -> ScatterAttempt:
-        made.append(ScatterAttempt.create(nodes, new_attempt("1"), of.space, 5, distances=True))
-        return made[-1]
+        def make(of: ScatterCase) -> ScatterAttempt:
+            name = new_attempt("1")
+            made.append(ScatterAttempt.create(nodes, name, of.space, 5, distances=True, place=place))
+            return made[-1]
 
-    def drop() -> None:
-        for store in made:
-            store.drop()
-        nodes.close()
+        def drop() -> None:
+            for store in made:
+                store.drop()
+            nodes.close()
 
-    request.addfinalizer(drop)
-    return make
+        request.addfinalizer(drop)
+        return make
+
+    return factory
+
+
+def place_for(kind: str, nodes: RedisNodes, request: pytest.FixtureRequest) -> BlobPlace:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FARTHEST_BLOBS", url_of(kind, request))
+        return place_of(nodes)
 
 
 STORES = {
@@ -105,7 +123,11 @@ STORES = {
     "redis": redis_store(1, 1),
     "redis blocks": redis_store(3, 2),
     "scatter memory": scatter_memory,
-    "scatter redis": scatter_redis,
+    "scatter redis": scatter_redis(),
+    "redis and a folder": redis_store(2, 1, "folder"),
+    "scatter redis and a folder": scatter_redis("folder"),
+    "redis and objects": redis_store(2, 1, "objects"),
+    "scatter redis and objects": scatter_redis("objects"),
 }
 
 
@@ -129,10 +151,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "redis blocks": [(name, 3) for name in (*kinds, "origins of both colours", "two blanks")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
         "scatter redis": [(name,) for name in ("dense", "byte strings", "byte strings, graded")],
+        "redis and a folder": [("one-way", 2)],
+        "scatter redis and a folder": [("byte strings",)],
+        "redis and objects": [("one-way", 2)],
+        "scatter redis and objects": [("byte strings",)],
     }
     if "one_case" in metafunc.fixturenames:
-        pairs = [(store, one) for store, ones in cases.items() for one in ones]
-        ids = ["-".join(map(str, (store, *one))) for store, one in pairs]
+        pairs = [
+            pytest.param(store, one, marks=pytest.mark.slow if "objects" in store else ())
+            for store, ones in cases.items()
+            for one in ones
+        ]
+        ids = ["-".join(map(str, (store, *one))) for store, ones in cases.items() for one in ones]
         metafunc.parametrize(("make_store", "one_case"), pairs, indirect=True, ids=ids)
 
 

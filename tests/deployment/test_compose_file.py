@@ -151,6 +151,7 @@ def test_every_setting_is_given_to_a_service(all_services: dict[str, Service]) -
     shared = {
         environment.REDIS_URL,
         environment.REDIS_NODES,
+        environment.BLOBS,
         environment.LEASE_SECONDS,
         environment.LOG_LEVEL,
     }

@@ -115,7 +115,7 @@ def test_the_extras_exist(stages: list[Stage]) -> None:
     (install,) = [
         run.text for run in stages[0].all("RUN") if "/wheels/farthest-" in run.text and "install" in run.text
     ]
-    match = re.search(r"\.whl\)\[([a-z,]+)\]", install)
+    match = re.search(r"\.whl\)\[([a-z0-9,]+)\]", install)
     assert match
     for extra in match[1].split(","):
         assert extra in project["optional-dependencies"]
@@ -125,5 +125,15 @@ def test_the_volume_of_the_coordinator_has_its_folder(stages: list[Stage]) -> No
     spool = services()["coordinator"].environment["FARTHEST_SPOOL"]
     assert any(
         f"install --directory --owner=10001 --group=10001 {spool}" in run.text
+        for run in stages[-1].all("RUN")
+    )
+
+
+def test_a_volume_for_blobs_has_the_folder_that_the_page_names(stages: list[Stage]) -> None:
+    [blobs] = re.findall(
+        r"FARTHEST_BLOBS=file://(/\S+)`", (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
+    )
+    assert any(
+        re.search(rf"install --directory --owner=10001 --group=10001 (\S+ )?{blobs}$", run.text)
         for run in stages[-1].all("RUN")
     )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from deployment.compose import ROOT, services
 from farthest.environment import SETTINGS
 from farthest.models.failures import shown
 from farthest.passwords import hide_password
+from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.places import place_of
 
 READERS = {"worker", "coordinator", "migrate", "flower", "commands"}
 
@@ -40,15 +44,19 @@ def test_who_reads_what() -> None:
         }
 
 
-def test_the_examples_are_urls_and_show_no_password() -> None:
+def test_the_examples_are_urls_and_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:
     from redis import Redis
     from sqlalchemy import make_url
 
     examples = re.findall(r"^    (FARTHEST_[A-Z_]+)=\"?([^\s\"]+)", page(), flags=re.MULTILINE)
-    assert len(examples) == 10
+    assert len(examples) == 13
+    nodes = RedisNodes.from_environment()
     for name, url in examples:
         if name.startswith("FARTHEST_REDIS"):
             Redis.from_url(url).close()
+        elif name == "FARTHEST_BLOBS":
+            monkeypatch.setenv(name, url)
+            assert place_of(nodes).url == url
         elif "://" in url:
             assert "PASSWORD" not in shown(make_url(url))
         assert "PASSWORD" not in hide_password(url)

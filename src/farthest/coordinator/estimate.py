@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.errors import RedisFullError, RedisTooSmallError, ResourceError
+from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES
+from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather
+from farthest.stores.blobs.place import REDIS
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace, Space
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 PROCESS_BYTES = 80 * 2**20
@@ -34,14 +37,20 @@ successors of the largest layer."""
 SPARSE_DISK_BYTES = 4
 """Disk for a state in a sparse map, compressed, about."""
 
-REDIS_BYTES_GATHERED = {("sliding", "step"): 0.21, ("sliding", "slide"): 0.35}
-REDIS_BYTES_PER_KEY = 0.58
-"""Redis memory for a state of a space of bitmaps, at its peak: the layers that it holds at once, compressed. Measured
-on 3x4 in both metrics, and on pancake-12 for all others, whose few large layers take the most (docs/scaling.md)."""
+BLOB_BYTES_GATHERED = {("sliding", "step"): 0.21, ("sliding", "slide"): 0.35}
+BLOB_BYTES_PER_KEY = 0.58
+"""Blobs for a state of a space of bitmaps, at their peak, with all else in Redis: the layers that are held at once,
+compressed. Measured on 3x4 in both metrics, and on pancake-12 for all others, whose few large layers take the most
+(docs/scaling.md)."""
 
-REDIS_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
-"""Redis memory for a state of a space given by its successors, about: its share of the largest layers and of their
-successors (docs/scaling.md)."""
+BLOB_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
+"""Blobs for a state of a space given by its successors, about: its share of the largest layers and of their successors
+(docs/scaling.md)."""
+
+RECORDS_BYTES = 4 * 2**20
+BLOCK_RECORDS_BYTES = 2000
+"""Redis memory where the blobs are elsewhere, for a job and for each block: records at three depths, and a message
+(docs/scaling.md)."""
 
 MOST_MAP_KEYS = 2**40
 """Most keys of a dense map: a byte for each key is made and compressed, so such a map takes about an hour."""
@@ -137,11 +146,41 @@ def check_pattern(space: Space, needs: Estimate) -> None:
         )
 
 
-def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Estimate:
+def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place: BlobPlace) -> Estimate:
     """Redis memory and disk for a job with workers; the limit is what the servers may use, or their machines have.
 
-    Raises RedisTooSmallError when that is certainly too little, RedisFullError when a server has no memory left now.
+    Where the blobs are in another ``place``, Redis has the records alone, and the place is to have room for the blobs.
+    Raises RedisTooSmallError when Redis is certainly too small, NoRoomError when the place has certainly too little
+    room now, RedisFullError when a server has no memory left now.
     """
+    limit = _redis_memory(nodes)
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    redis: int | None
+    if space.engine == "scatter":
+        needs = estimate_scatter(space, settings)
+        each = BLOB_BYTES_SCATTERED["sparse" if space.keys is None else "dense"]
+        keys, disk = needs.states_at_most, needs.disk
+        redis = certain = max(known) * each if known and settings.max_depth is None else None
+    else:
+        keys = gather(space).keys
+        disk = _disk(keys, settings)
+        kind = space.puzzle.family, space.puzzle.metric
+        redis = int(max(known, default=keys) * BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY))
+        # Where nothing is known, half of the keys may stand for no state.
+        certain = None if settings.max_depth is not None else redis if known else redis // 2
+    states = max(known) if known and space.engine == "scatter" else keys
+    if place.url != REDIS:
+        _check_room(space, states, certain, place)
+        blocks = 0 if space.engine == "scatter" else keys // 8 // max(BLOCK_SIZE.size(), 1)
+        redis = RECORDS_BYTES + blocks * BLOCK_RECORDS_BYTES
+        certain = redis if settings.max_depth is None else None
+    if redis is not None and certain is not None and certain > limit:
+        raise _redis_too_small(space, states, redis, limit, place)
+    return Estimate(keys, limit if redis is None else redis, disk, limit)
+
+
+def _redis_memory(nodes: RedisNodes) -> int:
+    """Bytes that the servers may use, or their machines have. Raises RedisFullError."""
     from farthest.stores.redis.connections import MORE_MEMORY
 
     limit = 0
@@ -153,28 +192,29 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes) -> Est
                 f"{place}: Redis has no memory left ({bytes_text(used)} of {bytes_text(most)} used); {MORE_MEMORY}"
             )
         limit += most or int(memory["total_system_memory"])
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    if space.engine == "scatter":
-        needs = estimate_scatter(space, settings)
-        each = REDIS_BYTES_SCATTERED["sparse" if space.keys is None else "dense"]
-        redis = max(known) * each if known and settings.max_depth is None else limit
-        if redis > limit:
-            raise _redis_too_small(space, max(known), redis, limit)
-        return Estimate(needs.states_at_most, redis, needs.disk, limit)
-    keys = gather(space).keys
-    kind = space.puzzle.family, space.puzzle.metric
-    redis = int(max(known, default=keys) * REDIS_BYTES_GATHERED.get(kind, REDIS_BYTES_PER_KEY))
-    # Where nothing is known, half of the keys may stand for no state.
-    if settings.max_depth is None and redis > limit * (1 if known else 2):
-        raise _redis_too_small(space, keys, redis, limit)
-    return Estimate(keys, redis, _disk(keys, settings), limit)
+    return limit
 
 
-def _redis_too_small(space: Space, states: int, redis: int, limit: int) -> RedisTooSmallError:
+def _check_room(space: Space, states: int, certain: int | None, place: BlobPlace) -> None:
+    """Raises NoRoomError where a place has less room than its blobs certainly need."""
+    free = place.free()
+    if certain is not None and free is not None and certain > free:
+        raise NoRoomError(
+            f"puzzle {space.puzzle.name}: up to {states:,} states need {bytes_text(certain)} of blobs at a time or "
+            f"more, but {place.url} has {bytes_text(free)} free; make room, or name another place with {BLOBS.name}"
+        )
+
+
+def _redis_too_small(
+    space: Space, states: int, redis: int, limit: int, place: BlobPlace
+) -> RedisTooSmallError:
+    if place.url == REDIS:
+        mend = f"add servers with {REDIS_NODES.name}, keep blobs elsewhere with {BLOBS.name}"
+    else:
+        mend = f"take larger blocks with {BLOCK_SIZE.name}"
     return RedisTooSmallError(
         f"puzzle {space.puzzle.name}: up to {states:,} states need about {bytes_text(redis)} of Redis, more "
-        f"than the {bytes_text(limit)} of its servers; raise maxmemory, add servers with FARTHEST_REDIS_NODES, or "
-        "take a smaller board"
+        f"than the {bytes_text(limit)} of its servers; raise maxmemory, {mend}, or take a smaller board"
     )
 
 

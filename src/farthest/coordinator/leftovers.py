@@ -8,6 +8,7 @@ import time
 from farthest.coordinator.owned_job import attempt_of
 from farthest.models.jobs import Jobs
 from farthest.models.records import RUNNING
+from farthest.stores.blobs.place import BlobPlace
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 
@@ -17,11 +18,13 @@ LOOK_SECONDS = 60.0
 
 
 class Leftovers:
-    """Removes the keys of attempts at jobs of this database that nobody runs."""
+    """Removes the keys of attempts at jobs of this database that nobody runs, and their blobs in a ``place``
+    elsewhere."""
 
-    def __init__(self, jobs: Jobs, nodes: RedisNodes) -> None:
+    def __init__(self, jobs: Jobs, nodes: RedisNodes, place: BlobPlace | None = None) -> None:
         self._jobs = jobs
         self._nodes = nodes
+        self._place = place
         self._due = 0.0
 
     def look(self) -> None:
@@ -37,5 +40,5 @@ class Leftovers:
         for attempt in silent:
             if attempt.rpartition("-")[0] in ended:
                 with self._nodes.errors():
-                    attempts.drop(self._nodes, attempt)
+                    attempts.drop(self._nodes, attempt, self._place)
                 log.info("attempt %s has ended, and its keys were still in Redis: removed", attempt)

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from farthest.coordinator.publisher import Publisher
-from farthest.errors import JobError, LostStateError, RedisFullError
+from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes
 from farthest.stores.redis.reports import Report
 from farthest.worker.app import queue_length
@@ -140,6 +140,8 @@ class Outstanding:
             raise LostStateError(report.message)
         elif report.error == "full":
             raise RedisFullError(report.message)
+        elif report.error == "no room":
+            raise NoRoomError(report.message)
         else:
             raise JobError(f"worker {report.by}: {report.message}")
 

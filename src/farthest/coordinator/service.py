@@ -31,6 +31,7 @@ from farthest.errors import (
     NoRoomError,
     RedisFullError,
     RedisTooSmallError,
+    SettingError,
     StorageError,
     UnavailableError,
 )
@@ -43,6 +44,7 @@ from farthest.models.transactions import Database
 from farthest.retry import retry_while_away
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.places import place_of
 
 JOB_LEASE_SECONDS = 15.0
 """How long a coordinator on another host may be silent before its job is taken over."""
@@ -74,7 +76,8 @@ class Service:
         self._nodes = nodes
         self._owner = owner_token()
         self._failures = 0
-        self._leftovers = Leftovers(self._jobs, nodes)
+        self._place = place_of(nodes)
+        self._leftovers = Leftovers(self._jobs, nodes, self._place)
         self._silence = Silence()
         self._owed: tuple[JobRecord, NoRoomError] | None = None
         self._pause = POLL_SECONDS
@@ -86,6 +89,7 @@ class Service:
         )
         _check_settings()
         retry_while_away(nodes.check)
+        retry_while_away(self._place.check)
 
     def run(self, *, once: bool = False) -> int:
         """Runs jobs until a signal asks it to stop, or with ``once`` until no job is left that can be run now. Returns
@@ -141,6 +145,10 @@ class Service:
         except (KeyboardInterrupt, UnavailableError) as error:
             self._hand_back(record, error)
             raise
+        except SettingError as error:  # they were right at the start: the place of blobs is not what it was
+            away = UnavailableError(str(error))
+            self._hand_back(record, away)
+            raise away from error
         except NoRoomError as error:
             self._set_back(record, error)
         except RedisTooSmallError as error:
@@ -229,8 +237,9 @@ class Service:
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
             try:
                 self._nodes.ask()
+                self._place.check()
                 self._jobs.list()
-            except StorageError as error:
+            except (StorageError, SettingError) as error:
                 log.debug("%s", error)
             else:
                 log.info("the servers answer again")

@@ -14,18 +14,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from multiprocessing.connection import wait
+from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkProcess
 from time import monotonic
 
-from farthest.environment import LEASE_SECONDS, WORKER_MEMORY
-from farthest.errors import SettingError
+from farthest.environment import BLOBS, LEASE_SECONDS, WORKER_MEMORY
+from farthest.errors import FarthestError, SettingError, StorageError
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
 from farthest.models.leases import host_name
 from farthest.retry import retry_while_away
+from farthest.stores.blobs.place import REDIS
 from farthest.stores.redis.attempts import PROTOCOL
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.places import place_of
 from farthest.version import __version__
 from farthest.worker import consumer
 from farthest.worker.consumer import DRAINS
@@ -65,12 +67,43 @@ def run_worker(concurrency: int, name: str) -> int:
         log.info("puzzle classes may run of the modules %s", ", ".join(allowed))
     nodes = RedisNodes.from_environment()
     retry_while_away(nodes.check, told=log.warning)
+    _check_place()
     main = _Main(concurrency, name, nodes)
     main.claim_name()
     nodes.close()
     consumer.load()
     main.run()
     return 0
+
+
+def _check_place() -> None:
+    """Raises SettingError and StorageError where the place of blobs cannot be used. Another process looks: one that has
+    used an object store must not be forked."""
+    if BLOBS.text() == REDIS:
+        return
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_look_at_place, args=(there,), daemon=True)
+    process.start()
+    there.close()
+    try:
+        error = here.recv()
+    except EOFError:
+        process.join()
+        raise StorageError(f"{BLOBS.name}: its check ended with status {process.exitcode}") from None
+    process.join()
+    if error is not None:
+        raise error
+
+
+def _look_at_place(there: Connection) -> None:
+    """Sends the error that the check of the place has raised, or None."""
+    try:
+        retry_while_away(place_of(RedisNodes.from_environment()).check, told=log.warning)
+    except FarthestError as error:
+        there.send(error)
+    else:
+        there.send(None)
 
 
 class _Stopping(BaseException):

@@ -16,11 +16,12 @@ from farthest.errors import (
     FarthestError,
     LateStepError,
     LostStateError,
+    NoRoomError,
     RedisFullError,
     UnavailableError,
 )
-from farthest.stores.redis.attempt_blobs import AttemptBlobs
-from farthest.stores.redis.attempts import ATTEMPT_NAME
+from farthest.stores.blobs.place import ATTEMPT_NAME
+from farthest.stores.redis.attempt_blobs import AttemptKeys
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.reports import Error, Report
 from farthest.worker.registry import holder_name
@@ -29,7 +30,7 @@ from farthest.worker.stuck import ended_if_stuck
 log = logging.getLogger(__name__)
 
 WAIT_SECONDS = 5.0
-"""How long a message's work waits for Redis before it is dropped."""
+"""How long a message's work waits for Redis, or the place of blobs, before it is dropped."""
 
 _REPORT = """
 if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('RPUSH', KEYS[2], ARGV[1]) end
@@ -84,7 +85,7 @@ class TaskProcess(ABC):
             self._tell(attempt, Report(depth, item, self.holder, "failed", message))
 
     def _tell(self, attempt: str, report: Report) -> None:
-        of = AttemptBlobs(self.nodes, attempt)
+        of = AttemptKeys(attempt)
         try:
             self.nodes.call(lambda: self._report([of.meta_key, of.done_key], [report.text()]))
         except FarthestError as error:  # it will be sent again, and fail again
@@ -94,4 +95,6 @@ class TaskProcess(ABC):
 def _kind(error: FarthestError) -> Error:
     if isinstance(error, LostStateError):
         return "lost"
-    return "full" if isinstance(error, RedisFullError) else "failed"
+    if isinstance(error, RedisFullError):
+        return "full"
+    return "no room" if isinstance(error, NoRoomError) else "failed"

@@ -165,16 +165,16 @@ def test_a_size_that_is_too_small_does_not_make_too_many_shards() -> None:
 
 
 def test_records_and_pointers_are_read_as_written() -> None:
-    for record in (Record.new({}), Record.new({4: 1, 7: 10**12}), Record("ab", {0: 1})):
+    for record in (Record.new({}), Record.new({4: 1, 7: 10**12}), Record("0123abcd", {0: 1})):
         assert Record.of(record.text(3, 5).encode(), 3, 5) == record
     assert Record.new({}).nonce == ""
     assert Record.new({1: 1}).nonce != Record.new({1: 1}).nonce
-    for pointer in (Pointer(), Pointer(12, (FoundBlob(7, "abc", 9), FoundBlob(12, "def", 3)))):
+    for pointer in (Pointer(), Pointer(12, (FoundBlob(7, "00000abc", 9), FoundBlob(12, "00000def", 3)))):
         assert Pointer.of(pointer.text(5).encode(), 5) == pointer
 
 
 def test_records_that_are_damaged_or_of_another_place_are_noticed() -> None:
-    record, pointer = Record.new({4: 12}), Pointer(12, (FoundBlob(12, "abc", 9),))
+    record, pointer = Record.new({4: 12}), Pointer(12, (FoundBlob(12, "00000abc", 9),))
     text = record.text(3, 5).encode()
     for depth, block in ((3, 6), (4, 5), (5, 3)):
         with pytest.raises(LostStateError, match=f"record of block {block} at depth {depth} is damaged"):

@@ -14,6 +14,7 @@ from farthest.coordinator.publisher import Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
 from farthest.search.serialized import node_of, piece_of
 from farthest.stores.redis import attempts
+from farthest.stores.redis.blob_place import blob_key
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import Pointer, Record, recorded, with_checksum
@@ -413,12 +414,12 @@ def test_of_a_blob_no_more_is_read_than_it_can_have(begin: Callable[..., GatherA
     run = begin(case("two colours"))
     (record,) = (record for record in run._complete(0).values() if record.nonce)
     (block,) = (block for block, one in run._complete(0).items() if one is record)
-    name = run.blob_key(0, block, record.nonce)
-    assert run.fetch([(name, block)], 10**6) == run.fetch([(name, block)], run.longest_blob(1))
-    run.send({name: (block, bytes(2**24))})
-    (read,) = run.fetch([(name, block)], run.longest_blob(1))
+    name = run.found_name(0, block, record.nonce)
+    assert run.fetch([name], 10**6) == run.fetch([name], run.longest_blob(1))
+    run.nodes.node(block).set(blob_key(name), bytes(2**24))
+    (read,) = run.fetch([name], run.longest_blob(1))
     assert read is not None
     assert len(read) == run.longest_blob(1) + 1
     with pytest.raises(LostStateError, match="damaged"):
         run.keys(0, 1)
-    assert run.fetch([("farthest:none", block)], 10) == [None]
+    assert run.fetch([run.found_name(7, block, record.nonce)], 10) == [None]

@@ -14,6 +14,7 @@ from farthest.errors import DamagedMapError, LateStepError, LostStateError, Reso
 from farthest.models.chunks import Chunk, Unit
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
+from farthest.stores.redis.blob_place import blob_key
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.worker.enumeration.step import step
 from run_cases import (
@@ -207,7 +208,7 @@ def test_redis_holds_the_layers_that_steps_read(begin: Begin, nodes: Nodes, rule
         assert min(layers) >= depth - 2
         assert len(blobs) == sum(map(len, committed))
         visited = {block for known in range(depth + 1) for block in run.blocks.of(of.counts(known))}
-        found = [int(part[1]) for part in parts if part[0] == "v" and len(part) == 3]
+        found = [int(part[2]) for part in parts if part[0] == "v" and len(part) == 4]
         assert sorted(found) == (sorted(visited) if rule == "all" else [])
 
 
@@ -218,7 +219,7 @@ def test_a_restored_run_has_left_nothing_of_its_beginning(begin: Begin, nodes: N
     depths = {name.split(":")[4] for name in keys(nodes) if ":b:" in name or ":c:" in name}
     assert depths == ({"5"} if rule == "all" else {"4", "5"})
     visited = [name for name in keys(nodes) if name.startswith(f"{run.visited_key}:")]
-    assert len(visited) == len({int(name.split(":")[4]) for name in visited})
+    assert len(visited) == len({int(name.split(":")[5]) for name in visited})
 
 
 def test_a_run_that_ends_leaves_no_keys(begin: Begin, nodes: Nodes) -> None:
@@ -253,7 +254,7 @@ def test_what_dead_coordinators_left_is_removed(begin: Begin, nodes: Nodes) -> N
     dropped = slow.attempt
     step(worker_store(slow), 1, slow.begin(1, range(slow.kernel.shards)))
     slow.drop()
-    nodes.clients[1].set(slow.blob_key(1, 1, "late"), b"written by a worker that stood still")
+    nodes.clients[1].set(blob_key(slow.found_name(1, 1, "0123abcd")), b"written by a worker that stood still")
     for name, run in made.items():
         for client in nodes.clients:
             for key in names_of(client, f"{attempts.prefix(run.attempt)}*"):
@@ -351,7 +352,7 @@ def test_blobs_of_both_kinds_are_not_taken_for_each_other(begin: Begin) -> None:
     run.begin(5, range(run.kernel.shards))
     block = run.blocks.of(of.counts(4))[0]
     client = run.nodes.node(block)
-    [visited] = names_of(client, f"*:v:{block}:*")
+    [visited] = names_of(client, f"*:v:*:{block}:*")
     [found] = names_of(client, f"*:b:4:{block}:*")
     client.copy(found, visited, replace=True)
     with pytest.raises(LostStateError, match="damaged"):

@@ -12,6 +12,7 @@ from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attach import attach
 from farthest.stores.redis.attempts import new_attempt
+from farthest.stores.redis.blob_place import blob_key
 from farthest.stores.redis.records import Pointer
 from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
@@ -209,7 +210,7 @@ def test_damaged_blobs_are_noticed(begin: Begin, rule: str, damage: str) -> None
         places = [(client, name) for client in run.nodes.clients for name in names_of(client, f"*{kind}*:*")]
         assert len(places) > 1
         for (client, name), (owner, other) in zip(places, places[1:] + places[:1], strict=True):
-            shard = int(name.split(":")[4 if kind == ":v:" else 5])
+            shard = int(name.split(":")[5])
             if ":b:" in kind and shard not in run.begin(3, []):
                 continue
             blob, another = client.get(name), owner.get(other)
@@ -293,7 +294,7 @@ def test_all_states_found_are_few_runs(begin: Begin, nodes: Nodes) -> None:
         assert sum(sizes) == states(of, depth)
         assert all(one >= 2 * other for one, other in pairwise(sizes))
         assert names_of(nodes.node(0), f"{run.visited_key}:*") == sorted(
-            run.visited_blob_key(0, one.nonce) for one in found
+            blob_key(run.visited_name(one.depth, 0, one.nonce)) for one in found
         )
 
 

@@ -193,17 +193,20 @@ class ThreadsBackend:
 
 
 class CeleryBackend:
-    """Bitmaps or sorted runs in Redis, stepped by Celery workers. Raises SettingError, StorageError or UnavailableError
-    at once when Redis cannot be used."""
+    """Bitmaps or sorted runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers. Raises SettingError,
+    StorageError or UnavailableError at once when Redis or that place cannot be used."""
 
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         from farthest.environment import REDIS_WAIT_SECONDS
         from farthest.stores.redis.connections import RedisNodes
+        from farthest.stores.redis.places import place_of
 
         self._settings = settings
         self._reporter = reporter
         self._nodes = RedisNodes.from_environment(REDIS_WAIT_SECONDS.number(), reporter.notice)
         self._nodes.ask()
+        self._place = place_of(self._nodes)
+        self._place.check()
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend."""
@@ -214,7 +217,7 @@ class CeleryBackend:
             check_shards(gather(space), self._settings)
         else:
             check_map(space, self._settings)
-        needs = estimate_workers(space, self._settings, self._nodes)
+        needs = estimate_workers(space, self._settings, self._nodes, self._place)
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:
             try:
@@ -223,11 +226,11 @@ class CeleryBackend:
                 raise NoRoomError(str(error)) from error
 
     def store(self, space: Space, name: str) -> JobStore:
-        """See Backend: the keys that earlier attempts have left in Redis are removed."""
+        """See Backend: what earlier attempts have left in Redis, and in the place of blobs, is removed."""
         from farthest.environment import BLOCK_SIZE
         from farthest.stores.redis import attempts
 
-        self._nodes.call(lambda: attempts.drop_dead(self._nodes, name))
+        self._nodes.call(lambda: attempts.drop_dead(self._nodes, name, self._place))
         if space.engine == "scatter":
             return self._growing(scatter(space), name, BLOCK_SIZE.size())
         from farthest.stores.blocks import cut
@@ -236,7 +239,12 @@ class CeleryBackend:
         blocks = cut(gather(space), BLOCK_SIZE.size())
         distances = not self._settings.histogram_only
         return GatherAttempt.create(
-            self._nodes, attempts.new_attempt(name), gather(space), blocks, distances=distances
+            self._nodes,
+            attempts.new_attempt(name),
+            gather(space),
+            blocks,
+            distances=distances,
+            place=self._place,
         )
 
     def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
@@ -252,6 +260,7 @@ class CeleryBackend:
                 shards,
                 distances=distances,
                 max_depth=self._settings.max_depth,
+                place=self._place,
             )
 
         return GrowingAttempt(

@@ -123,7 +123,10 @@ class _Layer:
         self._store = store
         self._depth = depth
         self._blocks = store.blocks.of(shards)
-        self.outstanding = Outstanding(self, depth, publisher, lease_seconds)
+        # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
+        self.outstanding = Outstanding(
+            self, depth, publisher, lease_seconds, lambda items: store.look_for_mark()
+        )
 
     @property
     def done_key(self) -> str:

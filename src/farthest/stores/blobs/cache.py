@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Hashable
 from typing import Protocol, TypeVar
 
 
@@ -29,9 +30,9 @@ class BlobCache:
         self._size = size
         self._bytes = 0
         self._lock = threading.Lock()
-        self._contents: OrderedDict[str, Contents] = OrderedDict()
+        self._contents: OrderedDict[Hashable, Contents] = OrderedDict()
 
-    def get(self, name: str, kind: type[Kind]) -> Kind | None:
+    def get(self, name: Hashable, kind: type[Kind]) -> Kind | None:
         """The contents of a blob of that kind, if they are here."""
         with self._lock:
             found = self._contents.get(name)
@@ -40,7 +41,7 @@ class BlobCache:
             self._contents.move_to_end(name)
             return found
 
-    def put(self, name: str, contents: Contents) -> None:
+    def put(self, name: Hashable, contents: Contents) -> None:
         """Keeps the contents of a blob, in place of those that were used longest ago."""
         with self._lock:
             if name in self._contents or contents.bytes > self._size:

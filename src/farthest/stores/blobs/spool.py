@@ -17,7 +17,7 @@ from farthest.errors import LostStateError, NoRoomError, StorageError
 Place = tuple[int, int]
 """Depth and block."""
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The disk, a user's share of it, or what a process may write is used up."""
 
 
@@ -81,7 +81,7 @@ class Spool:
         self._file.close()
 
     def _error(self, error: OSError) -> StorageError:
-        kind = NoRoomError if error.errno in _FULL else StorageError
+        kind = NoRoomError if error.errno in FULL else StorageError
         return kind(
             f"{self._place or 'temporary files'}: the layers since the last checkpoint cannot be kept there "
             f"({error.strerror}); make room, or name another folder with {SPOOL.name}"

@@ -1,24 +1,27 @@
-"""The keys of one attempt in Redis, and its blobs, which are spread over the nodes block by block."""
+"""The keys of one attempt in Redis, and its blobs, wherever their place is."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from farthest.errors import LostStateError, SettingError
+from farthest.stores.blobs.place import BlobName, BlobPart, Kind, mark_of
 from farthest.stores.redis.attempts import prefix
+from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from redis import Redis
-
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
+MARK = b"farthest"
+"""What the mark of an attempt holds."""
 
-class AttemptBlobs:
-    """The keys and blobs of the attempt called ``attempt``; all methods raise what ``RedisNodes.call`` does."""
 
-    def __init__(self, nodes: RedisNodes, attempt: str) -> None:
-        self.nodes = nodes
+class AttemptKeys:
+    """The keys of the attempt called ``attempt`` on the main node."""
+
+    def __init__(self, attempt: str) -> None:
         self.attempt = attempt
         self._prefix = prefix(attempt)
 
@@ -41,62 +44,65 @@ class AttemptBlobs:
         """Where each block's blob of all its states is."""
         return f"{self._prefix}v"
 
-    def blob_key(self, depth: int, block: int, nonce: str) -> str:
-        """A block's states at a depth."""
-        return f"{self._prefix}b:{depth}:{block}:{nonce}"
 
-    def visited_blob_key(self, block: int, nonce: str) -> str:
-        """All states of a block, or some of them."""
-        return f"{self._prefix}v:{block}:{nonce}"
+class AttemptBlobs(AttemptKeys):
+    """The keys and blobs of an attempt; what goes to their place waits, and raises, as ``RedisNodes.call`` does."""
 
-    def outbox_key(self, depth: int, block: int, nonce: str) -> str:
-        """What the states of a block at a depth lead to, part by part."""
-        return f"{self._prefix}o:{depth}:{block}:{nonce}"
+    def __init__(self, nodes: RedisNodes, attempt: str, place: BlobPlace) -> None:
+        super().__init__(attempt)
+        self.nodes = nodes
+        self.place = place
 
-    def fetch(self, names: Sequence[tuple[str, int]], most: int) -> list[bytes | None]:
-        """The blobs of these names and blocks; of one with more than ``most`` bytes only the beginning, which is
-        damaged."""
-        parts = [(name, block, 0, most + 1) for name, block in names]
-        return [blob or None for blob in self.fetch_parts(parts)]
+    def found_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of a block's states at a depth."""
+        return self._name("b", depth, block, nonce)
 
-    def fetch_parts(self, parts: Sequence[tuple[str, int, int, int]]) -> list[bytes]:
-        """Parts of blobs: (name, block, first byte, bytes) each; what is missing is left out of the bytes."""
-        found: dict[int, bytes] = {}
-        by_node: dict[Redis, list[int]] = {}
-        for number, (_, block, _, _) in enumerate(parts):
-            by_node.setdefault(self.nodes.node(block), []).append(number)
-        for client, here in by_node.items():
-            read = self.nodes.call(partial(_read_parts, client, [parts[number] for number in here]))
-            found.update(zip(here, read, strict=True))
-        return [found[number] for number in range(len(parts))]
+    def visited_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of all states of a block up to a depth, or some of them."""
+        return self._name("v", depth, block, nonce)
 
-    def _by_node(self, names: Sequence[tuple[str, int]]) -> dict[Redis, list[str]]:
-        by_node: dict[Redis, list[str]] = {}
-        for name, block in names:
-            by_node.setdefault(self.nodes.node(block), []).append(name)
-        return by_node
+    def outbox_name(self, depth: int, block: int, nonce: str) -> BlobName:
+        """Of what the states of a block at a depth lead to, part by part."""
+        return self._name("o", depth, block, nonce)
 
-    def send(self, blobs: dict[str, tuple[int, bytes]]) -> None:
-        """Stores blobs: (block, bytes) by name."""
-        by_node = self._by_node([(name, block) for name, (block, _) in blobs.items()])
-        for client, here in by_node.items():
-            self.nodes.call(partial(_write, client, {name: blobs[name][1] for name in here}))
+    def _name(self, kind: Kind, depth: int, block: int, nonce: str) -> BlobName:
+        return BlobName(self.attempt, kind, depth, block, nonce)
 
-    def discard(self, names: Sequence[tuple[str, int]]) -> None:
-        """Removes the blobs of these names and blocks."""
-        for client, here in self._by_node(names).items():
-            self.nodes.call(partial(client.unlink, *here))
+    def fetch(self, names: Sequence[BlobName], most: int) -> list[bytes | None]:
+        """The blobs of these names; of one with more than ``most`` bytes only the beginning, which is damaged."""
+        return [blob or None for blob in self.fetch_parts([BlobPart(name, 0, most + 1) for name in names])]
 
+    def fetch_parts(self, parts: Sequence[BlobPart]) -> list[bytes]:
+        """Parts of blobs; what is missing is left out of the bytes."""
+        return self.nodes.call(lambda: self.place.read(parts)) if parts else []
 
-def _write(client: Redis, blobs: dict[str, bytes]) -> None:
-    pipe = client.pipeline(transaction=False)
-    for name, blob in blobs.items():
-        pipe.set(name, blob)
-    pipe.execute()
+    def send(self, blobs: Mapping[BlobName, bytes]) -> None:
+        """Stores blobs."""
+        if blobs:
+            self.nodes.call(lambda: self.place.put(blobs))
 
+    def discard(self, names: Sequence[BlobName]) -> None:
+        """Removes blobs."""
+        if names:
+            self.nodes.call(lambda: self.place.remove(names))
 
-def _read_parts(client: Redis, parts: Sequence[tuple[str, int, int, int]]) -> list[bytes]:
-    pipe = client.pipeline(transaction=False)
-    for name, _, first, size in parts:
-        pipe.getrange(name, first, first + size - 1)
-    return list(pipe.execute())
+    def write_mark(self, nonce: str) -> None:
+        """Shows those who see the place of the attempt's blobs that they do."""
+        self.send({mark_of(self.attempt, nonce): MARK})
+
+    def check_mark(self, said: str, nonce: str) -> None:
+        """Checks that this process sees the place that the attempt's coordinator calls ``said`` and has marked. Only
+        its own setting says where that is: there may be another path to it here. Raises SettingError where it is
+        another place, LostStateError where it should be this one."""
+        mark = mark_of(self.attempt, nonce)
+        if self.fetch_parts([BlobPart(mark, 0, len(MARK) + 1)]) == [MARK]:
+            return
+        if said != self.place.url:
+            raise SettingError(
+                f"attempt {self.attempt} keeps its blobs in {shown(said)}, this process in {self.place.url}: give "
+                "all workers and coordinators the same FARTHEST_BLOBS"
+            )
+        raise LostStateError(
+            f"attempt {self.attempt}: in {self.place.url}, as this process sees it, is nothing of what its coordinator "
+            "has written there: it was removed, or the hosts do not share that folder or store"
+        )

@@ -19,7 +19,7 @@ from farthest.stores.redis.older_layers import OlderLayers
 from farthest.stores.redis.records import Pointer, Record, numbers
 
 if TYPE_CHECKING:
-    pass
+    from farthest.stores.blobs.place import BlobName
 
 BEGIN = """
 local now = redis.call('HGET', KEYS[1], 'depth')
@@ -50,6 +50,11 @@ class AttemptLayers(AttemptSteps[Opened]):
         self._pointers: dict[int, Pointer] = {}  # as the attempt began
         self._stored_depth = -1  # results are made without the layers up to it
 
+    def _write_mark(self) -> None:
+        """Writes the first blob of the attempt, by which workers know its place."""
+        self.touch()
+        self.write_mark(self.facts.mark)
+
     def _start(self, depth: int) -> None:
         """Writes the attempt's facts and the records of the layers ``depth`` and before, which it has the blobs of."""
         for known in range(max(depth - 1, 0), depth + 1):
@@ -79,20 +84,18 @@ class AttemptLayers(AttemptSteps[Opened]):
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
         names = [
-            (name, block)
-            for block, record in self._layers.pop(0).items()
-            for name in self._names(0, block, record)
+            name for block, record in self._layers.pop(0).items() for name in self._names(0, block, record)
         ]
         for block, pointer in self._pointers.items():
-            names += [(self.visited_blob_key(block, found.nonce), block) for found in pointer.blobs]
+            names += [self.visited_name(found.depth, block, found.nonce) for found in pointer.blobs]
         self._pointers.clear()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(0), self.visited_key))
         self.discard(names)
 
-    def _names(self, depth: int, block: int, record: Record) -> list[str]:
+    def _names(self, depth: int, block: int, record: Record) -> list[BlobName]:
         """The blobs that a record names."""
-        names = [self.blob_key(depth, block, record.nonce)] if record.nonce else []
-        return [*names, self.outbox_key(depth, block, record.nonce)] if record.outbox else names
+        names = [self.found_name(depth, block, record.nonce)] if record.nonce else []
+        return [*names, self.outbox_name(depth, block, record.nonce)] if record.outbox else names
 
     # ShardStore
 
@@ -188,7 +191,7 @@ class AttemptLayers(AttemptSteps[Opened]):
             del self._layers[depth]
 
     def drop(self) -> None:
-        """Removes everything of the attempt from Redis, and gives the spool back."""
+        """Removes everything of the attempt from Redis and from the place of its blobs, and gives the spool back."""
         self._older.close()
         with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
-            attempts.drop(self.nodes, self.attempt)
+            attempts.drop(self.nodes, self.attempt, self.place)

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from farthest.errors import LateStepError, LostStateError, StorageError
-from farthest.stores.redis.attempt_blobs import AttemptBlobs
+from farthest.stores.redis.attempt_blobs import AttemptBlobs, AttemptKeys
 from farthest.stores.redis.attempts import AttemptFacts
+from farthest.stores.redis.blob_place import RedisPlace
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.reports import Report
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.cache import BlobCache
+    from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.blocks import Blocks
     from farthest.stores.contract import StepInput
     from farthest.stores.redis.connections import RedisNodes
@@ -51,9 +53,9 @@ class Commit:
     ``replaced``: names of the blobs that it named before and does not name now."""
 
     record: Record
-    blobs: dict[str, bytes] = field(default_factory=dict)
+    blobs: dict[BlobName, bytes] = field(default_factory=dict)
     pointer: Pointer | None = None
-    replaced: list[str] = field(default_factory=list)
+    replaced: list[BlobName] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,10 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         blocks: Blocks,
         cache: BlobCache,
         holder: str | None,
+        place: BlobPlace | None = None,
     ) -> None:
-        super().__init__(nodes, attempt)
+        """``place``: of the blobs; None: the nodes."""
+        super().__init__(nodes, attempt, place or RedisPlace(nodes))
         self.facts = facts
         self.blocks = blocks
         self.holder = holder
@@ -99,14 +103,30 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
 
     @classmethod
     @abstractmethod
-    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
+    def of(
+        cls,
+        nodes: RedisNodes,
+        attempt: str,
+        facts: AttemptFacts,
+        cache: BlobCache,
+        holder: str,
+        place: BlobPlace | None = None,
+    ) -> Self:
         """A worker's store of an attempt. Raises VersionError when this process cannot work for it."""
 
     @classmethod
-    def attach(cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str) -> Self:
+    def attach(
+        cls, nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
+    ) -> Self:
         """A worker's store of an attempt that a coordinator has begun. Raises LateStepError when it has ended,
-        VersionError when this process cannot work for it."""
-        return cls.of(nodes, attempt, facts_of(nodes, attempt), cache, holder)
+        VersionError when this process cannot work for it, SettingError where it sees another place for blobs."""
+        store = cls.of(nodes, attempt, facts_of(nodes, attempt), cache, holder, place)
+        store.look_for_mark()
+        return store
+
+    def look_for_mark(self) -> None:
+        """Checks that this process sees the place of the attempt's blobs. Raises as ``check_mark``."""
+        self.check_mark(self.facts.blobs, self.facts.mark)
 
     # StepStore
 
@@ -119,8 +139,8 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
             raise self._late(depth, error) from error
 
     def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
-        """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis is
-        full)."""
+        """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
+        the place of blobs, is full)."""
         try:
             self._commit(depth, step_input, counts)
         except LateStepError as error:
@@ -148,21 +168,20 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
 
     def _commit_blocks(self, depth: int, commits: Mapping[int, Commit]) -> set[int]:
         """Commits the steps of blocks, at once; gives those whose record is now that of ``commits``. Raises
-        LateStepError when the layer is over, UnavailableError, StorageError (Redis is full)."""
+        LateStepError when the layer is over, UnavailableError, StorageError (Redis, or the place of blobs,
+        is full)."""
         arguments: list[str] = [str(depth)]
         for block, commit in commits.items():
             pointer = "" if commit.pointer is None else commit.pointer.text(block)
             entry = "" if self.holder is None else Report(depth, block, self.holder).text()
             arguments += [str(block), commit.record.text(depth, block), pointer, entry]
-        self.send(
-            {name: (block, blob) for block, commit in commits.items() for name, blob in commit.blobs.items()}
-        )
+        self.send({name: blob for commit in commits.values() for name, blob in commit.blobs.items()})
         keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
         under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
         mine = {block for block, won in zip(commits, outcome, strict=True) if won}
         self.discard(
             [
-                (name, block)
+                name
                 for block, commit in commits.items()
                 for name in (commit.replaced if block in mine else commit.blobs)
             ]
@@ -239,7 +258,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
 
 def facts_of(nodes: RedisNodes, attempt: str) -> AttemptFacts:
     """What an attempt is. Raises LateStepError when it has ended, VersionError for another version's."""
-    meta_key = AttemptBlobs(nodes, attempt).meta_key
+    meta_key = AttemptKeys(attempt).meta_key
     fields: dict[Any, Any] = nodes.call(lambda: nodes.main.hgetall(meta_key))
     texts = {name.decode(errors="replace"): value.decode(errors="replace") for name, value in fields.items()}
     return AttemptFacts.of(texts, attempt)

@@ -10,8 +10,10 @@ enumeration's, on the main node except for the blobs:
     v                       hash: where moves are one-way, for each block a pointer to the blobs of all its found states
     b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a sorted run
     o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
-    v:{block}:{nonce}           all found states of a block, or some of them
-                            these three are blobs, on the block's node; never changed once they are named
+    v:{depth}:{block}:{nonce}   all found states of a block up to the depth, or some of them
+    m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
+                            these four are blobs, on the block's node; never changed once they are named. They are in
+                            Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
     todo:{depth}            set: the blocks of the layer under way, sent and not begun (worker/enumeration/choice.py)
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
@@ -23,7 +25,6 @@ removed. Keys of workers are those of worker/registry.py and worker/leases.py, t
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,7 @@ from farthest.errors import LateStepError, LostStateError, PuzzleError, StorageE
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from farthest.spaces import compile_space
+from farthest.stores.blobs.place import ATTEMPT_NAME, DAY, NONCE
 from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
 from farthest.wording import shown
@@ -42,13 +44,10 @@ if TYPE_CHECKING:
     from redis import Redis
 
     from farthest.spaces.contract import Space
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-ATTEMPT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,200}")
-"""What the name of an attempt looks like: names come from Redis and from messages, and become parts of patterns of
-keys."""
-
-PROTOCOL = 4
+PROTOCOL = 5
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
@@ -89,7 +88,8 @@ _RANGES = {
 @dataclass(frozen=True, slots=True)
 class AttemptFacts:
     """What a worker needs to know of an attempt. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``:
-    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT."""
+    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT. ``blobs``: the place of its blobs, for
+    messages alone; ``mark``: the nonce of the mark there."""
 
     engine: str
     puzzle: str
@@ -102,6 +102,8 @@ class AttemptFacts:
     keys: int
     shards: int
     nodes: int
+    blobs: str
+    mark: str
     max_depth: int = NO_LIMIT
     protocol: int = PROTOCOL
     version: str = __version__
@@ -135,6 +137,8 @@ class AttemptFacts:
             for name, (least, most) in _RANGES.items():
                 if not least <= values[name] <= most:
                     raise ValueError(f"{name} is {shown(values[name])}, expected {least} to {most}")
+            if not NONCE.fullmatch(values["mark"]):
+                raise ValueError(f"mark is {shown(values['mark'])}, expected eight hexadecimal digits")
         return cls(**values)
 
     def space(self, attempt: str, nodes: int) -> Space:
@@ -187,8 +191,11 @@ def touch(nodes: RedisNodes, attempt: str) -> None:
     nodes.main.zadd(ATTEMPTS, {attempt: nodes.now()})
 
 
-def drop(nodes: RedisNodes, attempt: str) -> None:
-    """Removes all keys of an attempt. Harmless while workers still step for it: they find that it has ended."""
+def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> None:
+    """Removes all keys of an attempt, and its blobs in a ``place`` elsewhere. Harmless while workers still step for it:
+    they find that it has ended."""
+    if place is not None:
+        place.drop(attempt)  # first: while its keys are there, it is found again
     for client in nodes.clients:
         names = _keys(client, attempt)
         for start in range(0, len(names), 1000):
@@ -216,10 +223,16 @@ def silent(nodes: RedisNodes) -> list[str]:
     return [name for name in map(_decoded, known) if ATTEMPT_NAME.fullmatch(name)]
 
 
-def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
-    """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left."""
+def begun_on(nodes: RedisNodes) -> set[str]:
+    """The attempts that have keys on any node. Raises what redis-py does."""
     names = {name.split(b":")[2] for client in nodes.clients for name in _keys(client, "*")}
-    begun = {name for name in map(_decoded, names) if ATTEMPT_NAME.fullmatch(name)}
+    return {name for name in map(_decoded, names) if ATTEMPT_NAME.fullmatch(name)}
+
+
+def drop_dead(nodes: RedisNodes, attempt_of: str, place: BlobPlace | None = None) -> None:
+    """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left; their blobs,
+    too, in a ``place`` elsewhere."""
+    begun = begun_on(nodes)
     known: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
     seen = {
         name: moment
@@ -227,7 +240,12 @@ def drop_dead(nodes: RedisNodes, attempt_of: str) -> None:
         if ATTEMPT_NAME.fullmatch(name)
     }
     late = nodes.now() - DEAD_SECONDS
-    for attempt in begun | set(seen):
+    here = begun | set(seen)
+    for attempt in here:
         # One that is not among the seen has been dropped, and a worker that was slow wrote to it.
         if attempt.rpartition("-")[0] == attempt_of or seen.get(attempt, 0) < late:
-            drop(nodes, attempt)
+            drop(nodes, attempt, place)
+    if place is not None:
+        for attempt in set(place.attempts()) - here:
+            if attempt.rpartition("-")[0] == attempt_of or place.silence(attempt) > DAY:
+                place.drop(attempt)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from farthest.environment import REDIS_NODES, REDIS_URL
+from farthest.environment import BLOBS, REDIS_NODES, REDIS_URL
 from farthest.errors import AccessError, RedisFullError, SettingError, StorageError, UnavailableError
 from farthest.passwords import hide_password
 from farthest.retry import retry_while_away
@@ -49,7 +49,8 @@ MEMORY_VARIABLES = (
 )
 
 MORE_MEMORY = (
-    f"raise its maxmemory ({MEMORY_VARIABLES}), add servers with {REDIS_NODES.name}, or run fewer jobs"
+    f"raise its maxmemory ({MEMORY_VARIABLES}), add servers with {REDIS_NODES.name}, keep blobs elsewhere with "
+    f"{BLOBS.name}, or run fewer jobs"
 )
 
 BLOCK_SECONDS = 1.0

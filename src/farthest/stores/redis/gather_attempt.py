@@ -16,6 +16,7 @@ from farthest.models.chunks import Chunk, Unit
 from farthest.stores.bitmaps import Bitmap
 from farthest.stores.blobs.blob import decode_blob, encode_blob
 from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.sources import Sources
@@ -23,11 +24,12 @@ from farthest.stores.redis.assembly import Assembly
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
-from farthest.stores.redis.records import Pointer, Record, new_nonce
+from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.restoring import read_blocks
 
 if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
@@ -47,8 +49,10 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
         *,
         distances: bool,
         spool_folder: str | None = None,
+        place: BlobPlace | None = None,
     ) -> GatherAttempt:
-        """A new attempt at depth 0. Raises StorageError (UnavailableError where waiting may help)."""
+        """A new attempt at depth 0. ``place``: of its blobs; None: the nodes. Raises StorageError (UnavailableError
+        where waiting may help)."""
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -64,12 +68,15 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
             keys=kernel.keys,
             shards=kernel.shards,
             nodes=len(nodes),
+            blobs=REDIS if place is None else place.url,
+            mark=new_nonce(),
         )
         spool = Spool(spool_folder) if distances else None
-        store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None)
+        store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None, place)
         store._prepare(spool)
         store._set_colours(origins, in_place)
         try:
+            store._write_mark()
             store._write_origins(origins)
         except BaseException:
             store.drop()
@@ -105,13 +112,13 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
             return
         self.touch()
         record = Record.new(states)
-        name = self.blob_key(depth, block, record.nonce)
-        self.send({name: (block, encode_blob(self.kernel, depth, block, sum(population), bitmap))})
+        name = self.found_name(depth, block, record.nonce)
+        self.send({name: encode_blob(self.kernel, depth, block, sum(population), bitmap)})
         self._layers.setdefault(depth, {})[block] = record
 
     def _write_visited(self, depth: int, block: int, bitmap: Bitmap) -> None:
         found, blob = self.visited_blob(depth, block, bitmap, new_nonce())
-        self.send({self.visited_blob_key(block, found.nonce): (block, blob)})
+        self.send({self.visited_name(depth, block, found.nonce): blob})
         self._pointers[block] = Pointer(depth, (found,))
 
     def reachable(self, depth: int) -> list[int]:

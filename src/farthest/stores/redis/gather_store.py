@@ -1,4 +1,4 @@
-"""The gather store whose blobs are in Redis, for steps in any number of processes; stores/redis/attempts.py lists its
+"""The gather store whose records are in Redis, for steps in any number of processes; stores/redis/attempts.py lists its
 keys.
 
 What is new in a block depends on the graph (kernel/include/farthest/step.hpp):
@@ -28,6 +28,7 @@ from farthest.stores.redis.records import FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.cache import BlobCache
+    from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 
@@ -37,7 +38,7 @@ class BlockStepInput(BitmapStepInput):
     of its blob (where ``exclude`` is "all")."""
 
     fresh_of: dict[int, Bitmap]
-    visited_of: dict[int, tuple[Bitmap, str]]
+    visited_of: dict[int, tuple[Bitmap, BlobName | None]]
 
 
 class GatherStore(AttemptSteps[BlockStepInput]):
@@ -53,19 +54,28 @@ class GatherStore(AttemptSteps[BlockStepInput]):
         kernel: _kernel.Space,
         cache: BlobCache,
         holder: str | None,
+        place: BlobPlace | None = None,
     ) -> None:
-        super().__init__(nodes, attempt, facts, Blocks(kernel.shards, facts.per_block), cache, holder)
+        super().__init__(nodes, attempt, facts, Blocks(kernel.shards, facts.per_block), cache, holder, place)
         self.kernel = kernel
         self._sources: dict[int, list[int]] = {}
 
     @classmethod
-    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
+    def of(
+        cls,
+        nodes: RedisNodes,
+        attempt: str,
+        facts: AttemptFacts,
+        cache: BlobCache,
+        holder: str,
+        place: BlobPlace | None = None,
+    ) -> Self:
         """See AttemptSteps."""
         space = gather(facts.space(attempt, len(nodes)))
         with unbelieved(attempt):
             kernel = space.compile_kernel(facts.shard_classes)
         facts.check(attempt, kernel.keys, kernel.shards)
-        return cls(nodes, attempt, facts, kernel, cache, holder)
+        return cls(nodes, attempt, facts, kernel, cache, holder, place)
 
     # StepStore
 
@@ -77,7 +87,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
         look = self._look(depth, wanted, sources)
         frontier = self._bitmaps(depth, depth - 1, look.before)
         exclude: list[list[_kernel.Layer]] = []
-        visited: dict[int, tuple[Bitmap, str]] = {}
+        visited: dict[int, tuple[Bitmap, BlobName | None]] = {}
         if self.facts.exclude == "all":
             visited = self._visited(depth, look)
             exclude.append([bitmap.layer for bitmap, _ in visited.values()])
@@ -108,16 +118,16 @@ class GatherStore(AttemptSteps[BlockStepInput]):
                 continue
             nonce = commit.record.nonce
             blob = encode_blob(self.kernel, depth, block, sum(here.values()), bitmap)
-            commit.blobs[self.blob_key(depth, block, nonce)] = blob
+            commit.blobs[self.found_name(depth, block, nonce)] = blob
             if block in step_input.visited_of:
                 visited, old = step_input.visited_of[block]
                 found, blob = self.visited_blob(depth, block, visited, nonce)
                 commit.pointer = Pointer(depth, (found,))
-                commit.blobs[self.visited_blob_key(block, nonce)] = blob
-                commit.replaced += [old] if old else []
+                commit.blobs[self.visited_name(depth, block, nonce)] = blob
+                commit.replaced += [] if old is None else [old]
         for block in self._commit_blocks(depth, commits):
             if nonce := commits[block].record.nonce:
-                self._cache.put(self.blob_key(depth, block, nonce), step_input.fresh_of[block])
+                self._cache.put(self.found_name(depth, block, nonce), step_input.fresh_of[block])
 
     # Reading
 
@@ -130,12 +140,14 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     def _bitmaps(self, step: int, depth: int, records: dict[int, Record]) -> list[_kernel.Layer]:
         """The layers at ``depth`` of the blocks, for the step to depth ``step``."""
-        names = {block: self.blob_key(depth, block, one.nonce) for block, one in records.items() if one.nonce}
+        names = {
+            block: self.found_name(depth, block, one.nonce) for block, one in records.items() if one.nonce
+        }
         have: dict[int, Bitmap | None] = {
             block: self._cache.get(name, Bitmap) for block, name in names.items()
         }
         missing = [block for block, bitmap in have.items() if bitmap is None]
-        blobs = self.fetch([(names[block], block) for block in missing], self.longest_blob(0))
+        blobs = self.fetch([names[block] for block in missing], self.longest_blob(0))
         for block, blob in zip(missing, blobs, strict=True):
             read = Bitmap(self.kernel, self.blocks.shards(block))
             self._decode(step, depth, block, blob, [read])
@@ -169,15 +181,15 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     # All states of a block, where moves are one-way
 
-    def _visited(self, depth: int, look: StepRecords) -> dict[int, tuple[Bitmap, str]]:
-        """For each block a bitmap of its own of all states found, and the name of the blob that it is from ('': there
-        are none). Blocks that another has stepped meanwhile are left out: the blob to be read has been replaced."""
-        visited = {}
+    def _visited(self, depth: int, look: StepRecords) -> dict[int, tuple[Bitmap, BlobName | None]]:
+        """For each block a bitmap of its own of all states found, and the name of the blob that it is from (None: there
+        is none). Blocks that another has stepped meanwhile are left out: the blob to be read has been replaced."""
+        visited: dict[int, tuple[Bitmap, BlobName | None]] = {}
         for block in look.blocks:
-            bitmap, name = Bitmap(self.kernel, self.blocks.shards(block)), ""
+            bitmap, name = Bitmap(self.kernel, self.blocks.shards(block)), None
             for found in self._pointer(depth, block, look).blobs:
-                name = self.visited_blob_key(block, found.nonce)
-                blob = self.fetch([(name, block)], self.longest_blob(0))[0]
+                name = self.visited_name(found.depth, block, found.nonce)
+                blob = self.fetch([name], self.longest_blob(0))[0]
                 if blob is None and block not in self._look(depth, [block], [block]).blocks:
                     break
                 self._decode(depth, found.depth, block, blob, [bitmap], VISITED)

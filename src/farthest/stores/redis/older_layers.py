@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from farthest.errors import LostStateError
+from farthest.stores.blobs.place import BlobName
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.redis.attempt_steps import AttemptSteps
 from farthest.stores.redis.records import Record
@@ -44,7 +45,7 @@ class OlderLayers:
     def _take(self, depth: int, records: Mapping[int, Record], keep: bool) -> None:
         store = self._store
         names = [
-            (store.blob_key(depth, block, record.nonce), block)
+            (store.found_name(depth, block, record.nonce), block)
             for block, record in records.items()
             if record.nonce
         ]
@@ -52,11 +53,12 @@ class OlderLayers:
             part = names[start : start + MOVED_AT_ONCE]
             if keep and self._spool is not None:
                 states = max(sum(records[block].states.values()) for _, block in part)
-                found = zip(part, store.fetch(part, store.longest_blob(states)), strict=True)
+                blobs = store.fetch([name for name, _ in part], store.longest_blob(states))
+                found = zip(part, blobs, strict=True)
                 self._spool.put(
                     ((depth, block), self._present(blob, depth, block)) for (_, block), blob in found
                 )
-            store.discard(part)
+            store.discard([name for name, _ in part])
         store.nodes.call(lambda: store.nodes.main.delete(store.records_key(depth)))
 
     def put(self, depth: int, blobs: Mapping[int, bytes]) -> None:
@@ -65,11 +67,11 @@ class OlderLayers:
         if self._spool is not None:
             self._spool.put(((depth, block), blob) for block, blob in blobs.items())
 
-    def remove(self, names: Sequence[tuple[str, int]]) -> None:
-        """Begins to remove blobs from Redis: name and block each."""
+    def remove(self, names: Sequence[BlobName]) -> None:
+        """Begins to remove blobs from their place."""
         self._submit(partial(self._remove, names))
 
-    def _remove(self, names: Sequence[tuple[str, int]]) -> None:
+    def _remove(self, names: Sequence[BlobName]) -> None:
         for start in range(0, len(names), REMOVED_AT_ONCE):
             self._store.discard(names[start : start + REMOVED_AT_ONCE])
 
@@ -82,9 +84,9 @@ class OlderLayers:
         """The blob of a block that has states, wherever it is. Raises LostStateError."""
         if self._spool is not None and (depth, block) in self._spool:
             return self._spool.get(depth, block)
-        name = self._store.blob_key(depth, block, record.nonce)
+        name = self._store.found_name(depth, block, record.nonce)
         most = self._store.longest_blob(sum(record.states.values()))
-        return self._present(self._store.fetch([(name, block)], most)[0], depth, block)
+        return self._present(self._store.fetch([name], most)[0], depth, block)
 
     def _present(self, blob: bytes | None, depth: int, block: int) -> bytes:
         if blob is None:

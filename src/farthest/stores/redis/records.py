@@ -6,7 +6,6 @@ Both tell their block, so that one that was damaged or belongs elsewhere raises 
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,6 +13,7 @@ from zlib import crc32
 
 from farthest.errors import LostStateError
 from farthest.json_fields import count, counts, items, text
+from farthest.stores.blobs.place import NONCE, new_nonce
 from farthest.untrusted_json import read_json
 from farthest.wording import shown
 
@@ -58,7 +58,11 @@ class Record:
     def _of_fields(cls, fields: Any) -> Record:
         nonce, states, outbox = items(fields)
         by_shard: dict[int, int] = dict(map(_pair, items(states)))
-        return cls(text(nonce), by_shard, tuple(Part(*counts(part, 3)) for part in items(outbox)))
+        return cls(
+            "" if nonce == "" else _nonce(nonce),
+            by_shard,
+            tuple(Part(*counts(part, 3)) for part in items(outbox)),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +100,19 @@ class Pointer:
 
 def _found(fields: Any) -> FoundBlob:
     depth, nonce, states = items(fields)
-    return FoundBlob(count(depth), text(nonce), count(states))
+    return FoundBlob(count(depth), _nonce(nonce), count(states))
+
+
+def _nonce(field: Any) -> str:
+    nonce = text(field)
+    if not NONCE.fullmatch(nonce):  # it becomes a part of a path
+        raise ValueError(f"a nonce is {shown(nonce)}, expected eight hexadecimal digits")
+    return nonce
 
 
 def _pair(fields: Any) -> tuple[int, int]:
     a, b = counts(fields)
     return a, b
-
-
-def new_nonce() -> str:
-    """A part of a blob's name that no other has had."""
-    return secrets.token_hex(4)
 
 
 def numbers(fields: Iterable[bytes], key: str) -> list[int]:

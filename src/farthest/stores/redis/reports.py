@@ -15,14 +15,15 @@ MOST_OF_A_MESSAGE = 4000
 """Characters; what is longer is cut."""
 
 
-Error = Literal["", "lost", "full", "failed"]
+Error = Literal["", "lost", "full", "no room", "failed"]
 ERRORS: tuple[Error, ...] = get_args(Error)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """The step of a block: committed ``by`` a holder, or with an ``error`` (and its ``message``): "lost" means that
-    the attempt's working state is, "full" that Redis had no memory left, "failed" that the step cannot be done."""
+    the attempt's working state is, "full" that Redis had no memory left, "no room" that
+    the place of blobs was full, "failed" that the step cannot be done."""
 
     depth: int
     block: int

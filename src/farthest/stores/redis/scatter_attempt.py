@@ -14,16 +14,18 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import StorageError
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blobs.spool import Spool
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
-from farthest.stores.redis.records import FoundBlob, Pointer, Record, new_nonce
+from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun
 from farthest.stores.scattering import MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
     from farthest.spaces.contract import ScatterSpace
+    from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.contract import Base
     from farthest.stores.redis.connections import RedisNodes
 
@@ -57,9 +59,10 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         distances: bool,
         max_depth: int | None = None,
         spool_folder: str | None = None,
+        place: BlobPlace | None = None,
     ) -> ScatterAttempt:
-        """A new attempt at depth 0. ``max_depth``: states there need not be expanded. Raises StorageError
-        (UnavailableError where waiting may help)."""
+        """A new attempt at depth 0. ``max_depth``: states there need not be expanded; ``place``: of its blobs, None:
+        the nodes. Raises StorageError (UnavailableError where waiting may help)."""
         facts = AttemptFacts(
             engine="scatter",
             puzzle=space.puzzle.to_json(),
@@ -72,12 +75,15 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             keys=SPARSE if space.keys is None else space.keys,
             shards=shards,
             nodes=len(nodes),
+            blobs=REDIS if place is None else place.url,
+            mark=new_nonce(),
             max_depth=NO_LIMIT if max_depth is None else max_depth,
         )
         spool = Spool(spool_folder) if distances else None
-        store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None)
+        store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None, place)
         store._prepare(spool)
         try:
+            store._write_mark()
             store._write_origins()
         except BaseException:
             store.drop()
@@ -98,7 +104,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         """Stores the blobs of a shard that the coordinator has stepped itself, and notes its record."""
         self.touch()
         outcome = self._outcome(depth, shard, one)
-        self.send({name: (shard, blob) for name, blob in outcome.blobs.items()})
+        self.send(outcome.blobs)
         self._layers.setdefault(depth, {})[shard] = outcome.record
         if outcome.pointer is not None:
             self._pointers[shard] = outcome.pointer
@@ -106,7 +112,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     def _write_found(self, depth: int, shard: int, run: SortedRun) -> None:
         found = FoundBlob(depth, new_nonce(), run.states)
         blob = seal(VISITED, depth, shard, run.states, run.data)
-        self.send({self.visited_blob_key(shard, found.nonce): (shard, blob)})
+        self.send({self.visited_name(depth, shard, found.nonce): blob})
         self._pointers[shard] = Pointer(depth, (found,))
 
     # ShardStore
@@ -125,7 +131,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         read, records = depth + 1, self._layers.get(depth + 1, {})
         self._older.remove(
             [
-                (self.outbox_key(read, shard, record.nonce), shard)
+                self.outbox_name(read, shard, record.nonce)
                 for shard, record in records.items()
                 if record.outbox
             ]

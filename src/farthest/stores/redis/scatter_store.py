@@ -24,6 +24,7 @@ from farthest import _kernel
 from farthest.errors import LostStateError
 from farthest.spaces.contract import scatter
 from farthest.stores.blobs.blob import FOUND, SENT, VISITED, damaged, longest_blob, seal, unseal
+from farthest.stores.blobs.place import BlobPart
 from farthest.stores.blocks import Blocks
 from farthest.stores.redis.attempt_steps import NOTHING, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE, AttemptFacts
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.cache import BlobCache
+    from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
 SENDER = struct.Struct("<I")
@@ -110,19 +112,28 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         space: ScatterSpace,
         cache: BlobCache,
         holder: str | None,
+        place: BlobPlace | None = None,
     ) -> None:
-        super().__init__(nodes, attempt, facts, Blocks(facts.shards, 1), cache, holder)
+        super().__init__(nodes, attempt, facts, Blocks(facts.shards, 1), cache, holder, place)
         self.space = space
         self._width = space.code_bytes
         # Of the last depths: for each shard, what is for it in the outboxes: (shard that sends it, its nonce, where).
         self._parts: dict[int, dict[int, list[_Sent]]] = {}
 
     @classmethod
-    def of(cls, nodes: RedisNodes, attempt: str, facts: AttemptFacts, cache: BlobCache, holder: str) -> Self:
+    def of(
+        cls,
+        nodes: RedisNodes,
+        attempt: str,
+        facts: AttemptFacts,
+        cache: BlobCache,
+        holder: str,
+        place: BlobPlace | None = None,
+    ) -> Self:
         """See AttemptSteps."""
         space = scatter(facts.space(attempt, len(nodes)))
         facts.check(attempt, SPARSE if space.keys is None else space.keys, facts.shards)
-        return cls(nodes, attempt, facts, space, cache, holder)
+        return cls(nodes, attempt, facts, space, cache, holder, place)
 
     def sources_of(self, block: int) -> list[int]:
         """See AttemptSteps: its own layers before; of others it reads a part each."""
@@ -152,9 +163,9 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         for shard in self._commit_blocks(depth, commits):
             one, nonce = step_input.steps[shard], commits[shard].record.nonce
             if nonce:
-                self._cache.put(self.blob_key(depth, shard, nonce), one.fresh)
+                self._cache.put(self.found_name(depth, shard, nonce), one.fresh)
                 if one.united.states:
-                    self._cache.put(self.visited_blob_key(shard, nonce), one.united)
+                    self._cache.put(self.visited_name(depth, shard, nonce), one.united)
 
     def _outcome(self, depth: int, shard: int, one: ShardStep) -> Commit:
         """What is to be stored of a step."""
@@ -168,16 +179,16 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
         blob = seal(FOUND, depth, shard, one.fresh.states, one.fresh.data)
-        commit.blobs[self.blob_key(depth, shard, nonce)] = blob
+        commit.blobs[self.found_name(depth, shard, nonce)] = blob
         if sealed:
-            commit.blobs[self.outbox_key(depth, shard, nonce)] = b"".join(sealed.values())
+            commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
         if one.united.states:
             kept = one.visited[: len(one.visited) - one.replaced]
             gone = one.visited[len(one.visited) - one.replaced :]
             commit.pointer = Pointer(depth, (*kept, FoundBlob(depth, nonce, one.united.states)))
             blob = seal(VISITED, depth, shard, one.united.states, one.united.data)
-            commit.blobs[self.visited_blob_key(shard, nonce)] = blob
-            commit.replaced += [self.visited_blob_key(shard, found.nonce) for found in gone]
+            commit.blobs[self.visited_name(depth, shard, nonce)] = blob
+            commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
 
     # The step
@@ -227,7 +238,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """The runs at ``depth`` of those shards that have states."""
         wanted = [
             _Wanted(
-                FOUND, depth, shard, self.blob_key(depth, shard, record.nonce), sum(record.states.values())
+                FOUND, depth, shard, self.found_name(depth, shard, record.nonce), sum(record.states.values())
             )
             for shard, record in records.items()
             if record.nonce
@@ -248,7 +259,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         pointers = {shard: self._pointer(depth, shard, look) for shard in look.blocks}
         wanted = {
             shard: [
-                _Wanted(VISITED, found.depth, shard, self.visited_blob_key(shard, found.nonce), found.states)
+                _Wanted(
+                    VISITED,
+                    found.depth,
+                    shard,
+                    self.visited_name(found.depth, shard, found.nonce),
+                    found.states,
+                )
                 for found in pointer.blobs
             ]
             for shard, pointer in pointers.items()
@@ -264,15 +281,15 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
         return visited
 
-    def _runs(self, wanted: Sequence[_Wanted]) -> dict[str, SortedRun]:
+    def _runs(self, wanted: Sequence[_Wanted]) -> dict[BlobName, SortedRun]:
         """The contents of those of the blobs that are there, by name. Raises LostStateError for damaged ones."""
-        runs: dict[str, SortedRun] = {}
+        runs: dict[BlobName, SortedRun] = {}
         for one in wanted:
             if (run := self._cache.get(one.name, SortedRun)) is not None:
                 runs[one.name] = run
         unknown = [one for one in wanted if one.name not in runs]
         most = self.longest_blob(max((one.states for one in unknown), default=0))
-        blobs = self.fetch([(one.name, one.shard) for one in unknown], most)
+        blobs = self.fetch([one.name for one in unknown], most)
         for one, blob in zip(unknown, blobs, strict=True):
             if blob is not None:
                 run = self.run_in(blob, one.kind, one.depth, one.shard, one.states)
@@ -300,7 +317,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         of = self._sent_to(depth, look.records)
         wanted = [(shard, sent) for shard in shards for sent in of.get(shard, ())]
         parts = [
-            (self.outbox_key(depth - 1, sent.by, sent.nonce), sent.by, sent.first, sent.part.bytes)
+            BlobPart(self.outbox_name(depth - 1, sent.by, sent.nonce), sent.first, sent.part.bytes)
             for _, sent in wanted
         ]
         for (shard, sent), blob in zip(wanted, self.fetch_parts(parts), strict=True):
@@ -345,7 +362,7 @@ class _Wanted:
     kind: bytes
     depth: int
     shard: int
-    name: str
+    name: BlobName
     states: int
 
 

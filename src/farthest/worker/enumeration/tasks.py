@@ -11,6 +11,7 @@ from farthest.environment import WORKER_MEMORY
 from farthest.errors import LateStepError
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.redis.attach import attach
+from farthest.stores.redis.places import place_of
 from farthest.worker.enumeration.choice import Choice
 from farthest.worker.enumeration.step import step
 from farthest.worker.leases import StepLeases, renewed
@@ -30,6 +31,7 @@ class StepProcess(TaskProcess):
     def __init__(self, worker: str) -> None:
         super().__init__(worker)
         self._cache = BlobCache(WORKER_MEMORY.size())
+        self._place = place_of(self.nodes)
         self._stores: OrderedDict[str, tuple[GatherStore | ScatterStore, Choice]] = OrderedDict()
 
     def name(self, attempt: str, depth: int, item: int) -> str:
@@ -51,7 +53,7 @@ class StepProcess(TaskProcess):
 
     def _store(self, attempt: str) -> tuple[GatherStore | ScatterStore, Choice]:
         if attempt not in self._stores:
-            store = attach(self.nodes, attempt, self._cache, self.holder)
+            store = attach(self.nodes, attempt, self._cache, self.holder, self._place)
             self._stores[attempt] = store, Choice(store)
             while len(self._stores) > RUNS_KEPT:
                 self._stores.popitem(last=False)

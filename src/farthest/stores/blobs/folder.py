@@ -1,0 +1,196 @@
+"""A folder as a place for blobs: of one machine, or of a file system that all hosts share.
+
+Each attempt has a folder of its own in it, farthest-attempt-NAME, and each blob a file there. A file is written under
+another name, synchronized, renamed, and the folder synchronized: it is there as a whole or not at all, also after a
+power cut.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from farthest.environment import BLOBS
+from farthest.errors import NoRoomError, SettingError, UnavailableError
+from farthest.stores.blobs.place import (
+    ATTEMPT_FOLDER,
+    FILE,
+    BlobName,
+    BlobPart,
+    NameTakenError,
+    attempt_in,
+    probe,
+)
+from farthest.stores.blobs.spool import FULL
+
+_UNFINISHED = re.compile(rf"\.{FILE.pattern}\.[0-9a-f]{{8}}")
+"""A file that is being written."""
+
+
+class FolderPlace:
+    """``BlobPlace`` in the folder at an absolute path."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @property
+    def url(self) -> str:
+        """See BlobPlace."""
+        return self._folder.as_uri()
+
+    def check(self) -> None:
+        """See BlobPlace."""
+        if not self._folder.is_dir():
+            raise SettingError(
+                f"{BLOBS.name} is {self.url}: there is no folder {self._folder}; make it, or mount it, on every "
+                "host where a worker or a coordinator runs"
+            )
+        if not os.access(self._folder, os.W_OK | os.X_OK | os.R_OK):
+            raise SettingError(
+                f"{BLOBS.name} is {self.url}: this process may not write to the folder {self._folder}; give its "
+                "user the right to, or name another folder"
+            )
+        probe(self)
+
+    def put(self, blobs: Mapping[BlobName, bytes]) -> None:
+        """See BlobPlace."""
+        with self._errors():
+            changed = {self._begun(name.attempt) for name in blobs}
+            for name, blob in blobs.items():
+                self._write(self._path(name), blob)
+            for folder in changed:
+                _synchronize(folder)
+
+    def _begun(self, attempt: str) -> Path:
+        """The folder of an attempt, made where there is none."""
+        folder = self._of(attempt)
+        with suppress(FileExistsError):
+            folder.mkdir()
+            _synchronize(self._folder)
+        return folder
+
+    def _write(self, path: Path, blob: bytes) -> None:
+        if path.exists():
+            if path.read_bytes() != blob:
+                raise NameTakenError(f"{path}: there is another blob of that name")
+            return
+        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        try:
+            with unfinished.open("xb", buffering=0) as file:
+                rest = memoryview(blob)
+                while rest:
+                    rest = rest[file.write(rest) :]
+                os.fsync(file.fileno())
+            unfinished.rename(path)
+        except BaseException:
+            with suppress(OSError):
+                unfinished.unlink()
+            raise
+
+    def read(self, parts: Sequence[BlobPart]) -> list[bytes]:
+        """See BlobPlace."""
+        with self._errors():
+            return [self._read(part) for part in parts]
+
+    def _read(self, part: BlobPart) -> bytes:
+        try:
+            with self._path(part.name).open("rb", buffering=0) as file:
+                file.seek(part.first)
+                read = bytearray()
+                while more := file.read(part.size - len(read)):
+                    read += more
+                return bytes(read)
+        except FileNotFoundError:
+            self._folder.stat()  # which raises where the folder itself is away
+            return b""
+
+    def remove(self, names: Iterable[BlobName]) -> None:
+        """See BlobPlace."""
+        with self._errors():
+            touched = set()
+            for name in names:
+                self._path(name).unlink(missing_ok=True)
+                touched.add(name.attempt)
+            for attempt in touched:
+                self._remove_if_empty(attempt)
+
+    def drop(self, attempt: str) -> None:
+        """See BlobPlace."""
+        with self._errors():
+            try:
+                with os.scandir(self._of(attempt)) as entries:
+                    files = [entry.path for entry in entries if _is_own(entry.name)]
+            except FileNotFoundError:
+                return
+            for file in files:
+                Path(file).unlink(missing_ok=True)
+            self._remove_if_empty(attempt)
+
+    def _remove_if_empty(self, attempt: str) -> None:
+        """Removes the folder of an attempt, unless something is in it."""
+        try:
+            self._of(attempt).rmdir()
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
+                raise
+
+    def attempts(self) -> list[str]:
+        """See BlobPlace."""
+        with self._errors(), os.scandir(self._folder) as entries:
+            folders = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        return [name for name in map(attempt_in, folders) if name is not None]
+
+    def silence(self, attempt: str) -> float:
+        """See BlobPlace."""
+        with self._errors():
+            try:
+                return time.time() - self._of(attempt).stat().st_mtime
+            except FileNotFoundError:
+                return 0.0
+
+    def free(self) -> int | None:
+        """See BlobPlace."""
+        with self._errors():
+            status = os.statvfs(self._folder)
+        return status.f_bavail * status.f_frsize
+
+    def _of(self, attempt: str) -> Path:
+        return self._folder / f"{ATTEMPT_FOLDER}{attempt}"
+
+    def _path(self, name: BlobName) -> Path:
+        return self._of(name.attempt) / name.file
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turns what the system says meanwhile into errors for people."""
+        try:
+            yield
+        except OSError as error:
+            if error.errno in FULL:
+                raise NoRoomError(
+                    f"{self._folder}: the blobs of running jobs do not fit there ({error.strerror}); make room, or "
+                    f"name another place with {BLOBS.name}"
+                ) from error
+            raise UnavailableError(
+                f"{self._folder}: the blobs of running jobs cannot be read or written there ({error.strerror}); "
+                f"check that it is mounted, that this process may write to it, and {BLOBS.name}"
+            ) from error
+
+
+def _is_own(name: str) -> bool:
+    return bool(FILE.fullmatch(name) or _UNFINISHED.fullmatch(name))
+
+
+def _synchronize(folder: Path) -> None:
+    """Has the names in a folder written to its disk."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

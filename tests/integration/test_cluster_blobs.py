@@ -1,0 +1,179 @@
+"""Workers and a coordinator as processes, with blobs in a folder or an object store, killed and cut off meanwhile."""
+
+import random
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from blob_places import Contents, url_of
+from cluster import Cluster, Service, until
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.puzzles.catalogue import load
+from farthest.stores.redis.connections import RedisNodes
+from object_server import ObjectServer
+from run_cases import keys
+from servers import RedisServer
+
+pytestmark = pytest.mark.slow
+
+PUZZLES = {"gather": "8-puzzle", "scatter": "hanoi-cyclic-3-4"}
+KINDS = ("folder", "objects")
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def url(kind: str, request: pytest.FixtureRequest) -> str:
+    return url_of(kind, request)
+
+
+@pytest.fixture
+def contents(url: str, redis_nodes: RedisNodes) -> Contents:
+    return Contents(url, redis_nodes)
+
+
+@pytest.fixture
+def cluster(
+    url: str, redis_nodes: RedisNodes, redis_server: RedisServer, tmp_path: Path
+) -> Iterator[Cluster]:
+    """Two workers and a coordinator; every layer is sent to workers, in some ten blocks, and slowly."""
+    environment = {"BLOBS": url, "SMALL_LAYER_STATES": 0, "BLOCK_SIZE": "2KiB", "LEASE_SECONDS": 1}
+    database = f"sqlite:///{tmp_path / 'maps.db'}"
+    with Cluster(tmp_path / "cluster", redis_server.url, database, environment, delay=0.002) as cluster:
+        for _ in range(2):
+            cluster.add_worker()
+        cluster.add_coordinator()
+        cluster.ready()
+        yield cluster
+
+
+def expected(name: str) -> str:
+    return enumerate_puzzle(load(name), None).digest
+
+
+def reaches(cluster: Cluster, depth: int) -> None:
+    until(lambda: True if cluster.depth() >= depth else None, 60, f"depth {depth}", 0.005)
+
+
+def nothing_is_left(contents: Contents) -> None:
+    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+
+
+@pytest.mark.parametrize("engine", PUZZLES)
+def test_the_digest_is_that_of_one_process(
+    cluster: Cluster, contents: Contents, redis_nodes: RedisNodes, engine: str
+) -> None:
+    job = cluster.submit(PUZZLES[engine])
+    until(
+        lambda: True if cluster.depth() > 3 and len(contents.names()) > 3 else None,
+        60,
+        "blobs are written",
+        0.02,
+    )
+    assert not [key for key in keys(redis_nodes) if ":b:" in key]
+    assert cluster.wait(job).digest == expected(PUZZLES[engine])
+    nothing_is_left(contents)
+
+
+@pytest.mark.parametrize("engine", PUZZLES)
+def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: Contents, engine: str) -> None:
+    job = cluster.submit(PUZZLES[engine])
+    rng = random.Random()
+    for kill, depth in (("worker", 4), ("coordinator", 8), ("worker", 12)):
+        reaches(cluster, depth)
+        time.sleep(rng.uniform(0, 0.1))
+        services = cluster.workers if kill == "worker" else cluster.coordinators
+        cluster.remove(services[0])
+        started: Service = cluster.add_worker() if kill == "worker" else cluster.add_coordinator()
+        assert started.alive
+    assert cluster.wait(job).digest == expected(PUZZLES[engine])
+    # Of the attempt whose coordinator was killed, too: the next one has removed it.
+    nothing_is_left(contents)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("kind", ["objects"], indirect=True)
+@pytest.mark.parametrize("how", ["frozen", "ended"])
+@pytest.mark.parametrize("engine", PUZZLES)
+def test_an_object_store_that_is_away_for_ten_seconds(
+    cluster: Cluster, contents: Contents, object_server: ObjectServer, engine: str, how: str
+) -> None:
+    job = cluster.submit(PUZZLES[engine])
+    reaches(cluster, 5)
+    if how == "frozen":
+        object_server.freeze()
+        time.sleep(10)
+        object_server.thaw()
+    else:
+        object_server.kill()
+        time.sleep(10)
+        object_server.start()
+    assert cluster.wait(job).digest == expected(PUZZLES[engine])
+    assert all(service.alive for service in (*cluster.workers, *cluster.coordinators))
+    nothing_is_left(contents)
+
+
+@pytest.mark.parametrize("kind", ["folder"], indirect=True)
+def test_a_folder_that_is_away_for_a_while(cluster: Cluster, url: str, scratch: Path) -> None:
+    """Longer than a worker waits, so that it loses its steps."""
+    folder = scratch / "the blobs"
+    job = cluster.submit(PUZZLES["gather"])
+    reaches(cluster, 5)
+    folder.rename(scratch / "away")
+    time.sleep(8)
+    assert cluster.job(job).status == "running"
+    (scratch / "away").rename(folder)
+    assert cluster.wait(job).digest == expected(PUZZLES["gather"])
+
+
+@pytest.mark.parametrize("kind", ["folder"], indirect=True)
+def test_a_worker_with_another_place_ends_the_job_with_a_message(cluster: Cluster, url: str) -> None:
+    for worker in list(cluster.workers):
+        cluster.remove(worker)
+    cluster.environment["FARTHEST_BLOBS"] = "redis"
+    cluster.add_worker()
+    job = cluster.submit(PUZZLES["gather"])
+    ended = until(
+        lambda: one if (one := cluster.job(job)).status == "failed" else None, 60, "the job fails", 0.05
+    )
+    assert f"keeps its blobs in '{url}', this process in redis: give all workers" in (ended.error or "")
+
+
+@pytest.mark.parametrize("kind", ["folder"], indirect=True)
+def test_services_say_at_the_start_what_is_wrong(
+    cluster: Cluster, object_server: ObjectServer, tmp_path: Path
+) -> None:
+    variables = object_server.variables()
+    cases = {
+        "no folder": (
+            {"FARTHEST_BLOBS": "file:///no/such"},
+            "there is no folder /no/such; make it, or mount it",
+        ),
+        "no bucket": (
+            {**variables, "FARTHEST_BLOBS": "s3://missing-bucket/x"},
+            "there is no such bucket",
+        ),
+        "refused": (
+            {**variables, "AWS_SECRET_ACCESS_KEY": "wrong", "FARTHEST_BLOBS": "s3://farthest-tests/x"},
+            "the object store refuses the credentials, or this user",
+        ),
+        "no url": (
+            {**variables, "AWS_ENDPOINT_URL": "nonsense", "FARTHEST_BLOBS": "s3://farthest-tests/x"},
+            "AWS_ENDPOINT_URL is 'nonsense'; expected the URL of an object store",
+        ),
+    }
+    for command in ("worker", "coordinator"):
+        for name, (environment, message) in cases.items():
+            kept = dict(cluster.environment)
+            cluster.environment |= environment
+            service = cluster.start(command)
+            cluster.environment.clear()
+            cluster.environment |= kept
+            assert service.process.wait(60) == 2, (command, name, service.said())
+            assert message in " ".join(service.said().split()), (command, name)
+            assert "Traceback" not in service.said()
