@@ -211,11 +211,11 @@ def compare(
     """
     from contextlib import ExitStack
 
-    from farthest.coordinator.estimate import available_memory
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
     from farthest.search.problem import start_or
+    from farthest.sizes import available_memory
 
     loaded = puzzle_given(puzzle)
     named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms

@@ -109,6 +109,11 @@ SPOOL = Setting(
     "",
     "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
 )
+MAPS = Setting(
+    "FARTHEST_MAPS",
+    "",
+    "Folder for the files of residue maps, or `file:///FOLDER`. Empty: `FILE.maps` beside an SQLite database FILE.",
+)
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",
     "",
@@ -129,6 +134,7 @@ SETTINGS = (
     BLOCK_SIZE,
     SMALL_LAYER_STATES,
     SPOOL,
+    MAPS,
     PUZZLE_MODULES,
     LOG_LEVEL,
 )

@@ -26,8 +26,8 @@ def random_states(
     """The boards of ``count`` states at ``depth`` (None: of all states): each is any of them with the same chance,
     whatever the others are, so that one may come twice. In the order in which they were drawn.
 
-    The map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, as far as the last state that was
-    drawn. Raises JobError beyond the last layer.
+    Where each key is a state and no depth is given, the map is not read; else once for each ``DRAWN_AT_ONCE`` boards,
+    some states at a time, as far as the last state that was drawn. Raises JobError beyond the last layer.
     """
     if depth is not None:
         distance_map.check_depth(depth)
@@ -41,6 +41,8 @@ def random_states(
 def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
     drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
+    if depth is None and states == distance_map.space.keys:  # each key is a state: its number is its key
+        return distance_map.puzzle.definition.texts(distance_map.space.decode(drawn))
     order = numpy.argsort(drawn, kind="stable")
     ascending = drawn[order]
     boards = [""] * count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy
 
@@ -17,7 +17,7 @@ from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
@@ -32,9 +32,26 @@ if TYPE_CHECKING:
 CACHE_BYTES = 256 * 2**20
 
 
+class Reader(Protocol):
+    """Where the distances of a map are looked up, whatever it keeps of them."""
+
+    @property
+    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+        """The type of the distances in chunks."""
+
+    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, -1 where there is none."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in order."""
+
+    def close(self) -> None:
+        """Gives up what is held open."""
+
+
 class StoredMap:
-    """The distances of all states of one finished job, read from the database chunk by chunk as they are
-    asked for.
+    """The distances of all states of one finished job, read from the database chunk by chunk, or from a file page by
+    page, as they are asked for.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
     ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
@@ -46,6 +63,8 @@ class StoredMap:
         self.database = database
         self.record = record
         self._cache_bytes = cache_bytes
+        self.told: Callable[[str], None] = lambda text: None
+        """Hears of work that takes long."""
 
     # --- what the map is ---------------------------------------------------------------------------------
 
@@ -93,7 +112,7 @@ class StoredMap:
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
         """The type of the stored distances; its largest value stands for none."""
-        return self._reader.chunk_of(0).distances.dtype
+        return self._reader.unit
 
     @property
     def complete(self) -> bool:
@@ -111,7 +130,9 @@ class StoredMap:
         return self.record.seconds or 0.0
 
     def close(self) -> None:
-        """Close the database; what was not read yet cannot be asked any more."""
+        """Close the database, and the map's file; what was not read yet cannot be asked any more."""
+        if "_reader" in self.__dict__:
+            self._reader.close()
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -209,11 +230,23 @@ class StoredMap:
         return named_in(f"job {self.job} in {self.database.place}")
 
     @cached_property
-    def _reader(self) -> MapReader:
+    def _reader(self) -> Reader:
+        if self.record.keeps_residues:
+            return self._residue_reader()
         definition, layout = self.puzzle.definition, self.record.layout
         # Of a user's class the stored layout tells it, so that the bytes can be verified where the class may not run.
         sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+
+    def _residue_reader(self) -> Reader:
+        from farthest.map_files.file import FileSource, MapPages
+        from farthest.models.map_rows import MapFiles
+        from farthest.queries.residue_reader import ResidueReader
+
+        files = MapFiles(self.database)
+        row = files.get(self.job)
+        pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
+        return ResidueReader(pages, self.record, self.space, self._cache_bytes, self.told)
 
     @property
     def _length(self) -> int:

@@ -64,7 +64,7 @@ REVISION = """
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision = "9999", "0006"
+revision, down_revision = "9999", "0007"
 
 
 def upgrade() -> None:

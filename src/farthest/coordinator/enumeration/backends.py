@@ -9,6 +9,7 @@ from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
 from farthest.coordinator.estimate import (
     check_disk,
     check_map,
+    check_map_folder,
     check_memory,
     check_pattern,
     check_shards,
@@ -20,8 +21,10 @@ from farthest.coordinator.estimate import (
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, PuzzleError, ResourceError
+from farthest.models.map_rows import MapFiles
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.stores.residues import gathered_form
 
 if TYPE_CHECKING:
     from farthest import _kernel
@@ -82,7 +85,9 @@ class ThreadsBackend:
             check_pattern(space, needs)
         else:
             needs = self._gathering(gather(space))
-        if database is not None and database.path is not None:
+        if database is not None and self._settings.residues:
+            check_map_folder(space.puzzle, needs, MapFiles(database).folder)
+        elif database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
         self._memory = needs.memory_limit
 
@@ -108,12 +113,12 @@ class ThreadsBackend:
             from farthest.stores.memory.pattern_store import PatternStore
 
             return PatternStore(cast("PatternSpace", space).compile_kernel(self._settings.isa))
-        return MemoryStore(
-            self._kernel(gather(space)),
-            gather(space).keys_of(space.origins),
-            distances=not self._settings.histogram_only,
-            memory=self._memory,
-        )
+        kernel, origins = self._kernel(gather(space)), gather(space).keys_of(space.origins)
+        form = None
+        if self._settings.residues:
+            form = gathered_form(kernel, origins, self._settings.max_depth)
+        distances = self._settings.keeps_distances
+        return MemoryStore(kernel, origins, distances=distances, residues=form, memory=self._memory)
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""

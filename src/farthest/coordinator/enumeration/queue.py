@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from farthest.coordinator.enumeration.backends import check_workers
+from farthest.coordinator.enumeration.residues import no_residues_of_workers
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
 from farthest.models.jobs import Jobs
@@ -21,6 +22,8 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
     check_workers(puzzle)
+    if settings.residues:
+        raise no_residues_of_workers(puzzle)
     space = compile_space(puzzle, settings.origin)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":

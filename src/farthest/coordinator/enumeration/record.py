@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
+from farthest.coordinator.enumeration.residues import residue_file
 from farthest.coordinator.enumeration.rows import board_texts, layer_rows, state_rows
 from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.settings import Settings
@@ -21,6 +22,7 @@ from farthest.models.transactions import Database
 from farthest.stores.distances import unit_for
 
 if TYPE_CHECKING:
+    from farthest.coordinator.enumeration.residues import ResidueFile
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
 
@@ -77,7 +79,7 @@ class JobRecorder(OwnedJob):
 
     def depth(self) -> int | None:
         """The depth of the checkpoint that the job can be continued from, if there is one."""
-        return None if self._settings.histogram_only else self._maps.depth(self.job)
+        return self._maps.depth(self.job) if self._settings.keeps_distances else None
 
     def resume(
         self, store: JobStore, threads: int, told: Callable[[int, float], None]
@@ -147,14 +149,19 @@ class JobRecorder(OwnedJob):
 
         written: list[str] = []
 
-        def write() -> str:
+        def write(file: ResidueFile | None) -> str:
             if written and self._jobs.get(self.job).digest == written[-1]:
                 return written[-1]  # it was stored, and the connection was lost before the answer came
             with self._database.write():
-                written.append(self._write_result(space, store, layers, seconds, complete, threads))
+                written.append(self._write_result(space, store, layers, seconds, complete, threads, file))
+                if file is not None:
+                    file.publish()  # last: the job is known to be ours, and all else is written
             return written[-1]
 
-        return self._patiently(write)
+        if not self._settings.residues:
+            return self._patiently(lambda: write(None))
+        with residue_file(self._database, self.record, space, self._settings, store, layers, threads) as file:
+            return self._patiently(lambda: write(file))
 
     def _write_result(
         self,
@@ -164,14 +171,17 @@ class JobRecorder(OwnedJob):
         seconds: Sequence[float],
         complete: bool,
         threads: int,
+        file: ResidueFile | None,
     ) -> str:
         depth, states = len(layers) - 1, sum(layers)
-        has_map = not self._settings.histogram_only
+        has_map = self._settings.keeps_distances
         if has_map:
             digest = self._write_map(store, layers, seconds, threads)
         else:
-            digest = layers_digest(layers)
+            digest = layers_digest(layers) if file is None else file.digest
             self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
+        if file is not None:
+            file.record(self._owner)
         if has_map and states <= self._settings.state_rows:
             self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
         else:
@@ -189,10 +199,10 @@ class JobRecorder(OwnedJob):
             eccentricity=depth if complete else None,
             depth=depth,
             complete=complete,
-            has_map=has_map,
+            has_map=has_map or file is not None,
             digest=digest,
             seconds=sum(seconds),
-            unit=unit_for(depth) if has_map else None,
+            unit=unit_for(depth) if has_map or file is not None else None,
             owner=self._owner,
         )
         return digest
