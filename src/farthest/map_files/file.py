@@ -107,6 +107,19 @@ class MapPages:
         self.present: NDArray[numpy.uint8] = numpy.zeros(self._parts.pages, dtype=numpy.uint8)
 
     @property
+    def fields(self) -> dict[str, Any]:
+        """The form as JSON has it."""
+        return self.form.fields()
+
+    def check_facts(self, expected: dict[str, Any]) -> None:
+        """Raises DamagedMapError where the header says otherwise."""
+        for name, value in expected.items():
+            if self.facts.get(name) != value:
+                raise self._damaged(
+                    f"it is of another job: its {name} is {self.facts.get(name)!r}, expected {value!r}"
+                )
+
+    @property
     def held(self) -> int:
         """Bytes of pages in memory."""
         return int(numpy.count_nonzero(self.present)) * PAGE

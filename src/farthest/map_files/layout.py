@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +93,12 @@ def file_bytes(form: ResidueForm) -> int:
 def file_checksum(header: bytes, checksums: bytes) -> str:
     """The checksum of a file."""
     return hashlib.sha256(header + checksums).hexdigest()
+
+
+def layout_digest(layout: Mapping[str, Any]) -> str:
+    """The digest of a job's key layout."""
+    text = json.dumps(layout, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def map_digest(layers: tuple[int, ...], form: ResidueForm, sections: list[str]) -> str:

@@ -11,6 +11,7 @@ from farthest.errors import JobError, UnreachableError
 from farthest.families.given import board_given
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
+from farthest.map_files.layout import layout_digest
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.board_text import label_rows
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.families.given import GivenBoard
+    from farthest.map_files.file import MapPages
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Origin, Puzzle
@@ -185,6 +187,13 @@ class StoredMap:
             return numpy.arange(self._length, dtype=numpy.uint64)
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
+    def residue_bits(self) -> MapPages:
+        """All bits of a residue map, in memory. Raises DamagedMapError where the file is not what was stored."""
+        pages = self._map_pages()
+        pages.load_all()
+        pages.close()
+        return pages
+
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
         if not 0 <= depth <= self.depth:
@@ -239,14 +248,21 @@ class StoredMap:
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     def _residue_reader(self) -> Reader:
+        from farthest.queries.residue_reader import ResidueReader
+
+        return ResidueReader(self._map_pages(), self.record, self.space, self._cache_bytes, self.told)
+
+    def _map_pages(self) -> MapPages:
+        """The file of the residue map, of which nothing was read yet."""
         from farthest.map_files.file import FileSource, MapPages
         from farthest.models.map_rows import MapFiles
-        from farthest.queries.residue_reader import ResidueReader
 
         files = MapFiles(self.database)
         row = files.get(self.job)
         pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
-        return ResidueReader(pages, self.record, self.space, self._cache_bytes, self.told)
+        expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
+        pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
+        return pages
 
     @property
     def _length(self) -> int:

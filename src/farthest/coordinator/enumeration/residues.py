@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,10 +10,9 @@ from typing import TYPE_CHECKING
 from farthest.coordinator.settings import Settings
 from farthest.errors import PuzzleError
 from farthest.map_files.folder import job_token
-from farthest.map_files.layout import map_digest
+from farthest.map_files.layout import layout_digest, map_digest
 from farthest.map_files.writer import MapFileWriter
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
-from farthest.models.stored_values import canonical
 from farthest.spaces.contract import gather
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.residues import gathered_form, residue_blocks, residue_problem, scattered_form
@@ -97,7 +95,7 @@ def residue_file(
         "version": 1,
         "kind": RESIDUES,
         "puzzle": record.puzzle_digest,
-        "layout": hashlib.sha256(canonical(record.layout).encode()).hexdigest(),
+        "layout": layout_digest(record.layout),
         "direction": space.origin.direction,
         "where": space.origin.where,
         "max_depth": settings.max_depth,
