@@ -43,6 +43,7 @@ class FileSource:
 
     def __init__(self, path: Path) -> None:
         self.place = str(path)
+        self._file = -1
         try:
             self._file = os.open(
                 path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)

@@ -126,14 +126,12 @@ class MapFileWriter:
 
     def _check_written(self) -> None:
         end = 0
-        for first, last in sorted(self._written):
+        for first, last in [*sorted(self._written), (self._parts.data, 0)]:
             if first != end:
-                break
+                raise StorageError(
+                    f"{self._part}: words from byte {end} of the data on were not written once each"
+                )
             end = last
-        if end != self._parts.data:
-            raise StorageError(
-                f"{self._part}: words from byte {end} of the data on were not written once each"
-            )
 
     def _sums(self, start: int) -> tuple[bytes, str]:
         """The checksums of the pages of a section, and its digest."""
