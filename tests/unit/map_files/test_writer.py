@@ -208,6 +208,6 @@ def test_pages_are_read_once_and_given_back(tmp_path: Path) -> None:
     numpy.testing.assert_array_equal(pages.words[512:1024], words()[512:1024])
     assert not pages.words[1024:1536].any()
     pages.forget()
-    assert (pages.held, pages.words.any()) == (0, False)
+    assert (pages.held, bool(pages.words.any())) == (0, False)
     pages.load_all()
     numpy.testing.assert_array_equal(pages.words, words())

@@ -38,7 +38,7 @@ def file_of(database: Path, job: int) -> Path:
 
 def ask_all(database: Path, job: int) -> None:
     with farthest.open_map(job, database) as opened:
-        opened.lookup(numpy.arange(opened.space.keys, dtype=numpy.uint64))
+        opened.lookup(numpy.arange(opened.record.keys or 0, dtype=numpy.uint64))
 
 
 @pytest.mark.parametrize("job", [1, 2, 3])
