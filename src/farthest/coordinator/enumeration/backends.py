@@ -24,7 +24,7 @@ from farthest.errors import NoRoomError, PuzzleError, ResourceError
 from farthest.models.map_rows import MapFiles
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
-from farthest.stores.residues import gathered_form
+from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from farthest import _kernel
@@ -116,7 +116,7 @@ class ThreadsBackend:
         kernel, origins = self._kernel(gather(space)), gather(space).keys_of(space.origins)
         form = None
         if self._settings.residues:
-            form = gathered_form(kernel, origins, self._settings.max_depth)
+            form = gathered_form(gather(space), self._settings.max_depth)
         distances = self._settings.keeps_distances
         return MemoryStore(kernel, origins, distances=distances, residues=form, memory=self._memory)
 
@@ -248,12 +248,17 @@ def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backe
     """The backend that the settings ask for. Raises PuzzleError where the puzzle cannot be enumerated there."""
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
-    check_workers(puzzle)
+    check_workers(puzzle, residues=bool(settings.residues))
     return CeleryBackend(settings, reporter)
 
 
-def check_workers(puzzle: Puzzle) -> None:
-    """Raises PuzzleError for a puzzle that only one process can enumerate."""
+def check_workers(puzzle: Puzzle, *, residues: bool) -> None:
+    """Raises PuzzleError for a puzzle, or a kind of map, that only one process can make."""
+    if residues:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: workers cannot keep a residue map yet; use `farthest enumerate` without --workers "
+            "celery, or --map full"
+        )
     if not puzzle.definition.has_moves:
         raise PuzzleError(
             f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from farthest.coordinator.enumeration.backends import check_workers
-from farthest.coordinator.enumeration.residues import no_residues_of_workers
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
 from farthest.models.jobs import Jobs
@@ -21,9 +20,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     What no machine could enumerate is refused here; memory and disk are those of the coordinator that takes the job.
     Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
-    check_workers(puzzle)
-    if settings.residues:
-        raise no_residues_of_workers(puzzle)
+    check_workers(puzzle, residues=bool(settings.residues))
     space = compile_space(puzzle, settings.origin)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":

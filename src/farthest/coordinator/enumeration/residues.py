@@ -15,13 +15,12 @@ from farthest.map_files.writer import MapFileWriter
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
 from farthest.spaces.contract import gather
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.stores.residues import gathered_form, residue_blocks, residue_problem, scattered_form
+from farthest.stores.memory.residues import gathered_form, residue_blocks, residue_problem, scattered_form
 
 if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
-    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
 
@@ -44,17 +43,7 @@ def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Setti
         problem = residue_problem(space)
         if problem is not None:
             raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
-        if not threads:
-            raise no_residues_of_workers(space.puzzle)
     return settings
-
-
-def no_residues_of_workers(puzzle: Puzzle) -> PuzzleError:
-    """Of a residue map that workers are asked for."""
-    return PuzzleError(
-        f"puzzle {puzzle.name}: workers cannot keep a residue map yet; use `farthest enumerate` without --workers "
-        "celery, or --map full"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +100,6 @@ def residue_file(
 
 def _form(space: Space, settings: Settings, store: JobStore) -> ResidueForm:
     if isinstance(store, MemoryStore):
-        origins = gather(space).keys_of(space.origins)
-        return gathered_form(store.kernel, origins, settings.max_depth)
+        return gathered_form(gather(space), settings.max_depth)
     assert space.keys is not None, "a sparse space has no residue map"
     return scattered_form(space.keys)

@@ -11,13 +11,12 @@ from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from typing_extensions import Buffer
 
-    from farthest import _kernel
     from farthest.models.pieces import DensePiece, Piece
-    from farthest.spaces.contract import Space
+    from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.contract import JobStore
 
 BLOCK_WORDS = 2**20
@@ -37,8 +36,9 @@ def residue_problem(space: Space) -> str | None:
     return None
 
 
-def gathered_form(kernel: _kernel.Space, origins: Sequence[int], max_depth: int | None) -> ResidueForm:
-    """The form of the residue map of a space of bitmaps; ``origins``: the keys at depth 0."""
+def gathered_form(space: GatherSpace, max_depth: int | None) -> ResidueForm:
+    """The form of the residue map of a space of bitmaps. It does not depend on how finely shards are cut."""
+    kernel, origins = space.kernel, space.keys_of(space.origins)
     order = WordOrder(kernel.keys, kernel.bits, kernel.words_per_group, tuple(kernel.order))
     if not searches_in_place(kernel, origins):
         return ResidueForm(3, order)
