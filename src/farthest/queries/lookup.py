@@ -44,6 +44,10 @@ class MapReader:
         """The chunk that holds a key, or a state's number."""
         return self._cache.chunk_of(key)
 
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """None: the states of a layer are found by reading the chunks."""
+        return None
+
     def chunks(self) -> Iterator[Chunk]:
         """All chunks in order."""
         return map(_opened, self._maps.chunks(self._job))

@@ -14,7 +14,7 @@ from farthest.map_files.form import LOW, WordOrder
 from farthest.map_files.layout import PAGE
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.queries.chunk_cache import Chunk
-from farthest.queries.residue_walks import spread, walk
+from farthest.queries.residue_walks import layer_at, spread, walk
 from farthest.sizes import available_memory, bytes_text
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ TOGETHER = 2**16
 
 TOLD_KEYS = 2**24
 """A question that reads the distances of more keys says so."""
+
+SMALL_PART = 256
+"""A layer is found from the origins on if it and those before have at most one in so many of the keys."""
 
 MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 """Why the kernel's walks end (kernel/include/farthest/residues.hpp)."""
@@ -84,6 +87,13 @@ class ResidueReader:
         for first in range(0, len(distances), CHUNK_KEYS):
             some = distances[first : first + CHUNK_KEYS]
             yield Chunk(first, first + len(some) - 1, some)
+
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """The keys of a layer, ascending, where finding it from the origins on is much less than reading all; else
+        None. ``states_within``: those up to this depth."""
+        if "_all" in self.__dict__ or states_within > self._form.order.keys // SMALL_PART:
+            return None
+        return layer_at(self._space, self._form, self._read, self._origins, depth)
 
     @cached_property
     def _all(self) -> Distances:

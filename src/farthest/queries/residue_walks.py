@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -55,6 +55,17 @@ def walk(
     return found
 
 
+def layer_at(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int) -> Keys:
+    """The keys of one layer, ascending: from the origins on, each layer from the one before."""
+    layer = origins
+    for distance in range(1, depth + 1):
+        layer = _unique(
+            keys[read(keys) == distance % form.modulus]  # the others are in this layer, or in the one before
+            for keys in _neighbours(space, layer)
+        )
+    return layer
+
+
 def spread(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: int, unit: Unit) -> Distances:
     """The distances of all keys up to ``depth``, as ``unit``, whose greatest number stands for none: from the origins
     on, layer by layer."""
@@ -63,16 +74,21 @@ def spread(space: Space, form: ResidueForm, read: Read, origins: Keys, depth: in
     layer = origins
     distances[layer] = 0
     for distance in range(1, depth + 1):
-        found = [numpy.empty(0, dtype=numpy.uint64)]
-        for at in range(0, len(layer), TOGETHER):
-            boards = space.decode(layer[at : at + TOGETHER])
-            for _, _, reached in space.neighbours(boards, toward=True):
-                keys = numpy.unique(space.encode(reached))
-                keys = keys[distances[keys] == none]
-                found.append(keys[read(keys) == distance % form.modulus])
-        layer = numpy.unique(numpy.concatenate(found))
+        new = (keys[distances[keys] == none] for keys in _neighbours(space, layer))
+        layer = _unique(keys[read(keys) == distance % form.modulus] for keys in new)
         distances[layer] = distance
     return distances
+
+
+def _neighbours(space: Space, layer: Keys) -> Iterator[Keys]:
+    """The keys that moves join to some keys, some at a time, each once at a time."""
+    for at in range(0, len(layer), TOGETHER):
+        for _, _, reached in space.neighbours(space.decode(layer[at : at + TOGETHER]), toward=True):
+            yield numpy.unique(space.encode(reached))
+
+
+def _unique(parts: Iterable[Keys]) -> Keys:
+    return numpy.unique(numpy.concatenate([numpy.empty(0, dtype=numpy.uint64), *parts]))
 
 
 def _among(keys: Keys, origins: Keys) -> NDArray[numpy.bool_]:

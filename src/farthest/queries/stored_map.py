@@ -47,6 +47,10 @@ class Reader(Protocol):
     def chunks(self) -> Iterator[Chunk]:
         """All distances, chunk by chunk in order."""
 
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
+        many states are no farther."""
+
     def close(self) -> None:
         """Gives up what is held open."""
 
@@ -204,6 +208,10 @@ class StoredMap:
     def chunks(self) -> Iterator[Chunk]:
         """All chunks in key order, decoded one by one."""
         return self._reader.chunks()
+
+    def quick_layer(self, depth: int) -> Codes | None:
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
+        return self._reader.layer(depth, sum(self.layers[: depth + 1]))
 
     # --- inside ------------------------------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ import farthest
 from farthest.map_files.form import HIGH, LOW
 from farthest.models.map_rows import MapFiles
 from farthest.puzzles.puzzle import Origin
+from farthest.queries import random_states as random_module
+from farthest.queries import residue_reader
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.random_states import random_states
 from farthest.queries.residue_reader import ResidueReader
@@ -141,3 +143,22 @@ def test_a_word_of_one_bit_a_state_is_what_the_distances_say(tmp_path: Path) -> 
         int(words[key // 3]) >> key % 3 & 1 for key in range(12)
     ]  # three arrangements of one parity to a word
     assert bits == [int(distance % 4 >= 2) for distance in distances]
+
+
+@pytest.mark.parametrize("name", ["lozenge", "eight-kinds", "pancake-6"])
+def test_states_of_large_maps_are_found_without_reading_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    pair = Pair(tmp_path, name, None, None)
+    monkeypatch.setattr(residue_reader, "SMALL_PART", 1)
+    monkeypatch.setattr(random_module, "SCANNED_KEYS", 10)
+    monkeypatch.setattr(random_module, "WORTH", 0)
+    monkeypatch.setattr(ResidueReader, "chunks", None)
+    for depth in range(6):
+        assert list(pair.residues.states_at(depth)) == list(pair.full.states_at(depth))
+    drawn = list(random_states(pair.residues, 20, RandomSource(1), 5))
+    assert len(drawn) == 20
+    assert set(drawn) <= set(pair.full.states_at(5))
+    anywhere = list(random_states(pair.residues, 100, RandomSource(1)))
+    assert (pair.full.distances(anywhere) >= 0).all()
+    pair.close()
