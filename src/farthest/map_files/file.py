@@ -80,7 +80,8 @@ class MapPages:
     """The words of a map file in memory, those of the pages that were asked for.
 
     ``words``: uint64, shape (words of the map,); ``present``: uint8, shape (pages,), 1 where a page was read and its
-    checksum is right; else its words are 0. ``form``, ``facts``: what the header says.
+    checksum is right; else its words are 0. ``held``: bytes of pages in memory. ``form``, ``facts``: what the header
+    says.
     """
 
     def __init__(self, source: Source, size: int, checksum: str) -> None:
@@ -106,6 +107,7 @@ class MapPages:
         )
         self.words: NDArray[numpy.uint64] = numpy.frombuffer(self._memory, dtype="<u8", count=self.form.words)
         self.present: NDArray[numpy.uint8] = numpy.zeros(self._parts.pages, dtype=numpy.uint8)
+        self.held = 0
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -120,14 +122,13 @@ class MapPages:
                     f"it is of another job: its {name} is {self.facts.get(name)!r}, expected {value!r}"
                 )
 
-    @property
-    def held(self) -> int:
-        """Bytes of pages in memory."""
-        return int(numpy.count_nonzero(self.present)) * PAGE
-
     def load(self, pages: NDArray[numpy.integer[Any]]) -> None:
         """Reads pages that are not there yet, given in any order. Raises DamagedMapError where one is not as it was
         stored."""
+        if len(pages) == 1:
+            if not self.present[pages[0]]:
+                self._read(int(pages[0]), int(pages[0]) + 1)
+            return
         wanted = numpy.unique(pages)
         wanted = wanted[self.present[wanted] == 0]
         if not wanted.size:
@@ -145,6 +146,7 @@ class MapPages:
     def forget(self) -> None:
         """Gives the memory of all pages back."""
         self.present[:] = 0
+        self.held = 0
         if hasattr(mmap, "MADV_DONTNEED"):
             self._memory.madvise(mmap.MADV_DONTNEED)
 
@@ -163,6 +165,7 @@ class MapPages:
                 raise self._damaged(f"page {page} of its data, {PAGE} bytes, is not what was stored")
         self._memory[begin:stop] = data
         self.present[first:end] = 1
+        self.held += (end - first) * PAGE
 
     def _damaged(self, what: str) -> DamagedMapError:
         return DamagedMapError(

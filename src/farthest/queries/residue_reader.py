@@ -41,8 +41,9 @@ MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 
 
 class ResidueReader:
-    """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes`` bounds the pages that are kept
-    from one look-up to the next; ``told`` hears of long work."""
+    """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
+    is free if that is more, bounds the pages that are kept from one look-up to the next; ``told`` hears of long work.
+    """
 
     def __init__(
         self, pages: MapPages, record: JobRecord, space: Space, cache_bytes: int, told: Callable[[str], None]
@@ -51,7 +52,7 @@ class ResidueReader:
         self._form = pages.form
         self._record = record
         self._space = space
-        self._cache_bytes = cache_bytes
+        self._cache_bytes = max(cache_bytes, available_memory() // 4)
         self._told = told
         self._depth = record.depth or 0
         self._threads = os.cpu_count() or 1
