@@ -133,17 +133,16 @@ void ResidueMap::walk(std::span<Key> keys, std::span<std::int32_t> steps, std::s
           ends[i] = End::origin;
           break;
         }
-        if (steps[i] >= most) {
-          ends[i] = End::too_long;
-          break;
-        }
         const auto made = walker.step();
         if (made == ResidueWalker::Step::none) {
           ends[i] = End::elsewhere;
           break;
         }
         there = made == ResidueWalker::Step::made;
-        if (there) ++steps[i];
+        if (there && ++steps[i] > most) {
+          ends[i] = End::too_long;
+          break;
+        }
       }
       keys[i] = walker.key();
     }

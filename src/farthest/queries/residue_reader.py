@@ -145,13 +145,16 @@ class ResidueReader:
         while left.size:
             at, made, why = keys[left], steps[left], ends[left]
             pages = numpy.zeros(len(left), dtype=numpy.uint64)
-            self._compiled.walk(at, made, why, pages, self._depth, self._threads)
+            # A walk among keys that are not reached may take one step, whatever the depth.
+            self._compiled.walk(at, made, why, pages, max(self._depth, 1), self._threads)
             keys[left], steps[left], ends[left] = at, made, why
             missing = why == MISSING
             self._pages.load(pages[missing].astype(numpy.int64))
             left = left[missing]
-        self._check(not (self._record.complete and (ends == TOO_LONG).any()))
-        return numpy.where(ends == ORIGIN, steps, -1).astype(numpy.int32)
+        arrived = ends == ORIGIN
+        beyond = (ends == TOO_LONG) | arrived & (steps > self._depth)
+        self._check(not (self._record.complete and beyond.any()))
+        return numpy.where(arrived & ~beyond, steps, -1).astype(numpy.int32)
 
     def _read(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int64]:
         """The residues of keys, -1 where the map says that they are not reached."""

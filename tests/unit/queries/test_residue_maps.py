@@ -4,27 +4,33 @@ from pathlib import Path
 
 import numpy
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import farthest
+from families import python_class
+from farthest.errors import PuzzleError
 from farthest.map_files.form import HIGH, LOW
 from farthest.models.map_rows import MapFiles
-from farthest.puzzles.puzzle import Origin
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries import random_states as random_module
 from farthest.queries import residue_reader
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.random_states import random_states
 from farthest.queries.residue_reader import ResidueReader
 from farthest.random_source import RandomSource
+from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
+from strategies import puzzles
 
 COLOURED = [
     ("3-puzzle", None, None),
     ("sliding-2x3", None, None),
     ("sliding-2x3", Origin("from", "goal"), None),
     ("red-and-white", None, None),
-    ("eight-kinds", None, None),
 ]
 """Moves join keys of two colours."""
-HALF_REACHED = [("lozenge", None, None), ("wilson-theta", None, None)]
+PARTLY_REACHED = [("lozenge", None, None), ("wilson-theta", None, None)]
 UNCOLOURED = [
     ("sliding-2x3-slide", None, None),
     ("pancake-6", None, None),
@@ -33,21 +39,35 @@ UNCOLOURED = [
     ("cuboid-1x3x3", None, None),
     ("hanoi-3-5", None, None),
     ("lights-3x3", None, None),
-    ("lights-4x4", None, None),  # a sixteenth of the keys is reached
 ]
 CUT_OFF = [("sliding-2x3", None, depth) for depth in range(6)] + [
-    ("eight-kinds", None, 9),
     ("pancake-6", None, 4),
     ("hanoi-3-5", None, 12),
     ("lozenge", None, 10),
+    ("lozenge", None, 0),
+    ("lozenge", None, 1),
 ]
-CASES = COLOURED + HALF_REACHED + UNCOLOURED + CUT_OFF
+LARGER = [
+    pytest.param(name, None, depth, marks=mark)
+    for name, depth, mark in (
+        ("eight-kinds", None, pytest.mark.slow),
+        ("eight-kinds", 9, pytest.mark.slow),
+        ("lights-4x4", None, pytest.mark.slow),  # a sixteenth of the keys is reached
+        ("first-row", None, pytest.mark.slow),  # 120 origins
+        ("two-blanks", None, pytest.mark.night),
+        ("reves-puzzle", None, pytest.mark.night),
+        ("8-puzzle-slide", None, pytest.mark.night),
+        ("pyraminx", None, pytest.mark.night),
+        ("pancake-9", None, pytest.mark.night),
+    )
+]
+CASES = [*COLOURED, *PARTLY_REACHED, *UNCOLOURED, *CUT_OFF, *LARGER]
 
 
 class Pair:
     """A full map and a residue map of the same puzzle."""
 
-    def __init__(self, folder: Path, name: str, origin: Origin | None, depth: int | None) -> None:
+    def __init__(self, folder: Path, name: str | Puzzle, origin: Origin | None, depth: int | None) -> None:
         def made(kind: str) -> DistanceMap:
             file = folder / f"{kind}.db"
             return farthest.enumerate(name, database=file, origin=origin, max_depth=depth, map=kind)  # type: ignore[arg-type]
@@ -64,12 +84,14 @@ class Pair:
 def test_every_distance_is_that_of_the_full_map(
     tmp_path: Path, name: str, origin: Origin | None, depth: int | None
 ) -> None:
-    pair = Pair(tmp_path, name, origin, depth)
+    compare(Pair(tmp_path, name, origin, depth))
+
+
+def compare(pair: Pair) -> None:
     full, residues = pair.full, pair.residues
     assert (residues.layers, residues.states, residues.unit) == (full.layers, full.states, full.unit)
     assert residues.digest != full.digest
-    keys = full.codes()
-    expected = full.array()
+    keys, expected = full.codes(), full.array()
     walked = residues.lookup(keys)
     numpy.testing.assert_array_equal(walked, numpy.where(expected == 255, -1, expected.astype(numpy.int32)))
     numpy.testing.assert_array_equal(residues.array(), expected)
@@ -82,6 +104,25 @@ def test_every_distance_is_that_of_the_full_map(
     numpy.testing.assert_array_equal(again.lookup(keys[:4000]), walked[:4000])
     numpy.testing.assert_array_equal(again.array(), expected)
     pair.close()
+
+
+@pytest.mark.slow
+@given(data=st.data())
+@settings(deadline=None)
+def test_random_puzzles(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    """Graphs and grids, one-way passages, several blanks, goals with wildcards."""
+    puzzle = data.draw(puzzles(most=5000))
+    depth = data.draw(st.none() | st.integers(0, 9))
+    folder = tmp_path_factory.mktemp("random")
+    if gather(compile_space(puzzle)).kernel.reversible:
+        compare(Pair(folder, puzzle, None, depth))
+    else:
+        with pytest.raises(PuzzleError, match="not every move can be taken back"):
+            Pair(folder, puzzle, None, depth)
+
+
+def test_a_class_of_ones_own(tmp_path: Path) -> None:
+    compare(Pair(tmp_path, python_class("Ring"), None, None))
 
 
 @pytest.fixture(
