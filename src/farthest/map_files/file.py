@@ -122,6 +122,11 @@ class MapPages:
                     f"it is of another job: its {name} is {self.facts.get(name)!r}, expected {value!r}"
                 )
 
+    def check_keys(self, keys: int) -> None:
+        """Raises DamagedMapError where the map is of another number of keys."""
+        if self.form.order.keys != keys:
+            raise self._damaged(f"it has {self.form.order.keys:,} keys, expected {keys:,}")
+
     def load(self, pages: NDArray[numpy.integer[Any]]) -> None:
         """Reads pages that are not there yet, given in any order. Raises DamagedMapError where one is not as it was
         stored."""

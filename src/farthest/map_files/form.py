@@ -47,6 +47,8 @@ class WordOrder:
     order: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        if not all(type(one) is int for one in (self.keys, self.bits, self.words_per_group, *self.order)):
+            raise ValueError("an order of keys in words is made of whole numbers")
         group = self.words_per_group * self.bits
         fits = 1 <= self.bits <= WORD_BITS and 1 <= self.words_per_group <= 4 and 1 <= self.keys < 2**62
         if not fits or ((self.words_per_group > 1 or self.order) and len(self.order) != group):
@@ -87,6 +89,8 @@ class ResidueForm:
     colours: str = ""
 
     def __post_init__(self) -> None:
+        if type(self.modulus) is not int or type(self.colours) is not str:
+            raise ValueError("no form of residues")
         if self.modulus == 4:
             right = bool(self.colours) and set(self.colours) <= {"0", "1"} and self.ones in (LOW, HIGH)
             right = right and self.order.keys % len(self.colours) == 0

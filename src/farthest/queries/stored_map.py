@@ -270,6 +270,7 @@ class StoredMap:
         pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
         expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
         pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
+        pages.check_keys(self._length)
         return pages
 
     @property

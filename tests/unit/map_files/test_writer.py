@@ -159,6 +159,12 @@ FIELDS = FORM.fields()
         {"order": [0]},
         {"colours": "01"},
         {"ones": [1, 2]},
+        {"keys": "100000"},
+        {"keys": 1e5},
+        {"bits": True},
+        {"order": [0.0] * 64},
+        {"modulus": 3.0},
+        {"modulus": 4, "colours": ["0", "1"]},
     ],
 )
 def test_a_form_that_cannot_be(changed: dict[str, object]) -> None:

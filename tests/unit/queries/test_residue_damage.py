@@ -2,6 +2,7 @@
 
 import random
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy
@@ -10,6 +11,8 @@ import pytest
 import farthest
 from farthest.errors import DamagedMapError, PuzzleError, StorageError
 from farthest.map_files.file import FileSource, MapPages
+from farthest.map_files.form import ResidueForm, WordOrder
+from farthest.map_files.writer import MapFileWriter
 from farthest.models.map_rows import MapFiles
 from farthest.queries.distance_map import DistanceMap
 from farthest.verify.report import Report
@@ -102,6 +105,23 @@ def test_a_missing_file_is_told(copied: Path) -> None:
     file_of(copied, 1).unlink()
     with pytest.raises(DamagedMapError, match="cannot be opened"):
         ask_all(copied, 1)
+
+
+def test_a_forged_file_and_row_are_refused(copied: Path) -> None:
+    """Who can write to the database can write checksums; still nothing is read beyond the map."""
+    file = file_of(copied, 2)
+    with farthest.open_map(2, copied) as opened:
+        files, right = MapFiles(opened.database), opened.residue_bits()
+        row = files.get(2)
+        for order in (WordOrder(240), WordOrder(60), WordOrder(120, 64, 1, tuple(range(64)))):
+            form = ResidueForm(3, order)
+            with MapFileWriter(file.parent, file.stem, form, right.facts) as writer:
+                writer.write(0, bytes(8 * form.words))
+                written = writer.finish()
+                writer.publish()
+            files.put(2, replace(row, bytes=written.bytes, checksum=written.checksum))
+            with pytest.raises(StorageError):
+                ask_all(copied, 2)
 
 
 def test_deleting_a_job_removes_its_file_and_what_a_killed_attempt_left(copied: Path) -> None:
