@@ -15,10 +15,10 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Connection, MetaData, Table, create_engine, select, update
 from sqlalchemy.exc import DBAPIError, StatementError
 
-from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
+from farthest.models.tables import chunk, iteration, job, layer, map_file, puzzle, solution, state
 from questions import ask, asked, compared
 
-TABLES = (puzzle, job, layer, chunk, state, iteration, solution)
+TABLES = (puzzle, job, layer, chunk, map_file, state, iteration, solution)
 
 KINDS: dict[str, tuple[str, ...]] = {
     "dense": ("enumerate", "3-puzzle"),
@@ -27,6 +27,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "sparse": ("enumerate", "hoppers-first-jump"),
     "pattern": ("enumerate", "8-puzzle@1-2"),
     "histogram": ("enumerate", "3-puzzle", "--histogram-only"),
+    "residues": ("enumerate", "3-puzzle", "--map", "residues"),
     "search": ("solve", "3-puzzle", "21/30", "--all", "--store"),
 }
 """Small jobs of each kind: what is changed does not depend on the number of states."""

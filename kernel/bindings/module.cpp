@@ -25,6 +25,7 @@
 #include "isas.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
+#include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
 #include "unit_step.hpp"
@@ -199,6 +200,11 @@ NB_MODULE(_kernel, m) {
       .def_prop_ro("lines", &Space::lines, "Lines of a whole layer: runs of words that are stepped together.")
       .def_prop_ro("words", &Space::words, "64-bit words of a whole layer.")
       .def_prop_ro("bits", &Space::bits, "States in a word.")
+      .def_prop_ro("words_per_group", &Space::words_per_group,
+                   "Words that keys fill together before the next ones begin.")
+      .def_prop_ro(
+          "order", [](const Space& s) { return std::vector<int>(s.order().begin(), s.order().end()); },
+          "Place of the k-th key of a group of words, word * 64 + bit; empty where it is k.")
       .def_prop_ro("shard_levels", &Space::shard_levels,
                    "How finely shards can be cut: most classes or bits.")
       .def_prop_ro("shards", &Space::shards, "Number of shards.")
@@ -234,6 +240,7 @@ NB_MODULE(_kernel, m) {
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
   farthest::python::bind_arrangement_search(m);
+  farthest::python::bind_residues(m);
   farthest::python::bind_runs(m);
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);

@@ -50,14 +50,17 @@ def enumerate(  # noqa: A001 - the verb of the command line
     max_depth: SupportsIndex | None = None,
     threads: SupportsIndex | None = None,
     memory: SupportsIndex | None = None,
+    map: Literal["full", "residues"] | None = None,
     reporter: Reporter | None = None,
 ) -> DistanceMap:
     """Enumerate a puzzle, store its map, and return the map.
 
     ``database``: as for `open_map`; the file is made where there is none. ``origin``: the states at distance
     0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one a processor.
-    ``memory``: bytes that may be used. An enumeration that was broken off is resumed. Raises PuzzleError,
-    BoardError (of the origin), ResourceError or StorageError.
+    ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
+    each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
+    An enumeration that was broken off is resumed. Raises PuzzleError, BoardError (of the origin), ResourceError,
+    StorageError, or SettingError (of the folder of files).
     """
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
@@ -71,6 +74,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
         max_depth=_whole("max_depth", max_depth),
         threads=_whole("threads", threads),
         memory=_whole("memory", memory),
+        residues=None if map is None else _residues(map),
     )
     opened = open_database(database, create=True)
     try:
@@ -211,11 +215,11 @@ def compare(
     """
     from contextlib import ExitStack
 
-    from farthest.coordinator.estimate import available_memory
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
     from farthest.search.problem import start_or
+    from farthest.sizes import available_memory
 
     loaded = puzzle_given(puzzle)
     named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
@@ -283,6 +287,12 @@ def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None
         record = None if name is None else repository.get(number)
         repository.delete(number)
         return record
+
+
+def _residues(kind: str) -> bool:
+    if kind not in ("full", "residues"):
+        raise ValueError(f"map: expected full or residues, got {kind!r}; `histogram` keeps none")
+    return kind == "residues"
 
 
 def _whole(name: str, value: Any) -> int | None:

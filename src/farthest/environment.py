@@ -122,6 +122,11 @@ SCRATCH = Setting(
     "",
     "Folder for the layers of enumerations that do not fit the memory. Empty: that of the SQLite file.",
 )
+MAPS = Setting(
+    "FARTHEST_MAPS",
+    "",
+    "Folder for the files of residue maps, or `file:///FOLDER`. Empty: `FILE.maps` beside an SQLite database FILE.",
+)
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",
     "",
@@ -144,6 +149,7 @@ SETTINGS = (
     SMALL_LAYER_STATES,
     SPOOL,
     SCRATCH,
+    MAPS,
     PUZZLE_MODULES,
     LOG_LEVEL,
 )

@@ -296,7 +296,7 @@ def test_too_little_memory_is_refused_before_anything_is_stored(database: Databa
     before = len(Jobs(database).list())
     with pytest.raises(ResourceError, match=r"more than the 1.0 GiB allowed; even --histogram-only needs"):
         enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30))
-    with pytest.raises(ResourceError, match=r"allow more with --memory \d+MiB, or use --histogram-only"):
+    with pytest.raises(ResourceError, match=r"allow more with --memory \d+MiB, or use --map residues"):
         enumerate_puzzle(load("sliding-3x4"), database, Settings(memory=150 * 2**20))
     assert len(Jobs(database).list()) == before
 

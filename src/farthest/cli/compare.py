@@ -116,13 +116,13 @@ def compare(
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
     from farthest.cli.printing import print_json
-    from farthest.coordinator.estimate import available_memory
     from farthest.puzzles import catalogue
     from farthest.queries.comparison_files import comparison_files
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, Tally, entrants
     from farthest.search.open_list import target_test
     from farthest.search.problem import Problem
+    from farthest.sizes import available_memory
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)

@@ -15,6 +15,7 @@ from farthest.cli.options import (
     byte_size,
     database_option,
     json_option,
+    kind_of_map,
     named_origin,
     result_options,
     scratch_option,
@@ -59,6 +60,7 @@ def enumerate_(
     from_: str | None,
     to: str | None,
     max_depth: int | None,
+    map_: str | None,
     histogram_only: bool,
     workers: Workers | None,
     threads: int | None,
@@ -79,10 +81,12 @@ def enumerate_(
     Examples:
       farthest enumerate eight-kinds
       farthest enumerate 8-puzzle --from start --json
-      farthest enumerate sliding-3x4 --histogram-only --memory 2GiB
+      farthest enumerate sliding-3x4 --map none --memory 2GiB
+      farthest enumerate sliding-3x4 --map residues
       farthest enumerate sliding-3x4 --workers celery
     """
     named = named_origin(from_, to)
+    histogram_only, residues = kind_of_map(map_, histogram_only)
     if memory is not None and workers == "celery":
         raise click.UsageError(
             "--memory is for the threads of this process, and --workers celery keeps the states in Redis: limit that "
@@ -104,6 +108,7 @@ def enumerate_(
         memory=memory,
         scratch=scratch,
         histogram_only=histogram_only,
+        residues=residues,
         checkpoint_seconds=CHECKPOINT_SECONDS.number(),
         workers=workers or "threads",
     )

@@ -199,7 +199,7 @@ def _map(record: JobRecord) -> str:
         return "none yet" if record.keys is None else f"a checkpoint at depth {record.depth}"
     if not record.has_map:
         return "none (--histogram-only)"
-    return f"{record.keys or 0:,} keys"
+    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
 
 
 def _iso(moment: datetime | None) -> str | None:

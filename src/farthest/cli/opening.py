@@ -16,6 +16,7 @@ def open_job(job: str, database: str | None) -> DistanceMap:
     from farthest.queries.distance_map import open_map
 
     opened = open_map(job, database)
+    opened.told = note
     if job == opened.record.name:
         unlike = (
             [f"{opened.origin.direction} {opened.origin.where}"]

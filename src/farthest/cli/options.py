@@ -36,10 +36,15 @@ def byte_size(context: click.Context, parameter: click.Parameter, value: str | N
 
 
 def result_options(command: Command) -> Command:
-    """What decides the result of an enumeration: `--from`, `--to`, `--max-depth` and `--histogram-only`."""
+    """What decides the result of an enumeration: `--from`, `--to`, `--max-depth`, `--map` and `--histogram-only`."""
     for option in (
+        click.option("--histogram-only", is_flag=True, help="The same as --map none."),
         click.option(
-            "--histogram-only", is_flag=True, help="Find the layers and farthest boards only; keep no map."
+            "--map",
+            "map_",
+            type=click.Choice(["full", "residues", "none"]),
+            help="Keep all distances; a bit or two of each, in a file; or the layers and farthest boards only.  "
+            "[default: full; residues beyond 2^30 keys]",
         ),
         click.option("--max-depth", type=click.IntRange(min=0), metavar="N", help="Stop after layer N."),
         click.option(
@@ -58,6 +63,14 @@ def result_options(command: Command) -> Command:
     ):
         command = option(command)
     return command
+
+
+def kind_of_map(map_: str | None, histogram_only: bool) -> tuple[bool, bool | None]:
+    """What `--map` and `--histogram-only` ask for: ``histogram_only`` and ``residues`` of ``Settings``."""
+    if histogram_only and map_ not in (None, "none"):
+        raise click.UsageError(f"--histogram-only keeps no map, and --map {map_} one: leave out one of them.")
+    residues = None if map_ is None else map_ == "residues"
+    return histogram_only or map_ == "none", residues
 
 
 def named_origin(from_: str | None, to: str | None) -> Origin | None:

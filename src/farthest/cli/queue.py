@@ -13,6 +13,7 @@ from farthest.cli.options import (
     allow_module_option,
     database_option,
     json_option,
+    kind_of_map,
     named_origin,
     result_options,
     workers_option,
@@ -39,6 +40,7 @@ def submit(
     from_: str | None,
     to: str | None,
     max_depth: int | None,
+    map_: str | None,
     histogram_only: bool,
     database: str | None,
     as_json: bool,
@@ -54,6 +56,7 @@ def submit(
       farthest submit 8-puzzle --from start --json
     """
     named = named_origin(from_, to)
+    histogram_only, residues = kind_of_map(map_, histogram_only)
     from farthest.cli.printing import counted, print_json
     from farthest.coordinator.enumeration.queue import submit_puzzle
     from farthest.coordinator.settings import Settings
@@ -63,7 +66,10 @@ def submit(
 
     definition = load(puzzle)
     settings = Settings(
-        origin=origin_given(definition, named), max_depth=max_depth, histogram_only=histogram_only
+        origin=origin_given(definition, named),
+        max_depth=max_depth,
+        histogram_only=histogram_only,
+        residues=residues,
     )
     with open_database(database, create=True) as opened:
         record, at_most = submit_puzzle(definition, opened, settings)

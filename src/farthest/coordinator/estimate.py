@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from farthest import _kernel
 from farthest.coordinator.settings import Estimate, Settings
-from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES
+from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
+from farthest.map_files.folder import free_bytes
 from farthest.puzzles.puzzle import Puzzle
-from farthest.sizes import bytes_text
+from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
+
+    MapKind = Literal["full", "residues", "none"]
 
 PROCESS_BYTES = 80 * 2**20
 """Memory of the interpreter, its libraries, and the chunks being compressed."""
@@ -58,29 +61,10 @@ MOST_MAP_KEYS = 2**40
 UNKNOWN_DEPTH = 125
 """The depth for which distance planes are planned where nothing is known; deeper spaces need one or two more planes."""
 
-_CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
-
 
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def available_memory() -> int:
-    """Bytes of memory that are free for this process, as the system reports it."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
-                break
-        else:
-            raise OSError
-    except OSError:
-        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    try:
-        return min(free, int(_CGROUP_LIMIT.read_text()))
-    except (OSError, ValueError):  # no limit: the file is not there, or says "max"
-        return free
 
 
 def memory_limit(settings: Settings) -> int:
@@ -107,8 +91,11 @@ def _more_memory(needed: int) -> str:
 
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
     """Memory and disk for a job. ``in_place``: one layer array suffices."""
-    memory = _memory(puzzle, kernel, settings, in_place, distances=not settings.histogram_only)
-    return Estimate(kernel.keys, memory, _disk(kernel.keys, settings), memory_limit(settings))
+    memory = _memory(puzzle, kernel, settings, in_place, kind=_kind(settings))
+    disk = _disk(kernel.keys, settings)
+    if settings.residues:
+        disk = kernel.words * 8 * _residue_planes(in_place) + settings.state_rows * ROW_BYTES
+    return Estimate(kernel.keys, memory, disk, memory_limit(settings))
 
 
 def estimate_scatter(space: Space, settings: Settings) -> Estimate:
@@ -123,6 +110,8 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
     disk = 0
     if not settings.histogram_only:
         of_map = states * SPARSE_DISK_BYTES if space.keys is None else states // 2
+        if settings.residues and space.keys is not None:
+            of_map = space.keys // 4
         disk = of_map + min(states, settings.state_rows) * ROW_BYTES
     return Estimate(most, states * SCATTER_BYTES + PROCESS_BYTES, disk, limit)
 
@@ -228,10 +217,13 @@ def check_memory(
     """Raises ResourceError, with advice, when the job may need more memory than it is allowed."""
     if needs.memory <= needs.memory_limit:
         return
-    counting = _memory(puzzle, kernel, settings, in_place, distances=False)
+    counting = _memory(puzzle, kernel, settings, in_place, kind="none")
+    residues = _memory(puzzle, kernel, settings, in_place, kind="residues")
     smaller = "take a smaller board, or make more pieces identical"
     if settings.histogram_only:
         advice = smaller
+    elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
+        advice = f"use --map residues, which needs {bytes_text(residues)}"
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     else:
@@ -263,12 +255,32 @@ def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
         )
 
 
+def check_map_folder(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
+    """Raises ResourceError when the folder of map files has clearly too little room for the map."""
+    free = free_bytes(folder)
+    if needs.disk > free:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {folder} has "
+            f"{bytes_text(free)} free; name another folder with {MAPS.name}, or use --map none"
+        )
+
+
+def _kind(settings: Settings) -> MapKind:
+    return "none" if settings.histogram_only else "residues" if settings.residues else "full"
+
+
+def _residue_planes(in_place: bool) -> int:
+    return 1 if in_place else 2
+
+
 def _memory(
-    puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, in_place: bool, *, distances: bool
+    puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, in_place: bool, *, kind: MapKind
 ) -> int:
     layer = kernel.words * 8 + kernel.lines
     arrays = 1 if in_place else 2 if kernel.reversible or kernel.graded else 3
-    if distances:
+    if kind == "residues":
+        arrays += _residue_planes(in_place)
+    if kind == "full":
         known = [answer.eccentricity for answer in puzzle.known if answer.eccentricity is not None]
         depth = max(known) if known else UNKNOWN_DEPTH
         if settings.max_depth is not None:

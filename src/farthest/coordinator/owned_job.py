@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import FarthestError, JobError, NoRoomError, StorageError, UnavailableError
+from farthest.map_files.folder import job_token
 from farthest.models.jobs import Jobs
 from farthest.models.records import Setbacks, Takeovers
 from farthest.retry import retry_while_away
@@ -26,8 +26,7 @@ PROGRESS_SECONDS = 1.0
 
 def attempt_of(record: JobRecord) -> str:
     """The beginning of the names of all attempts at a job."""
-    begun = hashlib.sha256(f"{record.created.isoformat()} {record.puzzle_digest}".encode()).hexdigest()
-    return f"{record.id}-{begun[:8]}"
+    return job_token(record.id, record.created, record.puzzle_digest)
 
 
 class OwnedJob:

@@ -26,6 +26,7 @@ class Settings:
     threads: int | None = None  # the cores that this process may use
     memory: int | None = None  # bytes; four fifths of what is free
     histogram_only: bool = False
+    residues: bool | None = None  # keep a residue map; a full one, unless that would be too large
     checkpoint_seconds: float = 60.0
     state_rows: int = 1_000_000
     scratch: Path | None = None  # folder of layers that do not fit the memory; FARTHEST_SCRATCH
@@ -54,7 +55,13 @@ class Settings:
             "where": origin.where,
             "max_depth": self.max_depth,
             "histogram_only": self.histogram_only,
+            **({"map": "residues"} if self.residues else {}),
         }
+
+    @property
+    def keeps_distances(self) -> bool:
+        """Whether the map is to have whole distances."""
+        return not (self.histogram_only or self.residues)
 
 
 @dataclass(frozen=True, slots=True)

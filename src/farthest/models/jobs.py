@@ -14,6 +14,7 @@ from farthest.models import naming
 from farthest.models.job_queue import JobQueue
 from farthest.models.job_reader import is_job
 from farthest.models.leases import LEASE_SECONDS
+from farthest.models.map_rows import remove_map_files
 from farthest.models.records import (
     ENUMERATION,
     FAILED,
@@ -65,9 +66,9 @@ class Jobs(JobQueue):
 
     def delete(self, job_id: int, *, force: bool = False) -> int:
         """Removes a job with all that is stored of it, and its puzzle unless another job uses it. Gives the bytes of
-        distances, boards and solutions removed; the database keeps that room for later jobs (on SQLite, VACUUM gives it
-        back to the disk). A job that a live process runs is a JobError unless ``force``, a file whose indexes are
-        damaged a StorageError.
+        distances, boards, solutions and map files removed; the database keeps its room for later jobs (on SQLite,
+        VACUUM gives it back to the disk). A job that a live process runs is a JobError unless ``force``, a file whose
+        indexes are damaged a StorageError, an unknown folder of map files a SettingError.
         """
         with self._database.write() as connection:
             # Nothing else of it is read: a damaged job must be removable.
@@ -82,6 +83,7 @@ class Jobs(JobQueue):
                 )
             check_owners(connection)
             size = stored_bytes(connection, job_id)
+            remove_map_files(connection, self._database, job_id)
             # Locked before its jobs are counted: a job that another process adds now is counted, or waits.
             connection.execute(select(puzzle.c.id).where(puzzle.c.id == record.puzzle_id).with_for_update())
             connection.execute(delete(job).where(job.c.id == job_id))

@@ -76,6 +76,11 @@ class JobRecord:
     sealed: bool
 
     @property
+    def keeps_residues(self) -> bool:
+        """Whether the map is, or will be, a residue map in a file."""
+        return self.parameters.get("map") == "residues"
+
+    @property
     def abandoned(self) -> bool:
         """Whether it is marked as running, but its owner is dead or has been silent for longer than its lease."""
         return self.status == RUNNING and may_be_taken(self.owner, self.lease_until, now())

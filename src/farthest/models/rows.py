@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from farthest.errors import JobError
 from farthest.models.record_digest import record_digest
 from farthest.models.records import CANCELLED, LayerRecord
-from farthest.models.tables import chunk, job, layer, puzzle, solution, state
+from farthest.models.tables import chunk, job, layer, map_file, puzzle, solution, state
 
 NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}
 """The values of a job's row where nobody runs it and there was no error."""
@@ -75,7 +75,7 @@ def puzzle_row(connection: Connection, definition: str, digest: str, name: str, 
 
 
 def stored_bytes(connection: Connection, job_id: int) -> int:
-    """The bytes of a job's payloads, boards and solutions."""
+    """The bytes of a job's payloads, boards, solutions and map files."""
     payloads = select(func.coalesce(func.sum(func.length(chunk.c.payload)), 0)).where(
         chunk.c.job_id == job_id
     )
@@ -83,4 +83,5 @@ def stored_bytes(connection: Connection, job_id: int) -> int:
     moves = select(func.coalesce(func.sum(func.length(solution.c.moves)), 0)).where(
         solution.c.job_id == job_id
     )
-    return sum(int(connection.execute(one).scalar_one()) for one in (payloads, boards, moves))
+    files = select(func.coalesce(func.sum(map_file.c.bytes), 0)).where(map_file.c.job_id == job_id)
+    return sum(int(connection.execute(one).scalar_one()) for one in (payloads, boards, moves, files))

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select, update
 
 from farthest.models.record_digest import StatesDigest, chain, record_digest
 from farthest.models.stored_values import canonical, damaged, json_object
-from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
+from farthest.models.tables import chunk, iteration, job, layer, map_file, puzzle, solution, state
 
 RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
 """Columns of ``job`` that say who runs an unfinished job."""
@@ -35,6 +35,9 @@ ROWS: dict[str, Select[Any]] = {
     ).order_by(iteration.c.bound),
     "solution": select(solution.c.number, solution.c.moves).order_by(solution.c.number),
     "chunk": select(chunk.c.record_digest).order_by(chunk.c.first_key),
+    "map_file": select(
+        *(map_file.c[one] for one in ("first_key", "last_key", "kind", "name", "bytes", "checksum"))
+    ).order_by(map_file.c.first_key),
     "lead": select(chunk.c.first_key, chunk.c.lead).where(chunk.c.lead.is_not(None)).order_by(chunk.c.lead),
 }
 """The rows that a digest in ``parts`` covers, in their order; for ``state`` see ``StatesDigest``."""
@@ -141,7 +144,14 @@ def _state_blocks(connection: Connection, job_id: int) -> Iterator[list[tuple[An
 
 
 def _job_of(table: str) -> Any:
-    tables = {"layer": layer, "iteration": iteration, "solution": solution, "chunk": chunk, "lead": chunk}
+    tables = {
+        "layer": layer,
+        "iteration": iteration,
+        "solution": solution,
+        "chunk": chunk,
+        "lead": chunk,
+        "map_file": map_file,
+    }
     return tables[table].c.job_id
 
 

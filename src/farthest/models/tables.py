@@ -34,7 +34,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0006"
+SCHEMA_VERSION = "0007"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 _MOST_DIGITS = 4000
@@ -197,6 +197,21 @@ def _leave_payloads_as_they_are(_table: Table, connection: Connection, **_option
     if connection.dialect.name == "postgresql":
         connection.exec_driver_sql(EXTERNAL_PAYLOADS)
 
+
+# Files of maps that are kept outside the database; a map file is what its row says, or it is none.
+map_file = Table(
+    "map_file",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
+    Column("first_key", BigInteger, nullable=False, autoincrement=False),
+    Column("last_key", BigInteger, nullable=False),
+    Column("kind", String(16), nullable=False),
+    Column("name", Text, nullable=False),  # in the folder of map files
+    Column("bytes", BigInteger, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    PrimaryKeyConstraint("job_id", "first_key"),
+    sqlite_with_rowid=False,
+)
 
 state = Table(
     "state",

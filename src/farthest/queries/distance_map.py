@@ -10,6 +10,7 @@ import numpy
 
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
 from farthest.models.naming import job_text
 from farthest.queries.nearer import nearer_moves
 from farthest.queries.paths import SolutionGraph, walk
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from farthest.queries.nearer import Nearer
     from farthest.queries.paths import Way
     from farthest.verify.report import Report
+
+
+ROWS_READ = 1_000_000
+"""Readable rows of a layer that are taken instead of reading a whole residue map."""
 
 
 def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> DistanceMap:
@@ -114,6 +119,10 @@ class DistanceMap(StoredMap):
         """The boards at one distance in key order, read as they are asked for. Raises JobError beyond the
         last layer."""
         self.check_depth(depth)
+        if depth == self.depth and self.record.keeps_residues:
+            kept = [row.board for row in islice(Maps(self.database).states(self.job, depth), ROWS_READ)]
+            if len(kept) == self.layers[depth]:
+                return iter(kept)
         return (
             text for block in state_blocks(self, depth) for text in self.puzzle.definition.texts(block.labels)
         )

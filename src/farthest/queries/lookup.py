@@ -32,9 +32,21 @@ class MapReader:
         self._keys = keys
         self._cache = ChunkCache(lambda key: _opened(self._maps.chunk_at(job, key)), cache_bytes)
 
+    @property
+    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+        """The type of the stored distances."""
+        return self.chunk_of(0).distances.dtype
+
+    def close(self) -> None:
+        """Nothing is held but chunks."""
+
     def chunk_of(self, key: int) -> Chunk:
         """The chunk that holds a key, or a state's number."""
         return self._cache.chunk_of(key)
+
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """None: the states of a layer are found by reading the chunks."""
+        return None
 
     def chunks(self) -> Iterator[Chunk]:
         """All chunks in order."""

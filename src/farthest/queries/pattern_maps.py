@@ -20,6 +20,7 @@ from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import known
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -87,6 +88,10 @@ class PatternMaps:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
             )
+        if record.keeps_residues:
+            whole = StoredMap(self._database, record).array()
+            whole.flags.writeable = False
+            return StoredPattern(puzzle, space, whole, record.states != space.keys, record.id)
         unit, keys = numpy.dtype(record.unit), space.keys
         try:
             pages = _kernel.pages(keys * unit.itemsize)

@@ -18,6 +18,7 @@ from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
 from farthest.verify.pattern import verify_pattern
+from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
 
@@ -114,6 +115,18 @@ def _prove_map(distance_map: StoredMap) -> Report:
     rows = ((row.key, row.distance, row.board) for row in stored)
     depth = None if distance_map.complete else distance_map.depth
     definition = distance_map.puzzle.definition
+    if record.keeps_residues:
+        return verify_residues(
+            distance_map.puzzle,
+            record.layout,
+            distance_map.origin,
+            distance_map.residue_bits(),
+            layers=distance_map.layers,
+            digest=distance_map.digest,
+            depth=depth,
+            facts=facts,
+            rows=rows,
+        )
     if isinstance(definition, Sliding):
         prove_sliding = verify_pattern if definition.blanks else verify_map
         return prove_sliding(

@@ -13,11 +13,23 @@ from farthest.spaces.contract import scatter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from farthest.queries.distance_map import DistanceMap
     from farthest.random_source import RandomSource
 
 
 DRAWN_AT_ONCE = 1 << 18
+
+SCANNED_KEYS = 2**24
+"""In residue maps of more keys random keys are looked up until enough of them are wanted states, ..."""
+
+WORTH = 256
+"""... where there are so many of these for each board that is drawn: reading all distances takes as long as looking one
+key of some hundred up."""
+
+LOOKED_UP = 1 << 12
+"""Random keys that are looked up together, at least."""
 
 
 def random_states(
@@ -26,8 +38,9 @@ def random_states(
     """The boards of ``count`` states at ``depth`` (None: of all states): each is drawn with the same chance and
     independently of the others, so a board may occur twice. In the order in which they were drawn.
 
-    The map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, up to the last state that was drawn.
-    Raises JobError beyond the last layer.
+    Where each key is a state and no depth is given, the map is not read; in a large residue map random keys are
+    looked up; else the map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, up to the last state
+    that was drawn. Raises JobError beyond the last layer.
     """
     if depth is not None:
         distance_map.check_depth(depth)
@@ -40,7 +53,13 @@ def random_states(
 
 def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
+    keys = distance_map.space.keys
+    large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
+    if keys is not None and states < keys and large and count * WORTH <= states:
+        return _met(distance_map, keys, count, rng, depth)
     drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
+    if states == keys:  # each key is a state of those that are drawn from: its number is its key
+        return distance_map.puzzle.definition.texts(distance_map.space.decode(drawn))
     order = numpy.argsort(drawn, kind="stable")
     ascending = drawn[order]
     boards = [""] * count
@@ -57,6 +76,19 @@ def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int 
         first += len(block.codes)
         at = end
     return boards
+
+
+def _met(distance_map: DistanceMap, keys: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    found: list[NDArray[numpy.uint64]] = []
+    missing = count
+    while missing:
+        drawn = numpy.array([rng.below(keys) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
+        distances = distance_map.lookup(drawn)
+        wanted = drawn[distances >= 0 if depth is None else distances == depth][:missing]
+        found.append(wanted)
+        missing -= len(wanted)
+    codes = numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.uint64)
+    return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
 
 
 def holds_the_solvable(distance_map: DistanceMap, target: str = "goal") -> bool:

@@ -42,8 +42,14 @@ class StateBlock(CodeBlock):
 def key_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[CodeBlock]:
     """The states at ``depth`` (None: all states), in order, some at a time.
 
-    Reads each chunk once, and none after the last state of the layer.
+    Reads each chunk once, and none after the last state of the layer; none where the map finds the layer quicker.
     """
+    quick = None if depth is None else distance_map.quick_layer(depth)
+    if quick is not None:
+        for at in range(0, len(quick), BLOCK_STATES):
+            codes = quick[at : at + BLOCK_STATES]
+            yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=distance_map.unit))
+        return
     left = distance_map.states if depth is None else distance_map.layers[depth]
     for chunk in distance_map.chunks():
         if not left:

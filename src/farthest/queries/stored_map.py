@@ -4,7 +4,7 @@ chunks."""
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy
 
@@ -12,18 +12,20 @@ from farthest.errors import JobError, UnreachableError
 from farthest.families.given import board_given
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
+from farthest.map_files.layout import layout_digest
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from numpy.typing import NDArray
 
     from farthest.families.given import GivenBoard
+    from farthest.map_files.file import MapPages
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Origin, Puzzle
@@ -33,8 +35,30 @@ if TYPE_CHECKING:
 CACHE_BYTES = 256 * 2**20
 
 
+class Reader(Protocol):
+    """Where the distances of a map are looked up, whatever it keeps of them."""
+
+    @property
+    def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
+        """The type of the distances in chunks."""
+
+    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, -1 where there is none."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in order."""
+
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
+        many states are no farther."""
+
+    def close(self) -> None:
+        """Gives up what is held open."""
+
+
 class StoredMap:
-    """The distances of all states of one finished job, read from the database chunk by chunk when they are needed.
+    """The distances of all states of one finished job, read from the database chunk by chunk, or from a file page by
+    page, when they are needed.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
     ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
@@ -46,6 +70,8 @@ class StoredMap:
         self.database = database
         self.record = record
         self._cache_bytes = cache_bytes
+        self.told: Callable[[str], None] = lambda text: None
+        """Hears of work that takes long."""
 
     # --- what the map is ---------------------------------------------------------------------------------
 
@@ -93,7 +119,7 @@ class StoredMap:
     @cached_property
     def unit(self) -> numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16]:
         """The type of the stored distances; its largest value stands for none."""
-        return self._reader.chunk_of(0).distances.dtype
+        return self._reader.unit
 
     @property
     def complete(self) -> bool:
@@ -111,7 +137,9 @@ class StoredMap:
         return self.record.seconds or 0.0
 
     def close(self) -> None:
-        """Close the database; nothing more can be read from it."""
+        """Close the database and the map's file; nothing more can be read from them."""
+        if "_reader" in self.__dict__:
+            self._reader.close()
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -165,6 +193,13 @@ class StoredMap:
             return numpy.arange(self._length, dtype=numpy.uint64)
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
+    def residue_bits(self) -> MapPages:
+        """All bits of a residue map, in memory. Raises DamagedMapError where the file is not what was stored."""
+        pages = self._map_pages()
+        pages.load_all()
+        pages.close()
+        return pages
+
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
         if not 0 <= depth <= self.depth:
@@ -175,6 +210,10 @@ class StoredMap:
     def chunks(self) -> Iterator[Chunk]:
         """All chunks in key order, decoded one by one."""
         return self._reader.chunks()
+
+    def quick_layer(self, depth: int) -> Codes | None:
+        """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
+        return self._reader.layer(depth, sum(self.layers[: depth + 1]))
 
     # --- inside ------------------------------------------------------------------------------------------
 
@@ -211,11 +250,31 @@ class StoredMap:
         return named_in(f"job {self.job} in {self.database.place}")
 
     @cached_property
-    def _reader(self) -> MapReader:
+    def _reader(self) -> Reader:
+        if self.record.keeps_residues:
+            return self._residue_reader()
         definition, layout = self.puzzle.definition, self.record.layout
         # For a user's class the stored layout says it, so that the bytes can be verified where the class may not run.
         sparse = layout.get("size") is None if isinstance(definition, Python) else self.space.keys is None
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
+
+    def _residue_reader(self) -> Reader:
+        from farthest.queries.residue_reader import ResidueReader
+
+        return ResidueReader(self._map_pages(), self.record, self.space, self._cache_bytes, self.told)
+
+    def _map_pages(self) -> MapPages:
+        """The file of the residue map, of which nothing was read yet."""
+        from farthest.map_files.file import FileSource, MapPages
+        from farthest.models.map_rows import MapFiles
+
+        files = MapFiles(self.database)
+        row = files.get(self.job)
+        pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
+        expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
+        pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
+        pages.check_keys(self._length)
+        return pages
 
     @property
     def _length(self) -> int:

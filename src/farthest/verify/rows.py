@@ -30,6 +30,8 @@ Rows = Iterable[Row]
 Texts = Callable[[NDArray[np.int64]], list[str]]
 """Keys to the canonical texts of their boards."""
 
+CodeTexts = Callable[[NDArray[np.uint64]], list[str]]
+
 _BLOCK_ROWS = 1 << 14
 _SEGMENT_KEYS = 1 << 20
 
@@ -92,6 +94,23 @@ def compare_rows(rows: Rows, texts: Texts, distances: Distances, counts: Sequenc
     while block := list(islice(stream, _BLOCK_ROWS)):
         comparison.look(block)
     return comparison.finish()
+
+
+def compare_last_rows(rows: Rows, layer: NDArray[np.uint64], texts: CodeTexts, depth: int) -> RowsFinding:
+    """Compare all rows with the states of the last layer, ascending codes: they are the first of them, in order."""
+    stream, at = iter(rows), 0
+    while block := list(islice(stream, _BLOCK_ROWS)):
+        expected = layer[at : at + len(block)]
+        keys = expected.tolist()
+        right = list(zip(keys, [depth] * len(keys), texts(expected), strict=True)) if keys else []
+        for number, row in enumerate(block):
+            if number >= len(right) or tuple(row) != right[number]:
+                what = f"row {at + number} is {shown(row)}; expected that of the last layer's state of this number"
+                return RowsFinding(at + len(block), 1, what)
+        at += len(block)
+    if not at:
+        return RowsFinding(0, 1, "there are no rows of the last layer")
+    return RowsFinding(at, 0, f"{at:,} of the {len(layer):,} states of the last layer")
 
 
 class _Missing:

@@ -189,7 +189,7 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
             table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
             for table in metadata.sorted_tables
         }
-    searches = {"iteration": 0, "subtree": 0, "solution": 0}
+    searches = {"iteration": 0, "subtree": 0, "solution": 0, "map_file": 0}
     assert counts == {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, **searches}
     jobs.delete(shared, force=True)
     assert {job.name for job in jobs.list()} == {"kept"}

@@ -10,6 +10,7 @@ from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
 from farthest.coordinator.estimate import (
     check_disk,
     check_map,
+    check_map_folder,
     check_memory,
     check_pattern,
     check_shards,
@@ -21,8 +22,10 @@ from farthest.coordinator.estimate import (
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, PuzzleError, ResourceError
+from farthest.models.map_rows import MapFiles
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -100,7 +103,9 @@ class ThreadsBackend:
             check_pattern(space, needs)
         else:
             needs = self._gathering(gather(space), database)
-        if database is not None and database.path is not None:
+        if database is not None and self._settings.residues:
+            check_map_folder(space.puzzle, needs, MapFiles(database).folder)
+        elif database is not None and database.path is not None:
             check_disk(space.puzzle, needs, database.path.parent)
         self._memory = needs.memory_limit
 
@@ -145,12 +150,12 @@ class ThreadsBackend:
             from farthest.stores.memory.pattern_store import PatternStore
 
             return PatternStore(cast("PatternSpace", space).compile_kernel(self._settings.isa))
-        return MemoryStore(
-            self._kernel(gather(space)),
-            gather(space).keys_of(space.origins),
-            distances=not self._settings.histogram_only,
-            memory=self._memory,
-        )
+        kernel, origins = self._kernel(gather(space)), gather(space).keys_of(space.origins)
+        form = None
+        if self._settings.residues:
+            form = gathered_form(gather(space), self._settings.max_depth)
+        distances = self._settings.keeps_distances
+        return MemoryStore(kernel, origins, distances=distances, residues=form, memory=self._memory)
 
     def kept(self) -> list[LayerFigures]:
         """See Backend."""
@@ -321,12 +326,17 @@ def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backe
     """The backend that the settings name. Raises PuzzleError where the puzzle cannot be enumerated with it."""
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
-    check_workers(puzzle)
+    check_workers(puzzle, residues=bool(settings.residues))
     return CeleryBackend(settings, reporter)
 
 
-def check_workers(puzzle: Puzzle) -> None:
-    """Raises PuzzleError for a puzzle that only one process can enumerate."""
+def check_workers(puzzle: Puzzle, *, residues: bool) -> None:
+    """Raises PuzzleError for a puzzle, or a kind of map, that only one process can make."""
+    if residues:
+        raise PuzzleError(
+            f"puzzle {puzzle.name}: workers cannot keep a residue map yet; use `farthest enumerate` without --workers "
+            "celery, or --map full"
+        )
     if not puzzle.definition.has_moves:
         raise PuzzleError(
             f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "

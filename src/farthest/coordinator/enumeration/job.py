@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import backend_for
 from farthest.coordinator.enumeration.layers import LayerSearch
+from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.rows import board_texts
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
@@ -76,6 +77,7 @@ def continue_job(
         origin=origin_of(record),
         max_depth=asked["max_depth"],
         histogram_only=asked["histogram_only"],
+        residues=asked.get("map") == "residues",
     )
     recorder = JobRecorder(database, settings, record, owner, reporter.notice)
     with _memory_errors(puzzle), named_in(f"job {record.id}"):
@@ -112,7 +114,7 @@ class _Enumeration:
         self._seconds: list[float] = []
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
-        self._checkpoints = not settings.histogram_only
+        self._checkpoints = True
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
         self._checkpoint_seconds = settings.checkpoint_seconds
@@ -120,7 +122,10 @@ class _Enumeration:
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
-        self._checkpoints &= space.engine != "pattern"
+        self._settings = with_kind_of_map(space, self._settings, stored=self._database is not None)
+        if self._settings.residues:
+            self._backend = backend_for(self._puzzle, self._settings, self._reporter)
+        self._checkpoints = self._settings.keeps_distances and space.engine != "pattern"
         self._backend.admit(space, self._database)
         recorder = self._recorder = self._recorder or self._begin(space)
         with stop_requests(self._stopping) as stop:

@@ -20,7 +20,7 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     Puzzles that no machine could enumerate are refused here; memory and disk are checked by the coordinator that takes
     the job. Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
-    check_workers(puzzle)
+    check_workers(puzzle, residues=bool(settings.residues))
     space = compile_space(puzzle, settings.origin)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":

@@ -7,6 +7,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, Self
 
 from farthest.coordinator.enumeration.checkpoint import Checkpoint
+from farthest.coordinator.enumeration.residues import residue_file
 from farthest.coordinator.enumeration.rows import board_texts, layer_rows, state_rows
 from farthest.coordinator.owned_job import OwnedJob
 from farthest.coordinator.settings import Settings
@@ -22,6 +23,7 @@ from farthest.models.transactions import Database
 from farthest.stores.distances import unit_for
 
 if TYPE_CHECKING:
+    from farthest.coordinator.enumeration.residues import ResidueFile
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore
     from farthest.stores.folder.journal import LayerFigures
@@ -79,7 +81,7 @@ class JobRecorder(OwnedJob):
 
     def depth(self) -> int | None:
         """The depth of the checkpoint from which the job can be continued, if there is one."""
-        return None if self._settings.histogram_only else self._maps.depth(self.job)
+        return self._maps.depth(self.job) if self._settings.keeps_distances else None
 
     def last_checkpoint(self, space: Space) -> Checkpoint | None:
         """The checkpoint that the job can be continued from, if there is one. Raises DamagedMapError when it is
@@ -156,14 +158,21 @@ class JobRecorder(OwnedJob):
 
         written: list[str] = []
 
-        def write() -> str:
+        def write(file: ResidueFile | None) -> str:
             if written and self._jobs.get(self.job).digest == written[-1]:
                 return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
-                written.append(self._write_result(space, store, layers, seconds, complete, threads, figures))
+                written.append(
+                    self._write_result(space, store, layers, seconds, complete, threads, figures, file)
+                )
+                if file is not None:
+                    file.publish()  # last: the job is known to be ours, and all else is written
             return written[-1]
 
-        return self._with_retries(write)
+        if not self._settings.residues:
+            return self._with_retries(lambda: write(None))
+        with residue_file(self._database, self.record, space, self._settings, store, layers, threads) as file:
+            return self._with_retries(lambda: write(file))
 
     def _write_result(
         self,
@@ -174,14 +183,17 @@ class JobRecorder(OwnedJob):
         complete: bool,
         threads: int,
         figures: Sequence[LayerFigures],
+        file: ResidueFile | None,
     ) -> str:
         depth, states = len(layers) - 1, sum(layers)
-        has_map = not self._settings.histogram_only
+        has_map = self._settings.keeps_distances
         if has_map:
             digest = self._write_map(store, layers, seconds, threads)
         else:
-            digest = layers_digest(layers)
+            digest = layers_digest(layers) if file is None else file.digest
             self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
+        if file is not None:
+            file.record(self._owner)
         if has_map and states <= self._settings.state_rows:
             self._maps.add_states(self.job, state_rows(space, store.chunks(depth, CHUNK_KEYS)))
         else:
@@ -199,10 +211,10 @@ class JobRecorder(OwnedJob):
             eccentricity=depth if complete else None,
             depth=depth,
             complete=complete,
-            has_map=has_map,
+            has_map=has_map or file is not None,
             digest=digest,
             seconds=sum(seconds),
-            unit=unit_for(depth) if has_map else None,
+            unit=unit_for(depth) if has_map or file is not None else None,
             figures=[layer.document() for layer in figures],
             owner=self._owner,
         )

@@ -7,7 +7,7 @@ from functools import cached_property
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.estimate import available_memory, cores
+from farthest.coordinator.estimate import cores
 from farthest.coordinator.interrupts import StopRequest, stop_requests
 from farthest.coordinator.search.executors import SearchExecutor, ThreadsSearch
 from farthest.coordinator.search.loop import IterativeSearch, iteration_of
@@ -23,6 +23,7 @@ from farthest.search.plain import search_plain
 from farthest.search.problem import Problem, targets
 from farthest.search.serialized import engine_fields
 from farthest.search.solvable import why_unsolvable
+from farthest.sizes import available_memory
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration, SearchSettings

@@ -6,12 +6,14 @@ Which arrays there are depends on the graph (kernel/include/farthest/step.hpp):
     undirected, or graded                          two layers, used in turn
     any                                            two layers in turn, and all states found
 
-With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens.
+With distances, one bit plane for each bit of the deepest layer's number is added as the search deepens. With residues
+there are the one or two planes of a residue map.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
@@ -20,6 +22,9 @@ from farthest.stores.bitmaps import zeros
 from farthest.stores.contract import Base, BitmapStepInput
 from farthest.stores.distances import check_depth, reached, typed, unit_for
 from farthest.stores.memory.sources import Sources
+
+if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
 
 
 def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
@@ -31,8 +36,8 @@ def searches_in_place(kernel: _kernel.Space, origins: Sequence[int]) -> bool:
 class MemoryStore:
     """``JobStore`` over arrays of this process. ``origins`` are the keys at depth 0.
 
-    ``distances``: keep them, for ``chunks``. ``memory``: bytes that the arrays may take, None for no limit.
-    Raises ResourceError when the arrays need more.
+    ``distances``: keep them, for ``chunks``. ``residues``: keep residues in this form instead, for ``residue_words``.
+    ``memory``: bytes that the arrays may take, None for no limit. Raises ResourceError when the arrays need more.
     """
 
     def __init__(
@@ -41,6 +46,7 @@ class MemoryStore:
         origins: Sequence[int],
         *,
         distances: bool,
+        residues: ResidueForm | None = None,
         memory: int | None = None,
     ) -> None:
         self.kernel = kernel
@@ -58,6 +64,9 @@ class MemoryStore:
         self._layers = [self._view(words, flags, 0, self.shards) for words, flags in self._arrays]
         self._found = None if kernel.reversible or kernel.graded else self._layer()
         self._planes: list[_kernel.Layer] = []
+        self._residues = residues
+        self._residue_pairs = [self._array_pair() for _ in range(residues.planes if residues else 0)]
+        self._residue_planes = [self._view(*pair, 0, self.shards) for pair in self._residue_pairs]
         self._population = [[0] * self.shards for _ in range(arrays)]  # of each layer array, by shard
         self._stamp = [0] * self.shards
         self._depth = 0
@@ -77,7 +86,7 @@ class MemoryStore:
     @property
     def bytes(self) -> int:
         """Bytes that the arrays and the kernel's rows may take."""
-        arrays = len(self._layers) + len(self._planes) + (self._found is not None)
+        arrays = len(self._layers) + len(self._planes) + len(self._residue_planes) + (self._found is not None)
         return arrays * self.layer_bytes + self.kernel.row_bytes
 
     def _array_pair(self) -> tuple[memoryview, memoryview]:
@@ -102,6 +111,8 @@ class MemoryStore:
 
     def _check_depth(self, depth: int) -> None:
         """Raises ResourceError when the distances of a layer that has states cannot be kept."""
+        if self._residues is not None:
+            check_depth(depth)
         if not self._distances:
             return
         check_depth(depth)
@@ -112,6 +123,9 @@ class MemoryStore:
             )
 
     def _planes_of(self, depth: int) -> list[_kernel.Layer]:
+        if self._residues is not None:
+            number = self._residues.number(depth)
+            return [plane for bit, plane in enumerate(self._residue_planes) if number >> bit & 1]
         if not self._distances:
             return []
         self._grow_planes(depth)
@@ -212,6 +226,10 @@ class MemoryStore:
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
             yield first, first + count - 1, unit, self._expanded(depth, first, count, threads)
+
+    def residue_words(self, first: int, count: int) -> list[memoryview]:
+        """Of each plane of the residues, ``count`` words from ``first`` on, in the order of the kernel's memory."""
+        return [words[first : first + count] for words, _ in self._residue_pairs]
 
     def distances(self, depth: int, threads: int = 1) -> memoryview:
         """All distances up to ``depth`` as one array of bytes in key order."""

@@ -1,0 +1,105 @@
+"""Residue maps of an enumeration: when one is kept, and its file, written and recorded with the job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from farthest.coordinator.settings import Settings
+from farthest.errors import PuzzleError
+from farthest.map_files.folder import job_token
+from farthest.map_files.layout import layout_digest, map_digest
+from farthest.map_files.writer import MapFileWriter
+from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
+from farthest.spaces.contract import gather
+from farthest.stores.memory.gather_store import MemoryStore
+from farthest.stores.memory.residues import gathered_form, residue_blocks, residue_problem, scattered_form
+
+if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
+    from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
+    from farthest.spaces.contract import Space
+    from farthest.stores.contract import JobStore
+
+FULL_KEYS = 2**30
+"""Most keys of a map whose distances are kept unless something else is asked for."""
+
+
+def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Settings:
+    """The settings with the kind of map decided. ``stored``: whether anything of the run is.
+
+    Raises PuzzleError where a residue map is asked for that cannot be.
+    """
+    if settings.histogram_only or not stored:
+        return replace(settings, residues=False)
+    threads = settings.workers == "threads"
+    if settings.residues is None:
+        large = space.keys is not None and space.keys > FULL_KEYS
+        return replace(settings, residues=large and threads and residue_problem(space) is None)
+    if settings.residues:
+        problem = residue_problem(space)
+        if problem is not None:
+            raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class ResidueFile:
+    """The finished file of a job's residue map, which has not got its name yet."""
+
+    files: MapFiles
+    job: int
+    row: MapFileRow
+    digest: str
+    writer: MapFileWriter
+
+    def record(self, owner: str) -> None:
+        """Stores what is known of the file with the job, within a transaction. Raises JobError where the job is not
+        ``owner``'s any more."""
+        self.files.put(self.job, self.row, owner)
+
+    def publish(self) -> None:
+        """Gives the file its name."""
+        self.writer.publish()
+
+
+@contextmanager
+def residue_file(
+    database: Database,
+    record: JobRecord,
+    space: Space,
+    settings: Settings,
+    store: JobStore,
+    layers: Sequence[int],
+    threads: int,
+) -> Iterator[ResidueFile]:
+    """The file of the map that the store holds, on the disk; removed at the end of the block unless it was
+    published."""
+    files, form = MapFiles(database), _form(space, settings, store)
+    token = job_token(record.id, record.created, record.puzzle_digest)
+    facts = {
+        "version": 1,
+        "kind": RESIDUES,
+        "puzzle": record.puzzle_digest,
+        "layout": layout_digest(record.layout),
+        "direction": space.origin.direction,
+        "where": space.origin.where,
+        "max_depth": settings.max_depth,
+    }
+    with MapFileWriter(files.folder, token, form, facts) as writer:
+        for first, words in residue_blocks(store, form, len(layers) - 1, threads):
+            writer.write(first, words)
+        written = writer.finish(threads)
+        row = MapFileRow(0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum)
+        digest = map_digest(tuple(layers), form, written.sections)
+        yield ResidueFile(files, record.id, row, digest, writer)
+
+
+def _form(space: Space, settings: Settings, store: JobStore) -> ResidueForm:
+    if isinstance(store, MemoryStore):
+        return gathered_form(gather(space), settings.max_depth)
+    assert space.keys is not None, "a sparse space has no residue map"
+    return scattered_form(space.keys)

@@ -1,0 +1,182 @@
+"""Reading a map file: ranges of bytes of it, and its pages, each checked before any of it is used."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import zlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy
+
+from farthest.errors import DamagedMapError
+from farthest.map_files.layout import CHECKSUM, PAGE, file_checksum, header_bytes, parts_of, read_header
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+_NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0x40)
+"""Memory that is only used where pages are read: the whole file may be larger than what the machine has."""
+
+
+class Source(Protocol):
+    """Where the bytes of a map file are."""
+
+    place: str
+    """As messages show it."""
+
+    def size(self) -> int:
+        """Its bytes. Raises DamagedMapError where there is no such file."""
+
+    def read(self, first: int, end: int) -> bytes:
+        """The bytes from ``first`` to ``end``, this one excluded; fewer where it is shorter. Raises DamagedMapError."""
+
+    def close(self) -> None:
+        """Gives up what is held."""
+
+
+class FileSource:
+    """A file of a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.place = str(path)
+        self._file = -1
+        try:
+            self._file = os.open(
+                path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+            )
+        except OSError as error:
+            raise DamagedMapError(f"{path}: the map file cannot be opened ({error.strerror})") from None
+
+    def size(self) -> int:
+        """See Source."""
+        return os.fstat(self._file).st_size
+
+    def read(self, first: int, end: int) -> bytes:
+        """See Source."""
+        parts = []
+        try:
+            while first < end and (part := os.pread(self._file, end - first, first)):
+                parts.append(part)
+                first += len(part)
+        except OSError as error:
+            raise DamagedMapError(f"{self.place}: the map file cannot be read ({error.strerror})") from None
+        return b"".join(parts)
+
+    def close(self) -> None:
+        """See Source."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+class MapPages:
+    """The words of a map file in memory, those of the pages that were asked for.
+
+    ``words``: uint64, shape (words of the map,); ``present``: uint8, shape (pages,), 1 where a page was read and its
+    checksum is right; else its words are 0. ``held``: bytes of pages in memory. ``form``, ``facts``: what the header
+    says.
+    """
+
+    def __init__(self, source: Source, size: int, checksum: str) -> None:
+        """``size``, ``checksum``: of the file, as the database has them. Raises DamagedMapError where it is another."""
+        self._source = source
+        found = source.size()
+        if found != size:
+            raise self._damaged(f"it has {found:,} bytes, expected {size:,}")
+        try:
+            header = source.read(0, header_bytes(source.read(0, 64)))
+            self.form, self.facts = read_header(header)
+        except (ValueError, IndexError) as error:
+            raise self._damaged(str(error)) from None
+        self._parts = parts_of(header, self.form)
+        if self._parts.bytes != size:
+            raise self._damaged("its header is of a file of another length")
+        sums = source.read(self._parts.checksums, size)
+        if file_checksum(header, sums) != checksum:
+            raise self._damaged("header and checksums are not those that were stored")
+        self._sums: NDArray[numpy.uint32] = numpy.frombuffer(sums, dtype="<u4")
+        self._memory = mmap.mmap(
+            -1, self._parts.pages * PAGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE
+        )
+        self.words: NDArray[numpy.uint64] = numpy.frombuffer(self._memory, dtype="<u8", count=self.form.words)
+        self.present: NDArray[numpy.uint8] = numpy.zeros(self._parts.pages, dtype=numpy.uint8)
+        self.held = 0
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The form as JSON has it."""
+        return self.form.fields()
+
+    def check_facts(self, expected: dict[str, Any]) -> None:
+        """Raises DamagedMapError where the header says otherwise."""
+        for name, value in expected.items():
+            if self.facts.get(name) != value:
+                raise self._damaged(
+                    f"it is of another job: its {name} is {self.facts.get(name)!r}, expected {value!r}"
+                )
+
+    def check_keys(self, keys: int) -> None:
+        """Raises DamagedMapError where the map is of another number of keys."""
+        if self.form.order.keys != keys:
+            raise self._damaged(f"it has {self.form.order.keys:,} keys, expected {keys:,}")
+
+    def load(self, pages: NDArray[numpy.integer[Any]]) -> None:
+        """Reads pages that are not there yet, given in any order. Raises DamagedMapError where one is not as it was
+        stored."""
+        if len(pages) == 1:
+            if not self.present[pages[0]]:
+                self._read(int(pages[0]), int(pages[0]) + 1)
+            return
+        wanted = numpy.unique(pages)
+        wanted = wanted[self.present[wanted] == 0]
+        if not wanted.size:
+            return
+        breaks = numpy.flatnonzero(numpy.diff(wanted) != 1) + 1
+        for run in numpy.split(wanted, breaks):
+            first, last = int(run[0]), int(run[-1])
+            for at in range(first, last + 1, 256):
+                self._read(at, min(at + 256, last + 1))
+
+    def load_all(self) -> None:
+        """Reads every page that is not there yet."""
+        self.load(numpy.flatnonzero(self.present == 0))
+
+    def forget(self) -> None:
+        """Gives the memory of all pages back."""
+        self.present[:] = 0
+        self.held = 0
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._memory.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Gives up the file; pages in memory stay."""
+        self._source.close()
+
+    def _read(self, first: int, end: int) -> None:
+        begin, stop = first * PAGE, min(end * PAGE, self._parts.data)
+        data = self._source.read(self._parts.header + begin, self._parts.header + stop)
+        if len(data) != stop - begin:
+            raise self._damaged("it was cut short")
+        for page in range(first, end):
+            at = (page - first) * PAGE
+            if zlib.crc32(data[at : at + PAGE]) != self._sums[page]:
+                raise self._damaged(f"page {page} of its data, {PAGE} bytes, is not what was stored")
+        self._memory[begin:stop] = data
+        self.present[first:end] = 1
+        self.held += (end - first) * PAGE
+
+    def _damaged(self, what: str) -> DamagedMapError:
+        return DamagedMapError(
+            f"{self._source.place}: the map file is damaged: {what}; restore it from a copy, or remove the job with "
+            "`farthest delete` and enumerate again"
+        )
+
+
+assert numpy.dtype("<u4").itemsize == CHECKSUM

@@ -1,0 +1,110 @@
+"""The rows of map files: what the database knows of the files that hold a job's map."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from sqlalchemy import delete, func, insert, select
+
+from farthest.environment import MAPS
+from farthest.errors import DamagedMapError, SettingError
+from farthest.map_files.folder import checked_name, job_token, map_folder, remove_files
+from farthest.models.rows import change_job
+from farthest.models.sealing import ROWS, check_rows, rows_digest, seal
+from farthest.models.stored_values import check_values, damaged
+from farthest.models.tables import job, map_file, puzzle
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sqlalchemy import Connection
+
+    from farthest.models.transactions import Database
+
+RESIDUES = "residues"
+"""The kind of all map files."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapFileRow:
+    """A map file: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the folder of map files."""
+
+    first_key: int
+    last_key: int
+    kind: str
+    name: str
+    bytes: int
+    checksum: str
+
+
+class MapFiles:
+    """The map files of a database's jobs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @property
+    def folder(self) -> Path:
+        """Where the files are. Raises SettingError where FARTHEST_MAPS has to say it."""
+        return map_folder(self._database.path)
+
+    def put(self, job_id: int, row: MapFileRow, owner: str | None = None) -> None:
+        """Stores the file of a job in place of any that it had. Raises JobError where the job is gone, or not
+        ``owner``'s any more."""
+        with self._database.write() as connection:
+            change_job(connection, job_id, owner, {"keys": row.last_key + 1})
+            connection.execute(delete(map_file).where(map_file.c.job_id == job_id))
+            connection.execute(insert(map_file), [{"job_id": job_id, **asdict(row)}])
+            seal(connection, job_id, {"map_file": rows_digest(connection, job_id, "map_file")})
+
+    def get(self, job_id: int) -> MapFileRow:
+        """The file of a job. Raises DamagedMapError where it has none, StorageError where its row is not what was
+        stored."""
+        with self._database.read() as connection:
+            rows = connection.execute(ROWS["map_file"].where(map_file.c.job_id == job_id)).all()
+            check_rows(connection, job_id, "map_file", rows)
+        names = MapFileRow.__match_args__
+        for row in rows:
+            check_values(map_file, names, row, f"of job {job_id}", job_id)
+        if len(rows) != 1:
+            raise DamagedMapError(f"job {job_id}: it has {len(rows)} map files, expected one")
+        found = MapFileRow(*rows[0])
+        try:
+            checked_name(found.name)
+            if found.kind != RESIDUES:
+                raise ValueError(f"kind {found.kind!r}, expected {RESIDUES!r}")
+        except ValueError as error:
+            raise damaged("map_file", f"of job {job_id}", str(error), job_id) from None
+        return found
+
+    def path(self, row: MapFileRow) -> Path:
+        """Where a file is."""
+        return self.folder / row.name
+
+
+def remove_map_files(connection: Connection, database: Database, job_id: int) -> None:
+    """Removes the files of a job that is about to be deleted, those of an attempt that was killed too.
+
+    What is damaged in its rows is passed over. Raises SettingError where the job has a file, and FARTHEST_MAPS has to
+    say where.
+    """
+    asked = (
+        select(job.c.created, puzzle.c.digest).join_from(job, puzzle, isouter=True).where(job.c.id == job_id)
+    )
+    row = connection.execute(asked).one_or_none()
+    if row is None or not (isinstance(row.created, datetime) and isinstance(row.digest, str)):
+        return
+    try:
+        folder = map_folder(database.path)
+    except SettingError:
+        files = select(func.count()).select_from(map_file).where(map_file.c.job_id == job_id)
+        if connection.execute(files).scalar_one():
+            raise
+        return
+    remove_files(folder, job_token(job_id, row.created, row.digest))
+    if not MAPS.text():  # the folder beside the database: gone with its last file
+        with suppress(OSError):
+            folder.rmdir()

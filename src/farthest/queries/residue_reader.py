@@ -1,0 +1,170 @@
+"""Distances from a residue map: of some keys by walks to the origin, of all keys by one pass over the map."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy
+
+from farthest import _kernel
+from farthest.errors import DamagedMapError, ResourceError
+from farthest.map_files.form import LOW, WordOrder
+from farthest.map_files.layout import PAGE
+from farthest.models.chunks import CHUNK_KEYS
+from farthest.queries.chunk_cache import Chunk
+from farthest.queries.residue_walks import layer_at, spread, walk
+from farthest.sizes import available_memory, bytes_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from farthest.map_files.file import MapPages
+    from farthest.models.records import JobRecord
+    from farthest.queries.chunk_cache import Distances
+    from farthest.spaces.contract import Codes, Space
+
+TOGETHER = 2**16
+"""Keys that are looked up together."""
+
+TOLD_KEYS = 2**24
+"""A question that reads the distances of more keys says so."""
+
+SMALL_PART = 256
+"""A layer is found from the origins on if it and those before have at most one in so many of the keys."""
+
+MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
+"""Why the kernel's walks end (kernel/include/farthest/residues.hpp)."""
+
+
+class ResidueReader:
+    """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
+    is free if that is more, bounds the pages that are kept from one look-up to the next; ``told`` hears of long work.
+    """
+
+    def __init__(
+        self, pages: MapPages, record: JobRecord, space: Space, cache_bytes: int, told: Callable[[str], None]
+    ) -> None:
+        self._pages = pages
+        self._form = pages.form
+        self._record = record
+        self._space = space
+        self._cache_bytes = max(cache_bytes, available_memory() // 4)
+        self._told = told
+        self._depth = record.depth or 0
+        self._threads = os.cpu_count() or 1
+        self.unit: numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16] = (
+            numpy.dtype(numpy.uint16) if record.unit == "uint16" else numpy.dtype(numpy.uint8)
+        )
+
+    def close(self) -> None:
+        """Gives up the file."""
+        self._pages.close()
+
+    def distances(self, codes: Codes) -> NDArray[numpy.int32]:
+        """The distances of codes, int32, -1 where there is none."""
+        found = numpy.full(len(codes), -1, dtype=numpy.int32)
+        inside = numpy.flatnonzero(codes < self._form.order.keys)
+        for at in range(0, len(inside), TOGETHER):
+            if self._pages.held > self._cache_bytes:
+                self._pages.forget()
+            some = inside[at : at + TOGETHER]
+            keys = numpy.array(codes[some], dtype=numpy.uint64)
+            found[some] = (
+                self._walked(keys)
+                if self._compiled
+                else walk(self._space, self._form, self._read, keys, self._origins, self._depth)
+            )
+        if len(inside) and self._record.complete and self._record.states == self._form.order.keys:
+            self._check(bool((found[inside] >= 0).all()))
+        return found
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in key order."""
+        distances = self._all
+        for first in range(0, len(distances), CHUNK_KEYS):
+            some = distances[first : first + CHUNK_KEYS]
+            yield Chunk(first, first + len(some) - 1, some)
+
+    def layer(self, depth: int, states_within: int) -> Codes | None:
+        """The keys of a layer, ascending, where finding it from the origins on is much less than reading all; else
+        None. ``states_within``: those up to this depth."""
+        if "_all" in self.__dict__ or states_within > self._form.order.keys // SMALL_PART:
+            return None
+        return layer_at(self._space, self._form, self._read, self._origins, depth)
+
+    @cached_property
+    def _all(self) -> Distances:
+        keys = self._form.order.keys
+        if keys > TOLD_KEYS:
+            self._told(f"the question reads all distances: scans {keys:,} keys of the residue map")
+        needed = keys * self.unit.itemsize + self._form.words * 8
+        if needed > available_memory() * 4 // 5:
+            raise ResourceError(
+                f"job {self._record.id} ({self._record.name}): the question needs the distances of all {keys:,} keys, "
+                f"which take {bytes_text(needed)} of memory, more than four fifths of what is free; ask for single "
+                "boards, or enumerate with --map full"
+            )
+        self._pages.load_all()
+        if self._compiled:
+            distances = numpy.empty(keys, dtype=self.unit)
+            self._compiled.expand(distances, self._depth, self._threads)
+        else:
+            distances = spread(self._space, self._form, self._read, self._origins, self._depth, self.unit)
+        none = numpy.iinfo(self.unit).max
+        self._check(int(numpy.count_nonzero(distances != none)) == self._record.states)
+        distances.flags.writeable = False
+        return distances
+
+    @cached_property
+    def _origins(self) -> NDArray[numpy.uint64]:
+        boards = numpy.array(self._space.origins, dtype=numpy.uint8).reshape(-1, self._space.cells)
+        return numpy.unique(self._space.encode(boards)).astype(numpy.uint64)
+
+    @cached_property
+    def _compiled(self) -> _kernel.ResidueMap | None:
+        """The map for the kernel, where the space is one whose keys it knows in the same order."""
+        kernel = getattr(self._space, "kernel", None)
+        if not isinstance(kernel, _kernel.ArrangementSpace) or not kernel.reversible:
+            return None
+        order = WordOrder(kernel.keys, kernel.bits, kernel.words_per_group, tuple(kernel.order))
+        if order != self._form.order:
+            return None
+        colours = numpy.frombuffer(self._form.colours.encode(), dtype=numpy.uint8) & 1
+        low = self._form.ones == LOW
+        return _kernel.ResidueMap(kernel, self._pages.words, self._pages.present, colours, low, self._origins)
+
+    def _walked(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int32]:
+        assert self._compiled is not None
+        steps = numpy.zeros(len(keys), dtype=numpy.int32)
+        ends = numpy.full(len(keys), MISSING, dtype=numpy.uint8)
+        left = numpy.arange(len(keys))
+        while left.size:
+            at, made, why = keys[left], steps[left], ends[left]
+            pages = numpy.zeros(len(left), dtype=numpy.uint64)
+            # A walk among keys that are not reached may take one step, whatever the depth.
+            self._compiled.walk(at, made, why, pages, max(self._depth, 1), self._threads)
+            keys[left], steps[left], ends[left] = at, made, why
+            missing = why == MISSING
+            self._pages.load(pages[missing].astype(numpy.int64))
+            left = left[missing]
+        arrived = ends == ORIGIN
+        beyond = (ends == TOO_LONG) | arrived & (steps > self._depth)
+        self._check(not (self._record.complete and beyond.any()))
+        return numpy.where(arrived & ~beyond, steps, -1).astype(numpy.int32)
+
+    def _read(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int64]:
+        """The residues of keys, -1 where the map says that they are not reached."""
+        words, _ = self._form.order.places(keys)
+        self._pages.load(words * self._form.planes * 8 // PAGE)
+        return self._form.residues(keys, self._pages.words)
+
+    def _check(self, right: bool) -> None:
+        if not right:
+            raise DamagedMapError(
+                f"job {self._record.id} ({self._record.name}): its residue map contradicts itself; `farthest verify` "
+                "says where, and enumerating the puzzle again mends it"
+            )

@@ -1,0 +1,91 @@
+"""Sliding puzzles as a plain model: boards by the proof's own ranking, moves as paths of cells.
+
+Full maps of these puzzles have a faster proof (``verifier``); residue maps are proved by this model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest.families.sliding.definition import sliding
+from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.verify.models import Boards
+from farthest.verify.models.digits import joined
+from farthest.verify.moves import paths_toward_origin
+from farthest.verify.ranking import Ranking
+
+NO_KEY = np.uint64(2**64 - 1)
+
+
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> SlidingModel:
+    """See models."""
+    return SlidingModel(puzzle, origin, layout)
+
+
+class SlidingModel:
+    """See Model."""
+
+    code_bytes = 8
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        self._definition = sliding(puzzle)
+        self._ranking = Ranking(layout, self._definition.counts)
+        self._paths = [path[::-1] for path in paths_toward_origin(puzzle, origin)]
+        self._origin = origin
+        self.keys: int | None = self._ranking.keys
+        self._place_of = np.zeros(256, dtype=np.uint8)  # of a label among the layout's classes
+        self._place_of[self._ranking.classes] = range(len(self._ranking.classes))
+
+    def origins(self) -> Boards:
+        """See Model."""
+        definition, where = self._definition, self._origin.where
+        if where == "goal":
+            templates: Sequence[Board] = definition.goals
+        elif where == "start" and definition.start is not None:
+            templates = [definition.start]
+        else:
+            templates = [definition.parse_board(where)]
+        boards = [board for template in templates for board in self._filled(template)]
+        return np.array(boards, dtype=np.uint8)
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
+        parts = []
+        for path in self._paths:
+            legal = boards[:, path[0]] == 0
+            for cell in path[1:]:
+                legal &= boards[:, cell] != 0
+            rows = np.flatnonzero(legal)
+            after = boards[rows]
+            after[:, list(path)] = boards[rows][:, [*path[1:], path[0]]]
+            parts.append((rows, after))
+        return joined(parts, boards.shape[1])
+
+    def codes(self, boards: Boards) -> NDArray[np.uint64]:
+        """See Model."""
+        ranking = self._ranking
+        cells = np.argsort(self._place_of[boards], axis=1, kind="stable")
+        slots = np.array(ranking.slot_of_cell, dtype=np.uint8)[cells].T
+        codes: NDArray[np.uint64] = ranking.rank(slots[: ranking.ranked]).astype(np.uint64)
+        codes[(self.boards(codes) != boards).any(axis=1)] = NO_KEY  # of the parity that has no keys
+        return codes
+
+    def boards(self, codes: NDArray[Any]) -> Boards:
+        """See Model."""
+        return self._ranking.boards(np.where(codes < self._ranking.keys, codes, 0).astype(np.int64))
+
+    def _filled(self, template: Board) -> Iterator[list[int]]:
+        """The boards that a template stands for."""
+        counts = self._definition.counts
+        missing = [label for label, count in enumerate(counts) if template.count(label) < count]
+        if WILDCARD not in template:
+            yield list(template)
+            return
+        at = template.index(WILDCARD)
+        for label in missing:
+            yield from self._filled((*template[:at], label, *template[at + 1 :]))
