@@ -49,15 +49,18 @@ class UnitStepInput:
     store: FolderStore
     depth: int
     shards: list[int]
-    units: list[Future[UnitRead]]
+    units: dict[int, Future[UnitRead]]
     fresh: dict[int, list[tuple[bytes, int]]] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
-        """See StepInput."""
-        for future in self.units:
-            read = future.result()
-            self.fresh[read.unit] = self.store.stepped(self.depth, read, threads)
-        return [states for shards in self.fresh.values() for _, states in shards]
+        """See StepInput. Of units that another step has committed meanwhile nothing is fresh."""
+        states: dict[int, int] = {}
+        for unit, future in self.units.items():
+            if (found := self.store.stepped(self.depth, unit, future, threads)) is not None:
+                self.fresh[unit] = found
+                shards = self.store.shards_of(self.depth, unit)
+                states |= {shard: n for shard, (_, n) in zip(shards, found, strict=True)}
+        return [states.get(shard, 0) for shard in self.shards]
 
 
 class FolderStore:
@@ -83,7 +86,8 @@ class FolderStore:
         self._in_place = in_place
         self._slots = slots
         self._stepper = _kernel.UnitStepper(kernel, slots, isa)
-        self._stepping = threading.Lock()
+        self._stepping = threading.Lock()  # held while the slots are used
+        self._lock = threading.RLock()  # held while what follows is changed
         self._reader = ThreadPoolExecutor(1, "farthest-read")
         self._writer = ThreadPoolExecutor(1, "farthest-write")
         self._behind: list[Future[None]] = []
@@ -166,44 +170,71 @@ class FolderStore:
         """See ShardStore: units that hold any of the shards, as a whole."""
         if depth != self._files.depth + 1 or depth not in self._counts:
             raise StorageError(f"depth {depth} is not being stepped; depth {max(self._counts)} is")
+        with self._lock:
+            return self._opened(depth, shards)
+
+    def _opened(self, depth: int, shards: Sequence[int]) -> UnitStepInput:
         missing = [unit for unit in self._units(depth, shards) if unit not in self._committed]
-        futures = [
-            self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit) for unit in missing
-        ]
+        reads = {
+            unit: self._ahead.pop(unit) if unit in self._ahead else self._read(depth, unit)
+            for unit in missing
+        }
         if missing:
             following = [unit for unit in self._begun if unit > missing[-1] and unit not in self._committed]
             if following and following[0] not in self._ahead:
                 self._ahead[following[0]] = self._read(depth, following[0])
         plan = self._files.plan(depth)
-        return UnitStepInput(self, depth, [shard for unit in missing for shard in plan.units[unit]], futures)
+        return UnitStepInput(self, depth, [shard for unit in missing for shard in plan.units[unit]], reads)
 
-    def stepped(self, depth: int, read: UnitRead, threads: int) -> list[tuple[bytes, int]]:
-        """Of each shard of a unit the blob and number of its fresh states."""
+    def shards_of(self, depth: int, unit: int) -> list[int]:
+        """The shards of a unit, in its order."""
+        return self._files.plan(depth).units[unit]
+
+    def stepped(
+        self, depth: int, unit: int, future: Future[UnitRead], threads: int
+    ) -> list[tuple[bytes, int]] | None:
+        """Of each shard of a unit the blob and number of its fresh states; None where it has been committed, and what
+        it is made of may be gone."""
+        try:
+            read = future.result()
+        except LostStateError:
+            if unit in self._committed:
+                return None
+            raise
         plan = self._files.plan(depth)
-        steps = list(zip(plan.units[read.unit], plan.slots[read.unit], read.exclude, strict=True))
+        steps = list(zip(plan.units[unit], plan.slots[unit], read.exclude, strict=True))
         with self._stepping:
-            loads = read.loads
-            if read.turn != self._turn:  # units are stepped in another order than they were read
-                self._forget_slots()
-                self._turns += 1
-                loads = self._files.frontier(depth, read.unit, self._held, read.room)
+            again = self._read_again(depth, read)
+            loads = read.loads if again is None else again.result()
             try:
                 self._stepper.load(loads, threads)
                 fresh = self._stepper.step(steps, threads)
             except ValueError as error:
                 raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
-            self._turn += 1
+            with self._lock:
+                self._turn += 1
             read.room.clear()
             self._rooms.append(read.room)
             return fresh
+
+    def _read_again(self, depth: int, read: UnitRead) -> Future[list[tuple[int, memoryview]]] | None:
+        """All sources of a unit, where units are stepped in another order than they were read; else None."""
+        with self._lock:
+            if read.turn == self._turn:
+                return None
+            self._forget_slots()
+            self._turns += 1
+            return self._reader.submit(self._sources, depth, read.unit, self._held, read.room)
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         """See ShardStore. Files are written while the next unit is stepped."""
         if depth != self._files.depth + 1:
             raise StorageError(f"depth {depth} is not being stepped any more")
         for unit, shards in step_input.fresh.items():
-            self._settle()
-            if unit not in self._committed:
+            with self._lock:
+                self._settle()
+                if unit in self._committed:
+                    continue
                 self._committed.add(unit)
                 self._behind.append(self._writer.submit(self._files.write, depth, unit, shards))
 
@@ -230,12 +261,17 @@ class FolderStore:
         return self._reader.submit(self._read_unit, depth, unit, self._turns, self._held)
 
     def _read_unit(self, depth: int, unit: int, turn: int, held: list[int | None]) -> UnitRead:
+        room = self._rooms.pop() if self._rooms else Room()
+        loads = self._sources(depth, unit, held, room)
         with self.folder.errors():
-            room = self._rooms.pop() if self._rooms else Room()
-            loads = self._files.frontier(depth, unit, held, room)
-            return UnitRead(
-                unit, turn, loads, self._files.excluded(self._older(depth), depth, unit, room), room
-            )
+            exclude = self._files.excluded(self._older(depth), depth, unit, room)
+        return UnitRead(unit, turn, loads, exclude, room)
+
+    def _sources(
+        self, depth: int, unit: int, held: list[int | None], room: Room
+    ) -> list[tuple[int, memoryview]]:
+        with self.folder.errors():
+            return self._files.frontier(depth, unit, held, room)
 
     def _older(self, depth: int) -> list[int]:
         """The depths whose states are not new at ``depth``."""
