@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from farthest.coordinator.enumeration.cluster_model import Cluster, Costs, Prediction, blob_bytes, predict
+from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
-from scale_model import Cluster, Costs, Prediction, blob_bytes, predict
 from scale_run import Counted, counted_run
-from scale_shape import Shape, simulated_locality
 from strategies import make_puzzle
 
 MIB = 2**20

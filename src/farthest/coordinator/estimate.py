@@ -195,6 +195,8 @@ def check_memory(
         advice = smaller
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
+    elif kernel.reversible or kernel.graded:
+        advice = "use --histogram-only, which keeps no map, and its layers in files where they do not fit the memory"
     else:
         advice = f"even --histogram-only needs {bytes_text(counting)}: {smaller}"
     raise ResourceError(
