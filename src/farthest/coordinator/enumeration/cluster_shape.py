@@ -126,6 +126,7 @@ class Locality:
 
 
 MOST_BLOCKS = 300
+MOST_PLAYED = 100_000
 LAYERS_PLAYED = 6
 
 
@@ -191,9 +192,10 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 
     Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
     the mean of several plays. Where a process steps more blocks of a layer than ``MOST_BLOCKS``, it finds nothing: the
-    bitmaps have gone from its memory before it needs them again.
+    bitmaps have gone from its memory before it needs them again. It also finds nothing in spaces of more than
+    ``MOST_PLAYED`` blocks, as playing those takes a minute.
     """
-    if len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
+    if shape.blocks > MOST_PLAYED or len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
         return Locality(0.0, 0.0, 1 / workers)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from farthest.coordinator.enumeration.file_needs import FileNeeds
 
 # Processor seconds of one core of an AMD EPYC 7003, with AVX2.
-BITMAP_SECONDS = 0.18e-9
-CODED_SECONDS = 1.9e-9
+BITMAP_SECONDS = 0.14e-9
+CODED_SECONDS = 1.4e-9
 """Layers in files: a byte of the bitmaps that a layer's states can be in and a move that leads to it; a byte of files
-that is read and decoded, or encoded and written. Fitted to the layers of sliding-2x7 and 3x5 (284 and 3,416 s in all,
-within 10 %), and to pancake-12 (some 3.3 s)."""
+that is read and decoded, or encoded and written. Fitted to sliding-2x7 and 3x5 and to pancake-12, on cores that
+others used more or less: docs/scaling.md compares them."""
 
-WALL = 1.3
-"""Elapsed seconds of layers in files, beside processor seconds / threads: 181 s of sliding-2x7 with 2 threads, on cores
-that others used too."""
+WALL = 1.4
+"""Elapsed seconds of layers in files, beside processor seconds / threads, with 2 threads: 1.27 on sliding-2x7, 1.42 on
+sliding-3x5."""
 
 SOURCE_SECONDS = 0.12e-9
 """Layers in memory: a byte of bitmap and a move that leads to it. Of the processor time without the start: 0.12e-9 on
