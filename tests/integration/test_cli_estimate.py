@@ -150,7 +150,6 @@ def test_memory_that_is_advised_is_enough(estimated: Estimated) -> None:
             Settings(histogram_only=True, memory=TIGHT, threads=2),
             ["--histogram-only", "--memory", str(TIGHT)],
         ),
-        (Settings(memory=2**30, threads=2), ["--memory", "1GiB"]),
         (Settings(memory=2**30, threads=2, max_depth=4), ["--memory", "1GiB", "--max-depth", "4"]),
     ],
 )
