@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from farthest.coordinator.enumeration.cluster_model import Cluster, Prediction, predict
+from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
 from farthest.environment import BLOCK_SIZE, WORKER_MEMORY, byte_count
 from farthest.puzzles.catalogue import load
-from scale_model import Cluster, Prediction, predict
 from scale_run import Counted, counted_run
-from scale_shape import Shape, simulated_locality
 
 GIB, TERA = 2**30, 10**12
 MAIN = "import sys; from farthest.cli.entry import main; sys.argv[0] = 'farthest'; main()"

@@ -294,7 +294,9 @@ def test_a_run_with_other_parameters_is_another_job(either: Database) -> None:
 
 def test_too_little_memory_is_refused_before_anything_is_stored(database: Database) -> None:
     before = len(Jobs(database).list())
-    with pytest.raises(ResourceError, match=r"more than the 1.0 GiB allowed; even --histogram-only needs"):
+    with pytest.raises(
+        ResourceError, match=r"more than the 1.0 GiB allowed; use --histogram-only, .* in files"
+    ):
         enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30))
     with pytest.raises(ResourceError, match=r"allow more with --memory \d+MiB, or use --map residues"):
         enumerate_puzzle(load("sliding-3x4"), database, Settings(memory=150 * 2**20))

@@ -219,7 +219,9 @@ def test_scratch_must_be_a_folder(tmp_path: Path) -> None:
 def test_memory_that_holds_no_unit_is_refused(tmp_path: Path) -> None:
     with (
         open_database(str(tmp_path / "jobs.db"), create=True) as database,
-        pytest.raises(ResourceError, match="cannot be stepped within 80 MiB"),
+        pytest.raises(
+            ResourceError, match=r"cannot be stepped within 80\.0 MiB.*allow about 81MiB with --memory"
+        ),
     ):
         enumerate_puzzle(load(PUZZLE), database, Settings(histogram_only=True, memory=PROCESS_BYTES))
 

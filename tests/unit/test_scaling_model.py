@@ -1,14 +1,18 @@
 """The model behind docs/scaling.md against runs in a real Redis, counted."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from farthest.coordinator.enumeration.cluster_model import Cluster, Costs, Prediction, blob_bytes, predict
+from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
+from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
-from scale_model import Cluster, Costs, Prediction, blob_bytes, predict
+from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 from scale_run import Counted, counted_run
-from scale_shape import Shape, simulated_locality
 from strategies import make_puzzle
 
 MIB = 2**20
@@ -130,3 +134,19 @@ def test_more_machines_take_less_time_until_something_else_is_full() -> None:
     seconds = [prediction.total("seconds") for prediction in predictions]
     assert seconds == sorted(seconds, reverse=True)
     assert [prediction.bound for prediction in predictions[1:3]] == ["worker", "redis"]
+
+
+@pytest.mark.parametrize(
+    ("puzzle", "memory", "measured"),
+    [
+        ("sliding-2x7", 1024 * MIB, (949 * MIB, 2.4e9, 28.2e9, 56.2e9)),
+        ("pancake-12", 150 * MIB, (171 * MIB, 109 * MIB, 198 * MIB, 595 * MIB)),
+    ],
+)
+def test_files_of_runs_that_were_measured(
+    tmp_path: Path, puzzle: str, memory: int, measured: tuple[float, ...]
+) -> None:
+    """docs/scaling.md: no run needs more than the model says by a quarter."""
+    run = FolderRun(gather(compile_space(load(puzzle))), tmp_path, memory, 2)
+    said = (run.cut.memory, run.needs.disk, run.needs.written, run.needs.read)
+    assert all(0.65 * model < real < 1.25 * model for model, real in zip(said, measured, strict=True))

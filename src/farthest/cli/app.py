@@ -21,6 +21,7 @@ from farthest.cli import (
     deletion,
     draw,
     enumeration,
+    estimate,
     heuristic,
     jobs,
     output,
@@ -149,6 +150,7 @@ def cli() -> None:
 for command in (
     puzzles.puzzles,
     draw.draw,
+    estimate.estimate,
     enumeration.enumerate_,
     queue.submit,
     queue.watch,

@@ -48,7 +48,7 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
         wanted = _wanted(repository, jobs)
-        deletion = _Deletion(repository, wanted, scratch_folder(scratch, opened))
+        deletion = _Deletion(repository, wanted, scratch_folder(scratch, opened.folder))
         for gone in deletion.deleted():
             if not as_json:
                 what = "which was damaged" if gone.puzzle is None else gone.puzzle

@@ -57,7 +57,8 @@ class LineReporter(QuietReporter):
     """A line of ``key=value`` pairs for each event."""
 
     def estimate(self, estimate: Estimate) -> None:
-        needs = f"memory={estimate.memory} disk={estimate.disk} memory_limit={estimate.memory_limit}"
+        disk = estimate.disk + estimate.layers_disk
+        needs = f"memory={estimate.memory} disk={disk} memory_limit={estimate.memory_limit}"
         click.echo(f"estimate states_at_most={estimate.states_at_most} {needs}", err=True)
 
     def resuming(self, job: int, depth: int, share: float) -> None:
@@ -105,9 +106,10 @@ class LiveReporter(QuietReporter):
 
     def estimate(self, estimate: Estimate) -> None:
         self._at_most = estimate.states_at_most
+        disk = bytes_text(estimate.disk + estimate.layers_disk)
         click.echo(
             f"at most {estimate.states_at_most:,} states; needs {bytes_text(estimate.memory)} of memory "
-            f"(of {bytes_text(estimate.memory_limit)}), {bytes_text(estimate.disk)} of disk at most",
+            f"(of {bytes_text(estimate.memory_limit)}), {disk} of disk at most",
             err=True,
         )
         if estimate.states_at_most > LARGE:

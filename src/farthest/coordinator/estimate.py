@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.coordinator.settings import Estimate, Settings
+from farthest.coordinator.settings import Estimate, MapKind, Settings
 from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
 from farthest.map_files.folder import free_bytes
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-    MapKind = Literal["full", "residues", "none"]
 
 PROCESS_BYTES = 80 * 2**20
 """Memory of the interpreter, its libraries, and the chunks being compressed."""
@@ -91,7 +90,7 @@ def _more_memory(needed: int) -> str:
 
 def estimate(puzzle: Puzzle, kernel: _kernel.Space, settings: Settings, *, in_place: bool) -> Estimate:
     """Memory and disk for a job. ``in_place``: one layer array suffices."""
-    memory = _memory(puzzle, kernel, settings, in_place, kind=_kind(settings))
+    memory = _memory(puzzle, kernel, settings, in_place, kind=map_kind(settings))
     disk = _disk(kernel.keys, settings)
     if settings.residues:
         disk = kernel.words * 8 * _residue_planes(in_place) + settings.state_rows * ROW_BYTES
@@ -226,6 +225,8 @@ def check_memory(
         advice = f"use --map residues, which needs {bytes_text(residues)}"
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
+    elif kernel.reversible or kernel.graded:
+        advice = "use --histogram-only, which keeps no map, and its layers in files where they do not fit the memory"
     else:
         advice = f"even --histogram-only needs {bytes_text(counting)}: {smaller}"
     raise ResourceError(
@@ -265,7 +266,8 @@ def check_map_folder(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
         )
 
 
-def _kind(settings: Settings) -> MapKind:
+def map_kind(settings: Settings) -> MapKind:
+    """The map that a dense space gets."""
     return "none" if settings.histogram_only else "residues" if settings.residues else "full"
 
 

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from farthest.stores.folder.journal import LayerFigures
 
 
+MapKind = Literal["full", "sparse", "residues", "none"]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to enumerate. None stands for the default that the field's comment gives.
@@ -65,14 +68,54 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkersEstimate:
+    """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis at the most, and what it
+    mostly waits for: ``worker``, ``redis``, ``coordinator`` or ``spool``."""
+
+    processes: int
+    seconds: float
+    redis: int
+    waits_for: str
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
-    """Upper bounds before an enumeration: states, bytes of memory, bytes of disk (a rule of thumb), and the memory
-    allowed."""
+    """What a run will need, before it starts. Bytes, and processor or elapsed seconds; all but ``states_at_most`` are
+    estimates.
+
+    ``memory``, ``memory_limit``: of this process, or of Redis where ``layers_in`` says so; what is allowed. ``disk``:
+    of the map. ``states``: the number that is published, None where none is. ``both_ways``, ``two_colours``: whether
+    each move can be taken back, and whether each leads from one half of the keys to the other. ``why``: the reason for
+    ``layers_in``. ``scratch``: the folder of layers in files; ``layers_disk``: what they take there at the peak;
+    ``written``, ``read``: of them in all. ``depths``, ``layers_from``: how many layers are counted with, and where they
+    are known from. ``problem``: why the run is refused, with the nearest choice that is not; else empty.
+    """
 
     states_at_most: int
     memory: int
     disk: int
     memory_limit: int
+    layers_in: Literal["memory", "files", "redis"] = "memory"
+    why: str = ""
+    keys: int | None = None
+    states: int | None = None
+    engine: str = ""
+    both_ways: bool | None = None
+    two_colours: bool | None = None
+    scratch: Path | None = None
+    layers_disk: int = 0
+    written: int = 0
+    read: int = 0
+    shards: int = 1
+    units: int = 1
+    depths: int | None = None
+    layers_from: str = ""
+    processor_seconds: float | None = None
+    seconds: float | None = None
+    threads: int = 1
+    map: MapKind = "none"
+    workers: tuple[WorkersEstimate, ...] = ()
+    problem: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,6 +72,14 @@ def open_database(
     return database
 
 
+def database_folder(url: str | None) -> Path | None:
+    """The folder of the SQLite file that ``open_database`` opens; None where it is no file. Nothing is opened. Raises
+    StorageError where the URL is none."""
+    parsed = _parse(url or DATABASE_URL.text())
+    path = sqlite.database_file(parsed) if parsed.get_backend_name() == "sqlite" else None
+    return None if path is None else path.absolute().parent
+
+
 _ALMOST_URL = re.compile(r"[a-z0-9+]+:[^@]*@", re.IGNORECASE)
 """A URL with a password and a wrong ://; nobody would choose such a name for a file."""
 

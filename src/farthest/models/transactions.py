@@ -17,15 +17,16 @@ from farthest.models.failures import storage_errors
 class Database:
     """An open database with current tables.
 
-    ``place`` is its name as messages show it, ``path`` its file if it is one. Transactions are taken with
-    ``read`` and ``write``. Every failure inside them is raised as StorageError. Safe to share among threads;
-    each thread has its own transaction.
+    ``place`` is its name as messages show it, ``path`` its file if it is one, in ``folder``. Transactions are taken
+    with ``read`` and ``write``. Every failure inside them is raised as StorageError. Safe to share among threads; each
+    thread has its own transaction.
     """
 
     def __init__(self, engine: Engine, place: str, path: Path | None) -> None:
         self.engine = engine
         self.place = place
         self.path = path
+        self.folder = None if path is None else path.absolute().parent
         self._thread = threading.local()
         self._closed = False
 

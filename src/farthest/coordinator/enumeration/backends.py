@@ -7,37 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.coordinator.estimate import (
-    check_disk,
-    check_map,
-    check_map_folder,
-    check_memory,
-    check_pattern,
-    check_shards,
-    cores,
-    estimate,
-    estimate_pattern,
-    estimate_scatter,
-)
+from farthest.coordinator.enumeration.needs import check_countable, kernel_for, thread_needs, told
+from farthest.coordinator.estimate import check_disk, check_map, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, PuzzleError, ResourceError
 from farthest.models.map_rows import MapFiles
 from farthest.spaces.contract import gather, scatter
-from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
+from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest import _kernel
     from farthest.coordinator.enumeration.celery_executor import LayerProgress
     from farthest.coordinator.enumeration.folder_run import FolderRun
-    from farthest.coordinator.settings import Estimate
     from farthest.families.sliding.pattern_space import PatternSpace
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
+    from farthest.spaces.contract import ScatterSpace, Space
     from farthest.stores.contract import JobStore
     from farthest.stores.folder.gather_store import FolderStore
     from farthest.stores.folder.journal import LayerFigures
@@ -92,47 +80,17 @@ class ThreadsBackend:
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
-        _check_countable(space, self._settings)
-        if space.engine == "scatter":
-            check_map(space, self._settings)
-            needs = estimate_scatter(space, self._settings)
-            self._reporter.estimate(needs)
-        elif space.engine == "pattern":
-            needs = estimate_pattern(space, self._settings)
-            self._reporter.estimate(needs)
-            check_pattern(space, needs)
-        else:
-            needs = self._gathering(gather(space), database)
-        if database is not None and self._settings.residues:
-            check_map_folder(space.puzzle, needs, MapFiles(database).folder)
-        elif database is not None and database.path is not None:
-            check_disk(space.puzzle, needs, database.path.parent)
-        self._memory = needs.memory_limit
-
-    def _gathering(self, space: GatherSpace, database: Database | None) -> Estimate:
-        check_shards(space, self._settings)
-        kernel = self._kernel(space)
-        in_place = searches_in_place(kernel, space.keys_of(space.origins))
-        needs = estimate(space.puzzle, kernel, self._settings, in_place=in_place)
-        undirected = kernel.reversible or kernel.graded
-        if needs.memory > needs.memory_limit and self._settings.histogram_only and undirected:
-            return self._from_files(space, needs, database)
-        self._reporter.estimate(needs)
-        check_memory(space.puzzle, kernel, self._settings, needs, in_place=in_place)
-        return needs
-
-    def _from_files(self, space: GatherSpace, needs: Estimate, database: Database | None) -> Estimate:
-        from farthest.coordinator.enumeration.folder_run import FolderRun, scratch_folder
-
-        settings = self._settings
-        scratch = scratch_folder(settings.scratch, database)
-        self._files = files = FolderRun(
-            space, scratch, needs.memory_limit, settings.threads or cores(), settings.isa
-        )
-        needs = replace(needs, memory=files.cut.memory, disk=files.disk)
-        self._reporter.estimate(needs)
-        self._reporter.notice(files.told)
-        return replace(needs, disk=0)
+        check_countable(space, self._settings)
+        folder = database.folder if database is not None else None
+        maps = MapFiles(database).folder if database is not None and self._settings.residues else None
+        needs = thread_needs(space, self._settings, folder, maps)
+        self._reporter.estimate(needs.estimate)
+        if needs.estimate.problem:
+            raise ResourceError(needs.estimate.problem)
+        if needs.files is not None:
+            self._reporter.notice(told(needs.estimate))
+        self._files = needs.files
+        self._memory = needs.estimate.memory_limit
 
     def store(self, space: Space, name: str) -> JobStore:
         """See Backend."""
@@ -150,7 +108,7 @@ class ThreadsBackend:
             from farthest.stores.memory.pattern_store import PatternStore
 
             return PatternStore(cast("PatternSpace", space).compile_kernel(self._settings.isa))
-        kernel, origins = self._kernel(gather(space)), gather(space).keys_of(space.origins)
+        kernel, origins = kernel_for(gather(space), self._settings), gather(space).keys_of(space.origins)
         form = None
         if self._settings.residues:
             form = gathered_form(gather(space), self._settings.max_depth)
@@ -191,11 +149,6 @@ class ThreadsBackend:
             self._scatter.poll = should_stop
         return ThreadsExecutor(self._settings.threads or cores(), still_ours)
 
-    def _kernel(self, space: GatherSpace) -> _kernel.Space:
-        if self._settings.shard_classes == 1 and not self._settings.isa:
-            return space.kernel
-        return space.compile_kernel(self._settings.shard_classes, self._settings.isa)
-
 
 class CeleryBackend:
     """Bitmaps or sorted runs in Redis, or where FARTHEST_BLOBS says, stepped by Celery workers. Raises SettingError,
@@ -217,12 +170,13 @@ class CeleryBackend:
         """See Backend."""
         from farthest.coordinator.estimate import estimate_workers
 
-        _check_countable(space, self._settings)
+        check_countable(space, self._settings)
         if space.engine == "gather":
             check_shards(gather(space), self._settings)
         else:
             check_map(space, self._settings)
         needs = estimate_workers(space, self._settings, self._nodes, self._place)
+        needs = replace(needs, layers_in="redis")
         self._reporter.estimate(needs)
         if database is not None and database.path is not None:
             try:
@@ -342,16 +296,3 @@ def check_workers(puzzle: Puzzle, *, residues: bool) -> None:
             f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "
             "a minute at most where its map is of use; leave out --workers celery, or `farthest submit`"
         )
-
-
-def _check_countable(space: Space, settings: Settings) -> None:
-    """Raises PuzzleError for states that cannot be recovered from their codes, unless they are only counted, in this
-    process."""
-    if space.puzzle.definition.uncertainty(0) is None or (
-        settings.histogram_only and settings.workers == "threads"
-    ):
-        return
-    raise PuzzleError(
-        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
-        "and state in its class, or count the layers with --histogram-only, without workers"
-    )

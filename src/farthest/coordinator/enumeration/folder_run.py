@@ -6,10 +6,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from farthest.coordinator.enumeration.expected_layers import expected_layers
+from farthest.coordinator.enumeration.file_needs import disk_at_peak, file_needs
 from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
 from farthest.environment import SCRATCH
 from farthest.errors import ResourceError, SettingError
@@ -23,28 +24,23 @@ from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
-    from farthest.models.transactions import Database
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.contract import ShardStore
     from farthest.stores.folder.cutting import FolderCut
 
+QUICKLY_PLANNED = 2**17
+"""Shards: to plan more takes minutes, and is not begun where the disk is too small."""
+
 FORMAT = 1
 """Of the folder's files: another version's cannot be gone on from."""
 
-CODED = 1.06
-"""Bytes of a coded bitmap beside its entropy (benchmarks/codec.py)."""
-LARGEST_SHARE = {True: 0.17, False: 0.4}
-"""Of all keys of its colour, what the largest layer has at most; by whether the layers are of two colours, as those of
-sliding boards, or not, as those of pancakes. Only planning uses it."""
 
-
-def scratch_folder(given: Path | None, database: Database | None) -> Path:
-    """Where folders of layers are made: the one that is given, that of FARTHEST_SCRATCH, the folder of the database's
-    file, or the system's for temporary files. Raises SettingError where it is no folder."""
+def scratch_folder(given: Path | None, beside: Path | None) -> Path:
+    """Where folders of layers are made: the one that is given, that of FARTHEST_SCRATCH, ``beside``, the folder
+    of the database's file, or the system's for temporary files. Raises SettingError where it is no folder."""
     folder = given or (Path(SCRATCH.text()) if SCRATCH.text() else None)
     if folder is None:
-        file = database.path if database is not None else None
-        return Path(tempfile.gettempdir()) if file is None else file.absolute().parent
+        return beside or Path(tempfile.gettempdir())
     if not folder.is_dir():
         source = "--scratch" if given else SCRATCH.name
         raise SettingError(f"{source} is {folder}, which is no folder; make it, or name another")
@@ -57,57 +53,51 @@ def layers_folder(scratch: Path, name: str) -> Path:
 
 
 class FolderRun:
-    """One enumeration from files in ``scratch``, within ``memory`` bytes. Raises ResourceError where memory or disk are
-    too small: disk first, as the plans of a space that is far too large would take long."""
+    """One enumeration from files in ``scratch``, within ``memory`` bytes. Raises ResourceError where the memory is too
+    small, or the disk by far. ``layers``: what is expected, for the needs of ``disk``."""
 
-    def __init__(self, space: GatherSpace, scratch: Path, memory: int, threads: int, isa: str = "") -> None:
+    def __init__(
+        self,
+        space: GatherSpace,
+        scratch: Path,
+        memory: int,
+        threads: int,
+        isa: str = "",
+        max_depth: int | None = None,
+    ) -> None:
         self._space = space
-        self._scratch = scratch
+        self.scratch = scratch
         self._threads = threads
         self._isa = isa
         self._memory = memory
-        self.disk = self._disk_at_peak()
         self._classes = shard_classes(space)
-        self._check_disk()
+        in_place = searches_in_place(space.kernel, space.keys_of(space.origins))
+        self.layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=max_depth)
+        if space.shards_at(self._classes) > QUICKLY_PLANNED:
+            self._check(disk_at_peak(self.layers.states, space.keys, in_place=in_place))
         self.cut = self._cut(memory)
+        self.needs = file_needs(self.cut, self.layers.states)
 
     def _cut(self, memory: int, units: int | None = None) -> FolderCut:
         base = PROCESS_BYTES + self._space.shards_at(self._classes) * SHARD_BYTES
         return cut_for_files(self._space, memory, base, units=units, isa=self._isa)
 
-    def _disk_at_peak(self) -> int:
-        """Bytes of the layers that are there at once: two of different colours and a unit, else three."""
-        kernel = self._space.kernel
-        in_place = searches_in_place(kernel, self._space.keys_of(self._space.origins))
-        keys = kernel.keys // 2 if in_place else kernel.keys
-        known = [answer.layers for answer in self._space.puzzle.known if answer.layers]
-        if known:
-            sizes = [coded_bytes(states, keys) for states in max(known, key=len)]
-            together = 2 if in_place else 3
-            return max(sum(sizes[at : at + together]) for at in range(len(sizes)))
-        return coded_bytes(int(keys * LARGEST_SHARE[in_place]), keys) * (2 if in_place else 3)
+    def check_disk(self) -> None:
+        """Raises ResourceError where the disk has too little room; what earlier attempts have there counts as room."""
+        self._check(self.needs.disk)
 
-    @property
-    def told(self) -> str:
-        """What the user is told before the start."""
-        return (
-            f"the layers are kept in files in {self._scratch}: about {bytes_text(self.disk)} of disk at the peak, "
-            f"{bytes_text(self.cut.memory)} of memory, {len(self.cut.plans[0].units)} units a layer"
-        )
-
-    def _check_disk(self) -> None:
-        """What earlier attempts have on the disk counts as room."""
-        free = shutil.disk_usage(self._scratch).free + sum(map(_bytes_in, self._begun()))
-        if self.disk > free:
+    def _check(self, disk: int) -> None:
+        free = shutil.disk_usage(self.scratch).free + sum(map(_bytes_in, self._begun()))
+        if disk > free:
             raise ResourceError(
-                f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(self.disk)} of disk at the peak, "
-                f"but {self._scratch} has {bytes_text(free)} free; name a folder with more room with --scratch, or "
-                "allow more memory with --memory"
+                f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at "
+                f"the peak, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
+                "--scratch, or allow more memory with --memory"
             )
 
     def _begun(self) -> Iterator[Path]:
         """Folders of earlier attempts at the same enumeration."""
-        for header in self._scratch.glob("farthest-*/header"):
+        for header in self.scratch.glob("farthest-*/header"):
             try:
                 found = read_json_object(header.read_text())
             except (OSError, ValueError):
@@ -119,7 +109,7 @@ class FolderRun:
         """The store of the job whose attempts are called ``name``, which goes on with the layers of an earlier one."""
         space, cut = self._space, self.cut
         folder = EnumerationFolder(
-            layers_folder(self._scratch, name), self._identity(), len(cut.plans[0].units)
+            layers_folder(self.scratch, name), self._identity(), len(cut.plans[0].units)
         )
         try:
             if folder.units != len(cut.plans[0].units):
@@ -175,11 +165,3 @@ class UnitsExecutor:
 
 def _bytes_in(folder: Path) -> int:
     return sum(file.stat().st_size for file in os.scandir(folder) if file.is_file())
-
-
-def coded_bytes(states: int, keys: int) -> int:
-    """Bytes of a layer's files, about: so many states among so many keys."""
-    if not 0 < states < keys:
-        return 0
-    share = states / keys
-    return int(CODED * keys / 8 * -(share * log2(share) + (1 - share) * log2(1 - share)))

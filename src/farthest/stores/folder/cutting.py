@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import ResourceError
+from farthest.sizes import bytes_text
 from farthest.stores.blocks import cut
 from farthest.stores.folder.plan import Plan
 from farthest.stores.memory.gather_store import searches_in_place
@@ -24,6 +25,9 @@ room at most, and all else is slots."""
 UNITS_HELD = 5
 
 MOST_UNITS = 4096
+
+UNITS_TRIED = 100
+"""Units that tell how much memory is too little, before all are planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +54,43 @@ def cut_for_files(
     slot = _kernel.UnitStepper.slot_bytes(kernel)
     room = memory - base - kernel.row_bytes
     if room < slot:
-        raise _too_little(space, memory, "no shard fits what is left of it")
+        raise _too_little(space, memory, memory - room + 16 * slot)
     in_place, orders = _orders(space, kernel)
     most = len(orders[0])
+    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders)
+    if memory < least:
+        raise _too_little(space, memory, least)
     count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
     while True:
         unit = -(-most // count) * slot
         slots = min((room - UNITS_HELD * unit) // slot, kernel.shards - most if in_place else kernel.shards)
         try:
             plans = _plans(kernel, orders, count, slots)
-        except ResourceError as error:
+        except ResourceError:
             if units is not None or count >= min(most, MOST_UNITS):
-                raise _too_little(space, memory, error) from None
+                raise _too_little(space, memory, max(memory, least) * 3 // 2) from None
             count = min(2 * count, most, MOST_UNITS)
             continue
         used = base + kernel.row_bytes + slots * slot + UNITS_HELD * unit
         return FolderCut(kernel, classes, in_place, plans, slots, used)
 
 
-def _too_little(space: GatherSpace, memory: int, why: object) -> ResourceError:
+def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]]) -> int:
+    """As many slots as the smallest units and their sources take, by some of these units."""
+    most = 1
+    for order in orders:
+        unit = -(-len(order) // MOST_UNITS)
+        for first in range(0, len(order), max(1, len(order) // UNITS_TRIED)):
+            shards = order[first : first + unit]
+            sources = {source for shard in shards for source in kernel.sources(shard)}
+            most = max(most, len(sources) + UNITS_HELD * unit)
+    return most
+
+
+def _too_little(space: GatherSpace, memory: int, enough: int) -> ResourceError:
     return ResourceError(
-        f"puzzle {space.puzzle.name}: its layers cannot be stepped within {memory // 2**20:,} MiB: {why}; allow more "
-        "memory"
+        f"puzzle {space.puzzle.name}: its layers cannot be stepped within {bytes_text(memory)}, even where they are "
+        f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory"
     )
 
 
@@ -102,5 +121,6 @@ def _orders(space: GatherSpace, kernel: _kernel.Space) -> tuple[bool, list[Seque
     origins = space.keys_of(space.origins)
     if not searches_in_place(kernel, origins):
         return False, [order]
-    first = kernel.colours[origins[0] // (kernel.keys // kernel.shards)]
-    return True, [[shard for shard in order if kernel.colours[shard] ^ first == parity] for parity in (0, 1)]
+    colours = kernel.colours  # a list that is made at each call
+    first = colours[origins[0] // (kernel.keys // kernel.shards)]
+    return True, [[shard for shard in order if colours[shard] ^ first == parity] for parity in (0, 1)]

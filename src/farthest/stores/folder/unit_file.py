@@ -72,7 +72,12 @@ class UnitTable:
     @property
     def file_bytes(self) -> int:
         """Bytes of the whole file."""
-        return self.end + 16 * len(self.sizes) + DIGEST_BYTES + PLACE.size
+        return self.end - len(MAGIC) + file_bytes(len(self.sizes))
+
+
+def file_bytes(shards: int) -> int:
+    """Bytes of a file of a unit of so many shards, besides their blobs."""
+    return len(MAGIC) + 16 * shards + DIGEST_BYTES + PLACE.size
 
 
 def table_of(sizes: Sequence[int], states: Sequence[int]) -> UnitTable:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from math import exp, log2, log10
 
 from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
-from scale_shape import Locality, Shape
+from farthest.coordinator.enumeration.cluster_shape import Locality, Shape
 
 
 @dataclass(frozen=True)

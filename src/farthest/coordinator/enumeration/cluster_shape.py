@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import fmean
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
@@ -19,8 +19,11 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import Blocks, cut
 from farthest.stores.memory.gather_store import searches_in_place
-from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice
+
+if TYPE_CHECKING:
+    from farthest.spaces.contract import GatherSpace
+    from farthest.stores.redis.gather_store import GatherStore
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,11 @@ class Shape:
         published = next((answer.layers for answer in puzzle.known if answer.layers), None)
         if layers is None and published is None:
             raise ValueError(f"puzzle {puzzle.name}: no layers are published; give them")
-        space = gather(compile_space(puzzle))
+        return cls.of_space(gather(compile_space(puzzle)), block_size, layers or published or ())
+
+    @classmethod
+    def of_space(cls, space: GatherSpace, block_size: int, layers: Sequence[int]) -> Shape:
+        """The shape of a space's search with these layers."""
         made = cut(space, block_size)
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)
@@ -72,8 +79,8 @@ class Shape:
             return known[block]
 
         return cls(
-            name=puzzle.name,
-            layers=tuple(layers or published or ()),
+            name=space.puzzle.name,
+            layers=tuple(layers),
             exclude="before" if in_place else "two" if kernel.reversible else "all",
             keys=kernel.keys,
             shards=kernel.shards,
@@ -83,6 +90,10 @@ class Shape:
             active=active,
             sources=sources,
         )
+
+    def with_layers(self, layers: Sequence[int]) -> Shape:
+        """The same space with these layers."""
+        return replace(self, layers=tuple(layers))
 
     def blocks_at(self, depth: int) -> dict[int, int]:
         """The blocks of a layer, with the keys in each that its states can be at."""
@@ -113,6 +124,7 @@ class Locality:
 
 
 MOST_BLOCKS = 300
+MOST_PLAYED = 40_000
 LAYERS_PLAYED = 6
 
 
@@ -178,9 +190,10 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 
     Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
     the mean of several plays. Where a process steps more blocks of a layer than ``MOST_BLOCKS``, it finds nothing: the
-    bitmaps have gone from its memory before it needs them again.
+    bitmaps have gone from its memory before it needs them again. It also finds nothing in spaces of more than
+    ``MOST_PLAYED`` blocks, as playing those takes a minute.
     """
-    if len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
+    if shape.blocks > MOST_PLAYED or len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
         return Locality(0.0, 0.0)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(
@@ -192,7 +205,7 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     """One play: the figures of its last layer."""
     todo = _ToDo(seed)
-    store = cast(GatherStore, _Store("1-0", _Nodes(todo), shape.sources))
+    store = cast("GatherStore", _Store("1-0", _Nodes(todo), shape.sources))
     chooses = [Choice(store) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)

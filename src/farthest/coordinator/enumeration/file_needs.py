@@ -1,0 +1,107 @@
+"""What layers in files need: disk at the peak, bytes written and read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log2
+from typing import TYPE_CHECKING
+
+from farthest.stores.folder.unit_file import file_bytes
+
+if TYPE_CHECKING:
+    from farthest.stores.folder.cutting import FolderCut
+    from farthest.stores.folder.plan import Plan
+
+CODED = 1.06
+"""Bytes of a coded bitmap beside its entropy (benchmarks/codec.py); 1.03 in the largest layers of sliding-3x5."""
+
+BLOB_BYTES = 24
+PIECE_BYTES = 2**20
+"""A shard's blob with few states: so many bytes for each piece of its bitmap, of at most that size
+(kernel/src/unit_step.cpp)."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerTraffic:
+    """Bytes of one layer's step. ``stored``: of the files of the layer; ``read``: of files, to step it; ``bitmap``: of
+    the bitmaps of the shards that its states can be in."""
+
+    stored: int
+    read: int
+    bitmap: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileNeeds:
+    """``disk``: the most that is there at once; ``layers``: by depth."""
+
+    disk: int
+    layers: tuple[LayerTraffic, ...]
+
+    @property
+    def written(self) -> int:
+        """Bytes that are written in all."""
+        return sum(layer.stored for layer in self.layers)
+
+    @property
+    def read(self) -> int:
+        """Bytes that are read in all."""
+        return sum(layer.read for layer in self.layers)
+
+
+def file_needs(cut: FolderCut, states: Sequence[int]) -> FileNeeds:
+    """What layers of so many states need: all layers that are there at once (stores/folder/layer_files.py), and
+    sources read as often as the plans say."""
+    kernel = cut.kernel
+    keys = kernel.keys // 2 if cut.in_place else kernel.keys
+    pieces = -(-kernel.words_per_shard * 8 // PIECE_BYTES)
+    again = [times_loaded(plan) for plan in cut.plans]
+    sizes, layers = [], []
+    for depth, number in enumerate(states):
+        plan = cut.plans[depth & 1]
+        shards = sum(map(len, plan.units))
+        touched = shards * (1 - exp(-number / shards))
+        units = min(len(plan.units), number)
+        tables = int(units * file_bytes(shards // len(plan.units)) + touched * pieces * BLOB_BYTES)
+        sizes.append(coded_bytes(number, keys) + tables)
+        before = sizes[depth - 1] * again[depth & 1] if depth else 0
+        older = (
+            sum(sizes[max(depth - 2, 0) : depth - 1 + (not cut.in_place)])
+            if depth and not kernel.graded
+            else 0
+        )
+        bitmap = int(touched * kernel.words_per_shard * 8)
+        layers.append(LayerTraffic(sizes[depth], int(before) + older, bitmap))
+    together = 2 if cut.in_place else 3
+    disk = max(sum(sizes[at : at + together]) for at in range(len(sizes)))
+    return FileNeeds(disk, tuple(layers))
+
+
+def disk_at_peak(states: Sequence[int], keys: int, *, in_place: bool) -> int:
+    """Bytes of the coded bitmaps of all layers that are there at once, without what else is in their files. ``keys``:
+    of the space."""
+    sizes = [coded_bytes(number, keys // 2 if in_place else keys) for number in states]
+    together = 2 if in_place else 3
+    return max(sum(sizes[at : at + together]) for at in range(len(sizes)))
+
+
+def times_loaded(plan: Plan) -> float:
+    """How often a source is read in a layer, on average."""
+    held: dict[int, int] = {}
+    loads, sources = 0, set()
+    for unit in plan.sources:
+        for shard, slot in unit.items():
+            if held.get(slot) != shard:
+                held[slot] = shard
+                loads += 1
+            sources.add(shard)
+    return loads / max(1, len(sources))
+
+
+def coded_bytes(states: int, keys: int) -> int:
+    """Bytes of the coded bitmaps of a layer, about: so many states, spread evenly among so many keys."""
+    if not 0 < states < keys:
+        return 0
+    share = states / keys
+    return int(CODED * keys / 8 * -(share * log2(share) + (1 - share) * log2(1 - share)))

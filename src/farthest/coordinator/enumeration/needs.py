@@ -1,0 +1,213 @@
+"""What an enumeration by threads of this process needs: where its layers lie, memory, disk, time.
+
+Admission of a run and `farthest estimate` both ask here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from farthest.coordinator.enumeration.expected_layers import expected_layers
+from farthest.coordinator.enumeration.folder_run import FolderRun, scratch_folder
+from farthest.coordinator.enumeration.speed import (
+    MAP_SECONDS,
+    PATTERN_SECONDS,
+    SCATTER_SECONDS,
+    WALL,
+    machine_speed,
+    seconds_in_files,
+    seconds_in_memory,
+)
+from farthest.coordinator.estimate import (
+    check_disk,
+    check_map,
+    check_map_folder,
+    check_memory,
+    check_pattern,
+    check_shards,
+    cores,
+    estimate,
+    estimate_pattern,
+    estimate_scatter,
+    map_kind,
+)
+from farthest.errors import PuzzleError, ResourceError
+from farthest.sizes import bytes_text
+from farthest.spaces.contract import gather, scatter
+from farthest.stores.memory.gather_store import searches_in_place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from farthest import _kernel
+    from farthest.coordinator.settings import Estimate, MapKind, Settings
+    from farthest.spaces.contract import GatherSpace, Space
+
+WORTH_MEASURING = 10.0
+"""Seconds: of what takes less, the speed of this machine is not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadNeeds:
+    """``files``: the run whose layers are files, where they are."""
+
+    estimate: Estimate
+    files: FolderRun | None = None
+
+
+def kernel_for(space: GatherSpace, settings: Settings) -> _kernel.Space:
+    """The kernel's space of layers in memory."""
+    if settings.shard_classes == 1 and not settings.isa:
+        return space.kernel
+    return space.compile_kernel(settings.shard_classes, settings.isa)
+
+
+def thread_needs(
+    space: Space, settings: Settings, folder: Path | None, maps: Path | None = None
+) -> ThreadNeeds:
+    """What the run needs. ``folder``: of the database's file; ``maps``: of the files of residue maps, where one is to
+    be made. Where the run is to be refused, the estimate says why. Raises ResourceError where not even that much can
+    be said."""
+    if space.engine == "scatter":
+        found = ThreadNeeds(_refused(_scattering(space, settings), lambda: check_map(space, settings)))
+    elif space.engine == "pattern":
+        needs = estimate_pattern(space, settings)
+        found = ThreadNeeds(_refused(needs, lambda: check_pattern(space, needs)))
+        found = replace(
+            found, estimate=_timed(found.estimate, settings, PATTERN_SECONDS * needs.states_at_most)
+        )
+    else:
+        found = _gathering(gather(space), settings, folder)
+    needs = found.estimate
+    if maps is not None:
+        needs = _refused(needs, lambda: check_map_folder(space.puzzle, needs, maps))
+    elif folder is not None:
+        needs = _refused(needs, lambda: check_disk(space.puzzle, needs, folder))
+    return replace(found, estimate=_described(needs, space, settings))
+
+
+def _refused(needs: Estimate, check: Callable[[], None]) -> Estimate:
+    if needs.problem:
+        return needs
+    try:
+        check()
+    except ResourceError as error:
+        return replace(needs, problem=str(error))
+    return needs
+
+
+def _described(needs: Estimate, space: Space, settings: Settings) -> Estimate:
+    """With what the space itself tells."""
+    own_origin = space.origin == space.puzzle.origin
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None and own_origin]
+    kind: MapKind = "sparse" if space.keys is None and not settings.histogram_only else map_kind(settings)
+    return replace(
+        needs,
+        keys=space.keys,
+        states=max(known, default=None),
+        engine=space.engine,
+        both_ways=_both_ways(space),
+        map=kind,
+    )
+
+
+def _both_ways(space: Space) -> bool:
+    if space.engine == "gather":
+        return gather(space).kernel.reversible
+    return space.engine == "pattern" or scatter(space).undirected
+
+
+def _timed(needs: Estimate, settings: Settings, processor: float, wall: float = 1.0) -> Estimate:
+    """With the time that takes so many processor seconds on the processor that the constants are of."""
+    threads = settings.threads or cores()
+    if processor > WORTH_MEASURING:
+        processor *= machine_speed()
+    if settings.keeps_distances:
+        processor += MAP_SECONDS * needs.states_at_most
+    return replace(
+        needs, processor_seconds=processor, seconds=wall * processor / min(threads, cores()), threads=threads
+    )
+
+
+def _scattering(space: Space, settings: Settings) -> Estimate:
+    needs = estimate_scatter(space, settings)
+    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    why = "a space that is given by its successors is enumerated in memory"
+    needs = replace(needs, why=why)
+    if not known or space.puzzle.family == "python":  # a class takes as long as it takes
+        return needs
+    return _timed(needs, settings, SCATTER_SECONDS * max(known))
+
+
+def _gathering(space: GatherSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
+    check_shards(space, settings)
+    kernel = kernel_for(space, settings)
+    in_place = searches_in_place(kernel, space.keys_of(space.origins))
+    needs = estimate(space.puzzle, kernel, settings, in_place=in_place)
+    needs = replace(needs, two_colours=in_place, shards=kernel.shards, units=kernel.shards)
+    if needs.memory > needs.memory_limit and settings.histogram_only and (kernel.reversible or kernel.graded):
+        return _in_files(space, settings, needs, folder)
+    layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
+    needs = replace(
+        needs,
+        why="" if needs.memory > needs.memory_limit else "they fit",
+        depths=len(layers.states),
+        layers_from=layers.source,
+    )
+    needs = _timed(needs, settings, seconds_in_memory(kernel, layers.states, in_place=in_place))
+    return ThreadNeeds(
+        _refused(needs, lambda: check_memory(space.puzzle, kernel, settings, needs, in_place=in_place))
+    )
+
+
+def _in_files(
+    space: GatherSpace, settings: Settings, in_memory: Estimate, folder: Path | None
+) -> ThreadNeeds:
+    scratch = scratch_folder(settings.scratch, folder)
+    why = (
+        f"in memory they need {bytes_text(in_memory.memory)}, more than the "
+        f"{bytes_text(in_memory.memory_limit)} allowed"
+    )
+    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch, disk=0)
+
+    threads = settings.threads or cores()
+    try:
+        files = FolderRun(space, scratch, needs.memory_limit, threads, settings.isa, settings.max_depth)
+    except ResourceError as error:
+        return ThreadNeeds(replace(needs, problem=str(error)))
+    needs = replace(
+        needs,
+        memory=files.cut.memory,
+        layers_disk=files.needs.disk,
+        written=files.needs.written,
+        read=files.needs.read,
+        shards=files.cut.kernel.shards,
+        units=len(files.cut.plans[0].units),
+        depths=len(files.layers.states),
+        layers_from=files.layers.source,
+    )
+    needs = _timed(needs, settings, seconds_in_files(files.cut.kernel, files.needs), WALL)
+    return ThreadNeeds(_refused(needs, files.check_disk), files)
+
+
+def told(needs: Estimate) -> str:
+    """What the user is told before a run whose layers are files."""
+    return (
+        f"the layers are kept in files in {needs.scratch}: about {bytes_text(needs.layers_disk)} of disk at the peak, "
+        f"{bytes_text(needs.written)} written in all, {bytes_text(needs.memory)} of memory, "
+        f"{needs.units} units a layer"
+    )
+
+
+def check_countable(space: Space, settings: Settings) -> None:
+    """Raises PuzzleError for states that cannot be given back from their codes, unless they are only counted here."""
+    if space.puzzle.definition.uncertainty(0) is None or (
+        settings.histogram_only and settings.workers == "threads"
+    ):
+        return
+    raise PuzzleError(
+        f"puzzle {space.puzzle.name}: its states have no keys, only hashes, from which no map can be made; write key "
+        "and state in its class, or count the layers with --histogram-only, without workers"
+    )
