@@ -84,6 +84,7 @@ def commands() -> list[list[str]]:
     of_file = [
         ["puzzles"], ["draw"], ["draw", BOARD], ["enumerate", "--histogram-only"], ["enumerate", "--progress"],
         ["submit"], ["random", "--seed", "1"], ["solve", "--progress"], ["compare", "--instances", "2"],
+        ["estimate"], ["estimate", "--scratch", ARGUMENT],
     ]  # fmt: skip
     files = [
         [name, file, *rest]
