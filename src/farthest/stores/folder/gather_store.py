@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
-from farthest.stores.folder.layer_files import LayerFiles
+from farthest.stores.folder.layer_files import LayerFiles, Sources
 from farthest.stores.folder.room import Room
 
 if TYPE_CHECKING:
@@ -32,14 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UnitRead:
-    """What was read for the step of a unit: blobs to be decoded into slots, and for each of its shards the blobs of its
-    states that are not new, all in ``room``. ``turn``: the slots must hold what they do after so many units."""
+    """What was read for the step of a unit: blobs to be decoded into slots, in ``room``, and for each of its shards the
+    blobs of its states that are not new, in ``older``. ``rest``: sources that are still to be read, where they are more
+    than a unit. ``turn``: the slots must hold what they do after so many units."""
 
-    unit: int
     turn: int
     loads: list[tuple[int, memoryview]]
+    rest: Sources
     exclude: list[list[memoryview]]
     room: Room
+    older: Room
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class FolderStore:
         self.folder = folder
         self.shards = kernel.shards
         self._in_place = in_place
+        unit = max(len(shards) for plan in plans for shards in plan.units)
+        self._most_read = unit * kernel.words_per_shard * 8  # bytes of sources at once
         self._slots = slots
         self._stepper = _kernel.UnitStepper(kernel, slots, isa)
         self._stepping = threading.Lock()  # held while the slots are used
@@ -204,27 +208,34 @@ class FolderStore:
         plan = self._files.plan(depth)
         steps = list(zip(plan.units[unit], plan.slots[unit], read.exclude, strict=True))
         with self._stepping:
-            again = self._read_again(depth, read)
-            loads = read.loads if again is None else again.result()
+            loads, rest = read.loads, read.rest
+            if (again := self._read_again(depth, unit, read)) is not None:
+                loads, rest = [], again.result()
             try:
                 self._stepper.load(loads, threads)
+                while rest.empty or rest.stored:
+                    read.room.clear()
+                    with self.folder.errors():
+                        loads = self._files.read_some(rest, self._most_read, read.room)
+                    self._stepper.load(loads, threads)
                 fresh = self._stepper.step(steps, threads)
             except ValueError as error:
                 raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
             with self._lock:
                 self._turn += 1
-            read.room.clear()
-            self._rooms.append(read.room)
+            for room in (read.room, read.older):
+                room.clear()
+                self._rooms.append(room)
             return fresh
 
-    def _read_again(self, depth: int, read: UnitRead) -> Future[list[tuple[int, memoryview]]] | None:
+    def _read_again(self, depth: int, unit: int, read: UnitRead) -> Future[Sources] | None:
         """All sources of a unit, where units are stepped in another order than they were read; else None."""
         with self._lock:
             if read.turn == self._turn:
                 return None
             self._forget_slots()
             self._turns += 1
-            return self._reader.submit(self._sources, depth, read.unit, self._held, read.room)
+            return self._reader.submit(self._files.missing, depth, unit, self._held)
 
     def commit(self, depth: int, step_input: UnitStepInput, counts: Sequence[int]) -> None:
         """See ShardStore. Files are written while the next unit is stepped."""
@@ -261,17 +272,12 @@ class FolderStore:
         return self._reader.submit(self._read_unit, depth, unit, self._turns, self._held)
 
     def _read_unit(self, depth: int, unit: int, turn: int, held: list[int | None]) -> UnitRead:
-        room = self._rooms.pop() if self._rooms else Room()
-        loads = self._sources(depth, unit, held, room)
+        sources = self._files.missing(depth, unit, held)
+        room, older = (self._rooms.pop() if self._rooms else Room() for _ in range(2))
         with self.folder.errors():
-            exclude = self._files.excluded(self._older(depth), depth, unit, room)
-        return UnitRead(unit, turn, loads, exclude, room)
-
-    def _sources(
-        self, depth: int, unit: int, held: list[int | None], room: Room
-    ) -> list[tuple[int, memoryview]]:
-        with self.folder.errors():
-            return self._files.frontier(depth, unit, held, room)
+            loads = self._files.read_some(sources, self._most_read, room)
+            exclude = self._files.excluded(self._older(depth), depth, unit, older)
+        return UnitRead(turn, loads, sources, exclude, room, older)
 
     def _older(self, depth: int) -> list[int]:
         """The depths whose states are not new at ``depth``."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from resource import RUSAGE_SELF, getrusage
 from time import perf_counter, process_time
 
@@ -19,6 +21,16 @@ from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
 from farthest.stores.folder.plan import Plan
 from farthest.stores.folder.room import Room
 from farthest.stores.folder.unit_file import UnitPlace, UnitTable, read_table, write_unit
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Sources to be read of the layer at ``depth``: slots of those without states; (unit, place in it, slot) of the
+    others, in the order of the files."""
+
+    depth: int
+    empty: list[int]
+    stored: deque[tuple[int, int, int]]
 
 
 class LayerFiles:
@@ -131,27 +143,36 @@ class LayerFiles:
 
     # Reading
 
-    def frontier(
-        self, depth: int, unit: int, held: list[int | None], room: Room
-    ) -> list[tuple[int, memoryview]]:
-        """For the step of a unit to ``depth``: (slot, blob) of each source that is not in its slot yet. ``held``: the
-        shard in each slot, renewed here. The blobs lie in ``room``."""
+    def missing(self, depth: int, unit: int, held: list[int | None]) -> Sources:
+        """For the step of a unit to ``depth``: its sources that are not in their slots yet. ``held``: the shard in each
+        slot, renewed here."""
         tables = self.tables[depth - 1]
-        loads: list[tuple[int, memoryview]] = []
-        wanted: dict[int, list[tuple[int, int]]] = {}
+        empty: list[int] = []
+        stored: list[tuple[int, int, int]] = []
         for shard, slot in self.plan(depth).sources[unit].items():
             if held[slot] == shard:
                 continue
             held[slot] = shard
             of, at = self._where[(depth - 1) & 1][shard]
             if of in tables and tables[of].sizes[at]:
-                wanted.setdefault(of, []).append((at, slot))
+                stored.append((of, at, slot))
             else:
-                loads.append((slot, memoryview(b"")))
-        for of, entries in wanted.items():
-            with self._opened(depth - 1, of) as file:
-                for at, slot in entries:
+                empty.append(slot)
+        return Sources(depth - 1, empty, deque(sorted(stored)))
+
+    def read_some(self, sources: Sources, most: int, room: Room) -> list[tuple[int, memoryview]]:
+        """(slot, blob) of sources that were not read yet, of some ``most`` bytes together, in ``room``; nothing once
+        all were read."""
+        loads = [(slot, memoryview(b"")) for slot in sources.empty]
+        sources.empty.clear()
+        tables, size = self.tables[sources.depth], 0
+        while sources.stored and size < most:
+            of = sources.stored[0][0]
+            with self._opened(sources.depth, of) as file:
+                while sources.stored and sources.stored[0][0] == of and size < most:
+                    _, at, slot = sources.stored.popleft()
                     loads.append((slot, self._bytes(file, tables[of], at, room)))
+                    size += tables[of].sizes[at]
         return loads
 
     def excluded(self, depths: Sequence[int], depth: int, unit: int, room: Room) -> list[list[memoryview]]:
