@@ -60,6 +60,7 @@ def test_an_old_compiler_is_one_line() -> None:
     assert lines[0].startswith("farthest: /bin/false does not compile C++20, which takes GCC 11 or Clang 14")
 
 
+@pytest.mark.slow
 # Each line of Python that the check runs imports what it looks for.
 @pytest.mark.parametrize(
     ("fails", "told"),

@@ -124,6 +124,7 @@ def test_completion_imports_little(words: str, at_most: set[str], run: Run) -> N
     assert heavy & set(output.splitlines()[-1].split()) == at_most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silent", [True, False])
 def test_a_server_that_does_not_answer(silent: bool, folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -199,6 +199,7 @@ def test_watch_tells_of_progress(run: Run, database: Database) -> None:
     assert json.loads(out)["digest"] == enumerate_puzzle(load("eight-kinds"), None).digest
 
 
+@pytest.mark.slow
 def test_watch_on_a_terminal(run: Run, database: Database) -> None:
     run("submit", "eight-kinds")
     with watching("1", terminal=True) as (process, screen):

@@ -115,6 +115,7 @@ def test_every_command_is_tried() -> None:
     assert {command[0] for command in commands()} == set(cli.commands)
 
 
+@pytest.mark.slow
 def test_no_command_shows_hostile_text_as_it_is(
     hostile: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

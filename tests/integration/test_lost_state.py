@@ -73,6 +73,7 @@ def run(
     return enumerate_puzzle(puzzle, database, Settings(workers="celery", **settings), reporter)
 
 
+@pytest.mark.slow
 def test_the_result_is_that_of_threads(redis: RedisNodes, either: Database) -> None:
     """With checkpoints after each layer, so that each is put together from the one before."""
     for puzzle in (ONE_WAY, PUZZLE):

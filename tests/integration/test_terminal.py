@@ -126,6 +126,7 @@ def test_interrupt_that_falls_into_the_end_of_an_object(folder: Path) -> None:
     assert seen.status == 130
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "steps"),
     [

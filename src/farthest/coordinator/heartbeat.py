@@ -77,8 +77,9 @@ def _is_fresh(file: Path) -> bool:
 
 
 def _owner(file: Path) -> str:
-    """The token in a file. In a shared folder others may have made it, so it may be a pipe, or hold anything."""
-    return read_bytes(file).decode(errors="replace")
+    """The token in a file. In a shared folder others may have made it, so it may hold anything; a pipe, which could be
+    silent for ever, has none. Raises OSError."""
+    return read_bytes(file).decode(errors="replace") if file.is_file() else ""
 
 
 def _folder() -> Path:

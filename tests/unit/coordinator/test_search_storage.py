@@ -74,6 +74,7 @@ def test_a_short_search_leaves_nothing(problem: Problem, file: Path) -> None:
     assert (told.stored_as, told.notices) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("all_solutions", [False, True])
 @pytest.mark.parametrize("looks", [0, *(pytest.param(looks, marks=pytest.mark.slow) for looks in (5, 60))])
 def test_a_long_search_is_stored_whole(

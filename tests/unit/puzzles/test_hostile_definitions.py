@@ -217,6 +217,7 @@ FOREIGN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FOREIGN)
 def test_no_file_of_another_program_takes_much_time_or_memory(name: str) -> None:
     text, told = FOREIGN[name]

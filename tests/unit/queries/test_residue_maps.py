@@ -186,6 +186,7 @@ def test_a_word_of_one_bit_a_state_is_what_the_distances_say(tmp_path: Path) -> 
     assert bits == [int(distance % 4 >= 2) for distance in distances]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["lozenge", "eight-kinds", "pancake-6"])
 def test_states_of_large_maps_are_found_without_reading_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

@@ -46,6 +46,7 @@ def altered(value: Any) -> Iterator[Any]:
     yield from (other for other in others if other != value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUZZLES)
 def test_layouts_that_are_none_of_the_puzzle(tmp_path: Path, name: str) -> None:
     url = str(tmp_path / "maps.db")

@@ -66,6 +66,7 @@ def reports(nodes: RedisNodes, key: str) -> list[Report]:
     return [Report.of(entry) for entry in entries]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["gather", "scatter"])
 def test_whatever_stands_in_meta_is_told(
     engine: str, process: StepProcess, nodes: Nodes, caplog: pytest.LogCaptureFixture

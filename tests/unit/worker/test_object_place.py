@@ -88,6 +88,7 @@ STATUSES: dict[int, tuple[type[StorageError], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [400, 403, 507, pytest.param(503, marks=pytest.mark.slow)])
 def test_what_the_server_answers_is_told(
     server: Answering, place: ObjectPlace, status: int, monkeypatch: pytest.MonkeyPatch

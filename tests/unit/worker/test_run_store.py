@@ -318,6 +318,7 @@ def open_all(run: GatherAttempt, depth: int) -> None:
         worker.open(depth, run.blocks.shards(block))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_damaged_blobs_are_noticed(begun: tuple[Case, GatherAttempt], damage: str) -> None:
     """Each one in turn is damaged, tried, and made whole again; in the end all is right."""

@@ -39,6 +39,7 @@ def test_a_process_that_is_stuck_ends_and_says_where() -> None:
     assert "<module>" in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", ["computes", "waits a little, again and again"])
 def test_a_process_that_works_goes_on(work: str) -> None:
     process = started(work)
