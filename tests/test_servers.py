@@ -14,6 +14,7 @@ import redis
 from servers import PostgresServer, RedisServer
 
 
+@pytest.mark.slow
 def test_redis_keeps_data_over_a_restart_at_the_same_port(tmp_path: Path) -> None:
     server = RedisServer(tmp_path / "redis", password="a b:c@d")
     server.start()

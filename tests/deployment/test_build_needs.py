@@ -41,6 +41,7 @@ def tools(folder: Path, *names: str) -> str:
     return str(folder)
 
 
+@pytest.mark.slow
 def test_nothing_is_told_where_nothing_is_missing() -> None:
     assert check() == (0, [])
 

@@ -83,6 +83,7 @@ def test_database_urls(
     one_error(result.stderr, result.exit_code, *parts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", DATABASE_COMMANDS, ids=" ".join)
 def test_a_wrong_password_of_the_database(
     run: Run, monkeypatch: pytest.MonkeyPatch, locked_postgres: PostgresServer, command: list[str]

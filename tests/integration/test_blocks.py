@@ -106,6 +106,7 @@ def moved_names(boards: list[str], moves: list[str], alike: str) -> None:
 EMPTY = "0."
 
 
+@pytest.mark.slow
 def test_letters_move_as_pieces_in_all_that_shows_a_path(run: Run, run_json: RunJson, tmp_path: Path) -> None:
     farthest.enumerate("pennant").close()
     (goal,) = run_json("states", "1", "--farthest", "--limit", "1")["boards"]

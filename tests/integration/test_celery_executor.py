@@ -106,6 +106,7 @@ def take(nodes: RedisNodes, seconds: float, holder: str) -> tuple[str, int, int]
     return run, depth, block
 
 
+@pytest.mark.slow
 def test_messages_that_are_lost_are_sent_again(store: GatherAttempt, nodes: RedisNodes) -> None:
     layer = Layer(store)
     for _ in range(store.blocks.count):
@@ -137,6 +138,7 @@ def test_a_block_that_is_worked_on_is_not_sent_again(store: GatherAttempt, nodes
     assert layer.ended() is None
 
 
+@pytest.mark.slow
 def test_a_step_that_kills_its_workers_ends_the_job(
     store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

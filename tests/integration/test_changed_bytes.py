@@ -84,6 +84,7 @@ NAMED = [
 """Columns whose changes were not told, or ended in a traceback."""
 
 
+@pytest.mark.slow
 def test_changed_values_are_told(stored: Stored) -> None:
     columns = [column for table in TABLES for column in table.c if str(column) in NAMED]
     assert len(columns) == len(NAMED)

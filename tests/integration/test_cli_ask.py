@@ -165,6 +165,7 @@ def test_a_name_that_leads_to_an_unusual_map_is_noted(run: Run) -> None:
     assert run("distance", "3-puzzle", "0 3 / 1 2").stderr == ""
 
 
+@pytest.mark.slow
 def test_a_complete_map_answers_though_one_with_a_depth_limit_is_newer(run: Run, run_json: RunJson) -> None:
     """Jobs 1 and 3 are of the 8-puzzle, complete and to depth 4."""
     assert run("distance", "8-puzzle", HARDEST).stdout == "31\n"

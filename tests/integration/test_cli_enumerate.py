@@ -118,6 +118,7 @@ def test_what_is_refused(run: Run, arguments: list[str], message: str) -> None:
     assert result.stdout == ""
 
 
+@pytest.mark.slow
 def test_progress_as_lines(run: Run, process: Process) -> None:
     result = process("enumerate", "3-puzzle", "--progress", "--json")
     lines = result.stderr.splitlines()

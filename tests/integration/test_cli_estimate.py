@@ -101,6 +101,7 @@ def test_the_layers_of_another_origin_are_not_the_published_ones() -> None:
     assert expected_layers(own, keys=own.keys, in_place=True, max_depth=3).states == (1, 2, 3, 6)
 
 
+@pytest.mark.slow
 def test_layers_that_do_not_fit_are_told_with_their_disk(estimated: Estimated) -> None:
     found = estimated(
         "pancake-14", "--histogram-only", "--memory", "2GiB", "--scratch", ".", "--processes", "8"

@@ -57,6 +57,7 @@ def test_statuses(process: Process) -> None:
     assert process("enumerate", "3-puzzle").returncode == 0
 
 
+@pytest.mark.slow
 def test_an_enumeration_imports_no_more_than_it_needs(folder: Path) -> None:
     code = (
         "import sys\n"
@@ -184,6 +185,7 @@ def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process:
     )
 
 
+@pytest.mark.slow
 def test_signals_that_are_ignored_stay_ignored(process: Process) -> None:
     command = ["nohup", *COMMAND, "enumerate", "sliding-3x4", "--histogram-only", "--progress"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -224,6 +226,7 @@ def test_a_terminal_sees_what_is_needed(folder: Path) -> None:
     os.close(ours)
 
 
+@pytest.mark.slow
 def test_a_terminal_is_not_given_what_is_not_text(process: Process) -> None:
     assert process("enumerate", "3-puzzle").returncode == 0
     ours, theirs = pty.openpty()

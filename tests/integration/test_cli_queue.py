@@ -166,6 +166,7 @@ class Interrupting(Reporter):
             signal.raise_signal(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_resume_here_goes_on_from_a_checkpoint(run: Run, run_json: RunJson, database: Database) -> None:
     with pytest.raises(Interrupted):
         enumerate_puzzle(load("8-puzzle"), database, reporter=Interrupting())
@@ -182,6 +183,7 @@ def test_a_running_job_is_not_run_here(run: Run, database: Database) -> None:
     assert f"is being run by {owner_token()} and cannot be run here; follow it with" in error
 
 
+@pytest.mark.slow
 def test_watch_tells_of_progress(run: Run, database: Database) -> None:
     run("submit", "eight-kinds")
     with watching("1", "--json") as (process, _):

@@ -95,6 +95,7 @@ def test_tables_are_loaded_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> No
     assert loaded == ["@1-4+@5-8"]
 
 
+@pytest.mark.slow
 def test_answers_come_before_the_next_line_and_stay_at_ctrl_c(folder: Path) -> None:
     command = [*COMMAND, "solve", "8-puzzle", "-", "--threads", "1"]
     pipe = subprocess.PIPE

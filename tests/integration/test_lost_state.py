@@ -120,6 +120,7 @@ def test_a_redis_that_loses_everything_again_and_again_is_given_up(redis: RedisN
     assert keys(redis) == set()
 
 
+@pytest.mark.slow
 def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +226,7 @@ def test_a_lease_that_is_renewed_after_the_end_is_no_loss(redis: RedisNodes, dat
     assert Jobs(database).get(found.job).status == "finished"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["threads", "celery"])
 def test_a_run_that_is_stopped_goes_on_anywhere(redis: RedisNodes, database: Database, workers: Any) -> None:
     """With other blocks, or without Redis."""
@@ -290,6 +292,7 @@ def test_a_redis_without_memory_is_not_a_damaged_checkpoint(redis: RedisNodes, d
     assert run(PUZZLE, database).job == job
 
 
+@pytest.mark.slow
 def test_a_result_whose_storing_was_not_answered_is_stored_once(
     redis: RedisNodes, either: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

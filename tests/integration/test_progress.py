@@ -205,6 +205,7 @@ def begin(world: World) -> None:
     world.outstanding.send(list(range(ITEMS)))
 
 
+@pytest.mark.slow
 @given(strikes)
 @fault_rounds
 def test_after_the_last_fault_all_is_done_soon(world: World, played: Strikes) -> None:
@@ -224,6 +225,7 @@ def test_all_is_done_where_rounds_are_slow(world: World, played: Strikes, rounds
     world.seconds_until_done(5 * LEASE + 6 * max(rounds), rounds)
 
 
+@pytest.mark.slow
 @given(strikes)
 @fault_rounds
 def test_all_is_done_where_other_jobs_keep_the_queue_long(world: World, played: Strikes) -> None:

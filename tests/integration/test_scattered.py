@@ -84,6 +84,7 @@ def test_an_emptied_redis_costs_time_alone(redis: RedisNodes, database: Database
     assert same(run(name, database, meddler, checkpoint_seconds=0.0), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PUZZLES[1:])
 @pytest.mark.parametrize("order", [("threads", "celery"), ("celery", "threads")])
 def test_a_run_is_continued_by_either_executor(

@@ -119,6 +119,7 @@ def test_what_workers_find_is_taken_back(executor: CelerySearch, nodes: RedisNod
     assert len(worker.taken) < frontier.totals.pieces  # small pieces share a message
 
 
+@pytest.mark.slow
 def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
     executor: CelerySearch, nodes: RedisNodes, problem: Problem
 ) -> None:
@@ -156,6 +157,7 @@ def test_a_late_result_of_a_stopped_iteration_is_not_taken_for_one_of_the_next(
     assert frontier.totals == expected(executor, problem).totals
 
 
+@pytest.mark.slow
 def test_lost_messages_are_sent_again(executor: CelerySearch, nodes: RedisNodes, problem: Problem) -> None:
     frontier = iteration(executor.engine, problem, 32)
     lost: list[Message] = []
@@ -185,6 +187,7 @@ def test_what_a_worker_reports_ends_the_search(
         executor.run(iteration(executor.engine, problem), lambda: None)
 
 
+@pytest.mark.slow
 def test_lost_state_is_noticed_and_a_new_run_begun(
     executor: CelerySearch, nodes: RedisNodes, problem: Problem
 ) -> None:

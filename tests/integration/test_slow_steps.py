@@ -48,6 +48,7 @@ class Striking(Reporter):
             os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["cancel", "signal"])
 @pytest.mark.parametrize("workers", ["threads", "celery"])
 def test_a_slow_step_is_ended(

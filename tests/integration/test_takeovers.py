@@ -61,6 +61,7 @@ def test_a_deeper_checkpoint_begins_anew() -> None:
     assert Takeovers(3, 4).one_more(5) == Takeovers(1, 5)
 
 
+@pytest.mark.slow
 def test_a_job_that_kills_its_coordinators_ends(armed: Path, deadly: Puzzle, tmp_path: Path) -> None:
     place = str(tmp_path / "jobs.db")
     with open_database(place, create=True) as database:

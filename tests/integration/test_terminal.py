@@ -87,6 +87,7 @@ def announced(*arguments: str, module: str) -> list[str]:
     return [sys.executable, "-c", code]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     [
@@ -167,6 +168,7 @@ def test_interrupt_and_another_size(
     assert seen.status == 130 or (arguments[0] == "export" and seen.status == 0), seen
 
 
+@pytest.mark.slow
 def test_services_end_at_an_interrupt(folder: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
     for command, begun in (["worker", "--concurrency", "1"], "INFO.*INFO"), (["coordinator"], "INFO.*INFO"):

@@ -98,6 +98,7 @@ def test_nothing_is_imported_to_look_at_jobs(
     assert "DISPROVED" in run("verify", "1", status=1).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Ring", "Words", "Wide", "Sparse"])
 def test_bytes_are_verified_without_the_class(folder: Path, name: str) -> None:
     with farthest.enumerate(getattr(python_spaces, name)()) as made:

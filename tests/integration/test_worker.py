@@ -97,6 +97,7 @@ def test_a_worker_that_drains_is_there_until_its_steps_have_ended(nodes: RedisNo
     assert list_workers(nodes) == []
 
 
+@pytest.mark.slow
 def test_processes_end_with_their_worker(nodes: RedisNodes, start: Start) -> None:
     worker = start(nodes)
     (child,) = worker.children()
@@ -274,6 +275,7 @@ def test_a_wrong_password_is_named(tmp_path: Path) -> None:
         server.close()
 
 
+@pytest.mark.slow
 def test_a_second_worker_of_a_name_is_refused(nodes: RedisNodes, start: Start, tmp_path: Path) -> None:
     first = start(nodes, "--name", "twin")
     words = ["worker", "--concurrency", "1", "--name", "twin"]

@@ -71,6 +71,7 @@ class Losing(SearchReporter):
         self.notices += 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_a_search_goes_on_after_any_number_of_losses_with_progress_between_them(
     problem: Problem, tmp_path: Path
@@ -113,6 +114,7 @@ def same(outcome: SearchOutcome) -> list[object]:
     return [outcome.length, outcome.solutions, outcome.nodes, outcome.paths, iterations]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("often")
 def test_other_searches_are_not_gone_on_with(problem: Problem, tmp_path: Path) -> None:
     with open_database(str(tmp_path / "maps.db"), create=True) as database:

@@ -118,6 +118,7 @@ def test_a_stored_search_is_gone_on_with(
     assert told.stored_as == []
 
 
+@pytest.mark.slow
 def test_what_store_says_holds(problem: Problem, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_storage, "STORE_AFTER_SECONDS", 0.0)
     assert solved(problem, file, Told(), store=False).job is None

@@ -183,6 +183,7 @@ def test_the_newest_revision_can_be_undone(fresh_url: str) -> None:
     check_older_database(fresh_url)
 
 
+@pytest.mark.slow
 def test_migrations_and_tables_make_the_same_postgres_database(postgres_url: str) -> None:
     open_database(postgres_url, create=True).close()
     fresh = look_at(postgres_url)

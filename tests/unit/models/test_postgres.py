@@ -209,6 +209,7 @@ def test_a_job_whose_owner_stands_still_in_a_transaction_keeps_nobody_from_the_n
     assert claimed.id == first
 
 
+@pytest.mark.slow
 def test_no_lock_is_waited_for_or_held_for_ever(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, seconds in (("lock_timeout", "1min"), ("idle_in_transaction_session_timeout", "15min")):
         with open_database(url, create=True) as database, database.read() as connection:

@@ -79,6 +79,7 @@ def test_a_map_by_name_and_number(pair: Pair) -> None:
             assert opened.digest == stored.digest
 
 
+@pytest.mark.slow
 def test_what_has_no_distance(postgres_url: str) -> None:
     with farthest.enumerate("8-puzzle", database=postgres_url) as stored:
         assert stored.distances(["123456870"]).tolist() == [-1]

@@ -14,6 +14,7 @@ from unit.queries.conftest import MapOf
 LAYERS = (1, 2, 4, 30)
 
 
+@pytest.mark.slow
 def test_a_png(tmp_path: Path) -> None:
     file = tmp_path / "layers.png"
     plot_layers(LAYERS, file, title="Small")

@@ -133,6 +133,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Pair(tmp_path_factory.mktemp("pair"), name, None, depth)
 
 
+@pytest.mark.slow
 def test_every_question_has_the_same_answer(pair: Pair, tmp_path: Path) -> None:
     full, residues = pair.full, pair.residues
     assert residues.farthest() == full.farthest()

@@ -76,6 +76,7 @@ def test_a_server_that_does_not_run_is_unavailable() -> None:
     nodes.close()
 
 
+@pytest.mark.slow
 def test_a_wrong_password_is_told_and_not_shown(tmp_path: Path) -> None:
     server = RedisServer(tmp_path / "redis", password=SECRET)
     server.start()
@@ -156,6 +157,7 @@ def test_failures_that_waiting_may_mend(error: Exception, kind: type[Exception])
     assert str(told).startswith("redis://somewhere: ")
 
 
+@pytest.mark.slow
 def test_what_fails_is_tried_again_for_a_while(tmp_path: Path) -> None:
     server = RedisServer(tmp_path / "redis")
     server.start()
@@ -287,6 +289,7 @@ def test_connections_that_are_cut_after_a_command_change_nothing(
     assert cuts > 5
 
 
+@pytest.mark.slow
 def test_a_frozen_server_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     server = RedisServer(tmp_path / "redis")
     server.start()

@@ -62,6 +62,7 @@ def test_a_lease_does_not_last_as_long_as_a_clock_was_set_back(nodes: RedisNodes
     assert nodes.main.pttl("farthest:attempt:1-a:lease:3:8") > 59_000
 
 
+@pytest.mark.slow
 def test_renewed_keeps_a_lease_and_gives_it_back(nodes: RedisNodes) -> None:
     leases = leases_of(nodes, seconds=0.15)
     assert leases.take(3, 7, "one")

@@ -31,6 +31,7 @@ def started(work: str, looks: int = 20) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_process_that_is_stuck_ends_and_says_where() -> None:
     process = started("waits")
     said, told = process.communicate(timeout=30)
@@ -47,6 +48,7 @@ def test_a_process_that_works_goes_on(work: str) -> None:
     assert (process.returncode, said) == (0, "begun\nended\n"), told
 
 
+@pytest.mark.slow
 def test_a_process_that_was_stopped_goes_on() -> None:
     process = started("waits a little, again and again")
     assert process.stdout is not None
