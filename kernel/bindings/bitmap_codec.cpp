@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <map>
+#include <memory>
 #include <string>
 
 #include "buffers.hpp"
@@ -23,22 +24,18 @@ BitmapCodec& codec_for(Isa isa) {
   return codecs.try_emplace(isa, isa).first->second;
 }
 
-nb::object encode_bitmap(nb::handle bitmap, const std::string& isa) {
+nb::bytes encode_bitmap(nb::handle bitmap, const std::string& isa) {
   const ByteView view(bitmap);
   const Isa set = isa_named(isa);
-  const auto bound = static_cast<Py_ssize_t>(BitmapCodec::bound(view.bytes().size()));
-  // Filled below and cut to its size, before anyone else has it.
-  nb::object blob = nb::steal(PyBytes_FromStringAndSize(nullptr, bound));
-  if (!blob.is_valid()) nb::raise_python_error();
-  auto* const out = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(blob.ptr()));
-  const std::size_t size = [&] {
+  std::unique_ptr<std::uint8_t[]> out;
+  std::size_t size = 0;
+  {
     const nb::gil_scoped_release release;
+    out.reset(new std::uint8_t[BitmapCodec::bound(view.bytes().size())]);
     std::uint64_t ones = 0;
-    return codec_for(set).encode(view.bytes(), out, ones);
-  }();
-  PyObject* cut = blob.release().ptr();
-  if (_PyBytes_Resize(&cut, static_cast<Py_ssize_t>(size)) != 0) nb::raise_python_error();
-  return nb::steal(cut);
+    size = codec_for(set).encode(view.bytes(), out.get(), ones);
+  }
+  return nb::bytes(reinterpret_cast<const char*>(out.get()), size);
 }
 
 void decode_bitmap(nb::handle blob, nb::handle out, const std::string& isa) {
