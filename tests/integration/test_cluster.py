@@ -140,9 +140,7 @@ def test_same_digest_in_very_many_blocks(workers: Cluster) -> None:
     compare(workers, "sliding-2x5")
 
 
-@pytest.mark.parametrize(
-    "processes", [pytest.param(n, marks=pytest.mark.slow if n == 2 else pytest.mark.night) for n in WORKERS]
-)
+@pytest.mark.parametrize("processes", [pytest.param(n, marks=pytest.mark.night) for n in WORKERS])
 def test_same_digests_of_large_spaces_with_default_settings(
     redis_url: str, postgres_url: str, tmp_path: Path, processes: int
 ) -> None:

@@ -97,7 +97,7 @@ def scattered() -> Outcome:
     return enumerate_puzzle(load(SCATTERED), None)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_several_faults_where_states_are_scattered(standing: Arena, scattered: Outcome) -> None:
     strikes = [faults.kill_worker, faults.empty_redis, faults.swap_blob, faults.remove_record]
     check(standing, scattered, strikes, SEED)
@@ -142,7 +142,7 @@ def test_every_task_is_delivered_more_than_once(standing: Arena, expected: Outco
     assert len(man.seen) >= len(expected.layers)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_some_messages_are_lost(standing: Arena, expected: Outcome) -> None:
     with postman(standing.redis.url, list) as man:
         standing.mend()

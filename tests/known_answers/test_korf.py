@@ -31,7 +31,7 @@ def test_the_easiest(number: int) -> None:
     assert every.length == length
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_every_fourth_with_three_patterns(tmp_path: Path) -> None:
     database = str(tmp_path / "patterns.db")
     for pattern in PATTERNS:
