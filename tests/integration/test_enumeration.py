@@ -57,7 +57,8 @@ def either(request: pytest.FixtureRequest) -> Iterator[Database]:
         yield request.getfixturevalue("database")
         return
     server: PostgresServer = request.getfixturevalue("postgres_server")
-    with open_database(server.create_database("enumeration"), create=True) as opened:
+    # A fresh one: where tests are taken from another process, this fixture is made more than once.
+    with server.fresh_database() as url, open_database(url, create=True) as opened:
         yield opened
 
 
