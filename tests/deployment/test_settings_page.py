@@ -13,7 +13,7 @@ from farthest.passwords import hide_password
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 
-READERS = {"worker", "coordinator", "migrate", "flower", "commands"}
+READERS = {"worker", "coordinator", "migrate", "flower", "commands", "serve"}
 
 
 def page() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -111,22 +111,11 @@ def estimate(
     needs = replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))
     if as_json:
         from farthest.cli.printing import print_json
+        from farthest.documents.puzzles import estimate_document
 
-        print_json(document(definition, needs))
+        print_json(estimate_document(definition, needs))
     else:
         _show(definition, needs)
-
-
-def document(puzzle: Puzzle, needs: Estimate) -> dict[str, Any]:
-    """The JSON object of an estimate."""
-    from dataclasses import asdict
-
-    fields = asdict(needs)
-    fields["scratch"] = None if needs.scratch is None else str(needs.scratch)
-    for name in ("problem", "why", "layers_from"):
-        fields[name] = fields[name] or None
-    fields["workers"] = [asdict(workers) for workers in needs.workers]
-    return {"puzzle": puzzle.name, "fits": not needs.problem, **fields}
 
 
 def _show(puzzle: Puzzle, needs: Estimate) -> None:
@@ -138,8 +127,9 @@ def _show(puzzle: Puzzle, needs: Estimate) -> None:
 
 
 def _lines(needs: Estimate) -> list[tuple[str, str]]:
-    from farthest.cli.printing import counted, seconds_text
+    from farthest.cli.printing import counted
     from farthest.sizes import bytes_text
+    from farthest.wording import seconds_text
 
     known = "" if needs.states is None else f"; {needs.states:,} by published figures"
     lines = [("States", f"at most {needs.states_at_most:,}{known}")]
@@ -172,8 +162,9 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
 
 
 def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
-    from farthest.cli.printing import print_table, seconds_text
+    from farthest.cli.printing import print_table
     from farthest.sizes import bytes_text
+    from farthest.wording import seconds_text
 
     rows = [
         (f"{each.processes:,}", seconds_text(each.seconds), bytes_text(each.redis), each.waits_for)
