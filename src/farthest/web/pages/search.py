@@ -65,7 +65,13 @@ def search(
         if unfinished
         else None,
         fragment[h2["Iterations"], _iterations(iterations)] if iterations else None,
-        fragment[h2["Solutions"], [_solution(puzzle, moves, boards) for moves, boards in solutions]]
+        fragment[
+            h2["Solutions"],
+            [
+                _solution(puzzle, moves, boards, number == 0)
+                for number, (moves, boards) in enumerate(solutions)
+            ],
+        ]
         if solutions
         else None,
         p[a(href=f"/api{job_page(record.id)}")["This search as JSON"]],
@@ -87,10 +93,10 @@ def _iterations(iterations: Sequence[IterationRecord]) -> Node:
     return rows_of(("bound", "nodes", "nodes a second", "solutions", "seconds"), rows, numbers=range(5))
 
 
-def _solution(puzzle: Puzzle, moves: Sequence[MoveName], boards: Boards) -> Node:
+def _solution(puzzle: Puzzle, moves: Sequence[MoveName], boards: Boards, shown: bool) -> Node:
     titles = ["start", *map(move_text, moves)]
     texts = puzzle.definition.texts(boards)
-    return details(open=True)[
+    return details(open=shown)[
         summary[f"{len(moves)} moves: {moves_text(moves)}"],
         ol(class_="path", data_player=True)[
             (
