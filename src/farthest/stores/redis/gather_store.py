@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from farthest import _kernel
 from farthest.spaces.contract import gather
 from farthest.stores.bitmaps import Bitmap
-from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob, longest_blob
+from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob, longest_block_blob
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import BitmapStepInput
 from farthest.stores.redis.attempt_steps import AttemptSteps, Commit, StepRecords
@@ -160,7 +160,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     def longest_blob(self, states: int) -> int:
         """See AttemptSteps: of any block."""
-        return longest_blob(8 + self._empty.bytes)
+        return longest_block_blob(self.kernel, self.blocks.per_block)
 
     @cached_property
     def _empty(self) -> Bitmap:
