@@ -1,8 +1,8 @@
 """python benchmarks/through_workers.py PUZZLE [PLACE] [options]: a job by Celery workers on this machine.
 
 Starts a Redis server, a worker and a coordinator of their own, runs `farthest enumerate PUZZLE --workers celery`, and
-prints one line of JSON: wall seconds, processor seconds and most resident memory by kind of process, most bytes in Redis
-and in the place of blobs, messages. PLACE: redis (the default), disk (a folder in --folder) or objects (SeaweedFS).
+prints one line of JSON: wall seconds, processor seconds and most resident memory by kind of process, most bytes in
+Redis and in the place of blobs. PLACE: redis (the default), disk (a folder in --folder) or objects (SeaweedFS).
 Settings FARTHEST_... hold as given. Needs the packages of the tests.
 """
 
@@ -18,11 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from cluster import Cluster, Service
+from cluster import Cluster, Service, children
 from object_server import BUCKET, ObjectServer
 from servers import RedisServer
 
@@ -64,14 +62,16 @@ class Watch:
 
     def _look(self) -> None:
         for kind, pid in self._roots.items():
-            try:
-                root = psutil.Process(pid)
-                for process in (root, *root.children(recursive=True)):
-                    times = process.cpu_times()
-                    self._cpu[kind, process.pid] = times.user + times.system
-                    self.memory[kind] = max(self.memory[kind], process.memory_info().rss)
-            except psutil.NoSuchProcess:
-                continue
+            here = [pid]
+            for one in here:
+                here += children(one)
+                try:
+                    stat = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()
+                except OSError:
+                    continue
+                self._cpu[kind, one] = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+                resident = int(stat[21]) * os.sysconf("SC_PAGE_SIZE")
+                self.memory[kind] = max(self.memory[kind], resident)
         self.redis_bytes = max(self.redis_bytes, int(self._redis.info("memory")["used_memory"]))
         if self._folder is not None:
             self.blob_bytes = max(self.blob_bytes, _bytes_in(self._folder))

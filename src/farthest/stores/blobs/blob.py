@@ -87,6 +87,11 @@ class ShardTable:
     starts: list[int]
     states: int
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it takes, about."""
+        return 40 * len(self.starts)
+
     def shard(self, blob: Buffer, number: int) -> memoryview:
         """The blob of a shard in the whole blob of its block."""
         return memoryview(blob)[self.starts[number] : self.starts[number + 1]]
