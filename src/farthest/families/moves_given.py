@@ -61,7 +61,7 @@ def board_after_moves(puzzle: Puzzle, text: str, read_board: Callable[[str], Boa
     # A user's class may be another the next time.
     maker = _maker(puzzle, board) if puzzle.definition.module is None else _new_maker(puzzle, board)
     try:
-        steps = read_moves(moves, spaced=maker.spaced)
+        steps = maker.held(read_moves(moves, spaced=maker.spaced))
         for undone, run in groupby(steps, key=lambda step: step.undone):
             board = (_undo if undone else _make)(maker, board, list(run))
     except BoardError as error:

@@ -6,7 +6,10 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from farthest.puzzles.definition import Board
+    from farthest.puzzles.move_text import Step
 
 
 class MoveMaker(ABC):
@@ -19,6 +22,10 @@ class MoveMaker(ABC):
     def spaced(self) -> bool:
         """Whether names of moves hold spaces: then moves are separated by commas, else also by spaces."""
         return False
+
+    def held(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of a text without those that turn the puzzle as a whole, where the family knows such."""
+        return steps
 
     @abstractmethod
     def made(self, board: Board, word: str) -> list[Board]:

@@ -72,6 +72,9 @@ def test_a_class_that_does_not_tell_what_comes_before_undoes_nothing() -> None:
         ("cube-2x2x2-htm", "moves: (R U)105", "goal"),
         ("cube-3x3x3", "scramble: (R U)105", "goal"),
         ("cube-3x3x3", "scramble: (R U R' U')6 (F2 B2 L R' D)0", "goal"),
+        ("cube-3x3x3", "moves: x U x' y F z R", "moves: F R U"),
+        ("cube-3x3x3", "scramble: Rw U r' M2 (x y)'", "moves: L F L' L2 R2"),
+        ("cube-3x3x3", "moves: xUy'2F2 (R x U)'", "moves: F U2 F' L'"),
         ("pancake-5", "moves: 5 3", "moves: 5, 3"),
         ("8-puzzle", "moves: 8 7", "moves: R R"),
         ("8-puzzle", "moves: 7-8", "moves: 8"),
@@ -182,3 +185,12 @@ def test_the_cube_has_as_many_boards_as_are_known() -> None:
             - set().union(*found)
         )
     assert [len(layer) for layer in found] == [1, 18, 243]
+
+
+def test_middle_layers_and_turns_of_the_cube_give_the_superflip() -> None:
+    """All twelve edges are flipped, and nothing else is changed."""
+    puzzle = farthest.load_puzzle("cube-3x3x3")
+    board = puzzle.definition.format_board(board_given(puzzle, "moves: ((M' U')4 x y)3"))
+    assert board == (
+        "URF UFL ULB UBR DFR DLF DBL DRB / UR+1 UF+1 UL+1 UB+1 DR+1 DF+1 DL+1 DB+1 FR+1 FL+1 BL+1 BR+1"
+    )

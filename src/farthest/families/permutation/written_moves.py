@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moves import Move, identity, inverse, product
+from farthest.families.permutation.whole_turns import is_cube, without_whole_turns
 from farthest.puzzles.move_maker import MoveMaker
 from farthest.puzzles.move_text import POWER, power_of
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from farthest.puzzles.definition import Board
+    from farthest.puzzles.move_text import Step
     from farthest.puzzles.puzzle import Puzzle
 
 _LISTED = 24
@@ -33,6 +36,15 @@ class WrittenMoves(MoveMaker):
         self._longest_first = sorted(self._named, key=len, reverse=True)
         # Without a separator only letters can be told apart: 12 may be a name, or 1 squared.
         self._letters = all(len(name) == 1 and name.isalpha() for name in self._stems())
+
+    @cached_property
+    def _cube(self) -> bool:
+        return is_cube(self._named, self._definition.slot_moduli)
+
+    def held(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """See MoveMaker."""
+        plain = all(step.word in self._named for step in steps)
+        return steps if plain or not self._cube else without_whole_turns(steps)
 
     def made(self, board: Board, word: str) -> list[Board]:
         """See MoveMaker."""
@@ -92,8 +104,10 @@ class WrittenMoves(MoveMaker):
         listed = " ".join(stems[:_LISTED]) + (" ..." if len(stems) > _LISTED else "")
         guess = near_match(word, self._named)
         expected = f"expected one of {listed}, and after it perhaps a number, ' or both"
+        if self._cube:
+            return f"{expected}; or x y z M E S r Rw"
         if word.rstrip("2'’") in ("x", "y", "z"):
-            return f"it turns the whole puzzle, which is held here; {expected}; write the moves without it"
+            return f"it turns the whole puzzle, but this one is held; {expected}"
         return f"{expected}; {guess}" if guess else expected
 
 
