@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from farthest.puzzles.move_text import Step
     from farthest.puzzles.puzzle import Puzzle
 
-MOST_BOARDS = 1000
-"""Boards before moves are undone that are gone after at a time."""
+MOST_BOARDS = 100
+"""Boards from which undone moves may lead to one, that are gone after at a time."""
+MOST_UNDONE = 100_000
+"""Moves of all these boards together."""
 
 _WORD = re.compile(r"\s*(?:moves|scramble)\b", re.IGNORECASE)
 _FORM = re.compile(r"\s*(moves|scramble)(?:\s+from\s+([^:]+?))?\s*:(.*)", re.DOTALL | re.IGNORECASE)
@@ -115,7 +117,9 @@ def _make(maker: MoveMaker, board: Board, steps: Sequence[Step]) -> Board:
 def _undo(maker: MoveMaker, board: Board, steps: Sequence[Step]) -> Board:
     """The board from which the moves, the last of them first in ``steps``, lead to ``board``."""
     before = {board}
+    undone = 0
     for step in steps:
+        undone += len(before)
         found: set[Board] = set()
         problem: BoardError | None = None
         for each in before:
@@ -123,9 +127,11 @@ def _undo(maker: MoveMaker, board: Board, steps: Sequence[Step]) -> Board:
                 found.update(maker.undone(each, step.word))
             except BoardError as error:
                 problem = error
-        if not found or len(found) > MOST_BOARDS:
+        if not found:
+            raise _wrong(step, problem or "it does not lead to this board")
+        if len(found) > MOST_BOARDS or undone > MOST_UNDONE:
             raise _wrong(
-                step, problem or f"there are more than {MOST_BOARDS} boards before it; write fewer moves"
+                step, "too many boards may be those before it; write fewer moves, or the board itself"
             )
         before = found
     right = [each for each in before if _leads(maker, each, steps[::-1], board)]

@@ -72,7 +72,7 @@ class _Reader:
             else:
                 self.numbers += 1
                 steps.append(Step(self.word(), undone=False, number=self.numbers))
-            _check(len(steps))
+            check_count(len(steps))
         return steps
 
     def group(self, depth: int) -> list[Step]:
@@ -87,7 +87,7 @@ class _Reader:
             raise BoardError(f"character {opened}: '(' without ')' after it; close the group")
         self.at += 1
         count, undone = self.power()
-        _check(len(steps) * count)
+        check_count(len(steps) * count)
         if undone:
             steps = [Step(step.word, not step.undone, step.number) for step in reversed(steps)]
         return steps * count
@@ -135,6 +135,7 @@ def power_of(found: re.Match[str]) -> tuple[int, bool]:
     return int(times) if times else 1, bool(undone)
 
 
-def _check(moves: int) -> None:
+def check_count(moves: int) -> None:
+    """Raises BoardError where a text stands for more than ``MOST_MOVES``."""
     if moves > MOST_MOVES:
         raise BoardError(f"more than {MOST_MOVES:,} moves, expected at most so many; write fewer")

@@ -194,3 +194,19 @@ def test_middle_layers_and_turns_of_the_cube_give_the_superflip() -> None:
     assert board == (
         "URF UFL ULB UBR DFR DLF DBL DRB / UR+1 UF+1 UL+1 UB+1 DR+1 DF+1 DL+1 DB+1 FR+1 FL+1 BL+1 BR+1"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "moves"),
+    [
+        ("8-puzzle", "UD" * 30_000),
+        ("8-puzzle", "U999D999" * 8_000),
+        ("cube-2x2x2-htm", "RU" * 30_000),
+        ("cube-3x3x3", "rM" * 30_000),
+        ("hanoi-4-3", "(3→1 1→3)9999"),
+        ("jugs-8-5-3", "(" + "pour 1→2, pour 2→1, " * 20 + ")'"),
+    ],
+)
+def test_long_texts_are_refused_soon(name: str, moves: str) -> None:
+    with pytest.raises(BoardError):
+        board_given(farthest.load_puzzle(name), f"moves: {moves}")

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.moves import product
-from farthest.puzzles.move_text import POWER, Step, power_of
+from farthest.puzzles.move_text import POWER, Step, check_count, power_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,6 +61,7 @@ def without_whole_turns(steps: Sequence[Step]) -> list[Step]:
             continue
         for base, power in reversed(parts) if step.undone else parts:
             found += _held(base, -power if step.undone else power, frame, step.number)
+            check_count(len(found))
     return found
 
 

@@ -11,7 +11,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moves import Move, identity, inverse, product
 from farthest.families.permutation.whole_turns import is_cube, without_whole_turns
 from farthest.puzzles.move_maker import MoveMaker
-from farthest.puzzles.move_text import POWER, power_of
+from farthest.puzzles.move_text import POWER, check_count, power_of
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
@@ -67,12 +67,14 @@ class WrittenMoves(MoveMaker):
             return self._named[word]
         moduli = self._definition.slot_moduli
         whole = identity(self._definition.slots)
-        at = 0
+        at = parts = 0
         while at < len(word):
             name = next((name for name in self._longest_first if word.startswith(name, at)), None)
             if name is None or (at and not self._letters):
                 raise BoardError(self._unknown(word))
             at += len(name)
+            parts += 1
+            check_count(parts)
             power = POWER.match(word, at)
             assert power is not None, "the empty text matches"
             if name[-1].isdigit() and power[0][:1].isdigit():

@@ -15,6 +15,7 @@ from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import moves_of
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.move_maker import MoveMaker
+from farthest.puzzles.move_text import check_count
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ class WrittenMoves(MoveMaker):
             return [word]
         if any(match[1] in self._tokens for match in found):
             return [word]
-        return [match[1] for match in found for _ in range(int(match[2] or 1))]
+        counts = [int(match[2] or 1) for match in found]
+        check_count(sum(counts))
+        return [match[1] for match, count in zip(found, counts, strict=True) for _ in range(count)]
 
     def _made(self, board: Board, word: str) -> dict[tuple[int, int], Board]:
         moves = [move for cell, label in enumerate(board) if not label for move in self._into[cell]]
