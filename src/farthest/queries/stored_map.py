@@ -61,8 +61,8 @@ class StoredMap:
     page, when they are needed.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
-    ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
-    it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
+    ``start``, as ``moves: ...``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to
+    the origin, or from it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
     def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
