@@ -80,17 +80,11 @@ def estimate(
     """
     named = named_origin(from_, to)
     histogram_only, residues = kind_of_map(map_, histogram_only)
-    from dataclasses import replace
-
-    from farthest.coordinator.enumeration.needs import check_countable, thread_needs
-    from farthest.coordinator.enumeration.residues import with_kind_of_map
-    from farthest.coordinator.enumeration.worker_needs import worker_needs
+    from farthest.coordinator.enumeration.estimating import estimated
     from farthest.coordinator.settings import Settings
     from farthest.families.given import origin_given
-    from farthest.map_files.places import map_place
     from farthest.models.database import database_folder
     from farthest.puzzles.catalogue import load
-    from farthest.spaces import compile_space
 
     definition = load(puzzle)
     settings = Settings(
@@ -102,13 +96,7 @@ def estimate(
         histogram_only=histogram_only,
         residues=residues,
     )
-    space = compile_space(definition, settings.origin)
-    check_countable(space, settings)
-    settings = with_kind_of_map(space, settings, stored=True)
-    folder = database_folder(database)
-    maps = map_place(folder / definition.name if folder else None) if settings.residues else None
-    needs = thread_needs(space, settings, folder, maps).estimate
-    needs = replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))
+    needs = estimated(definition, settings, database_folder(database), processes)
     if as_json:
         from farthest.cli.printing import print_json
         from farthest.documents.puzzles import estimate_document

@@ -35,7 +35,7 @@ from farthest.web.requests import (
 from farthest.web.state import state_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from starlette.requests import Request
 
@@ -142,15 +142,21 @@ async def _distances(request: Request) -> Response:
     def found() -> dict[str, Any]:
         boards = _boards_in(body)
         with shelf.asked(number) as opened:
-            distances = opened.distances(boards).tolist()
-            answers = []
-            for at, (board, distance) in enumerate(zip(boards, distances, strict=True)):
-                if at % 1000 == 0:
-                    check_wanted()
-                answers.append(distance_answer(opened, board, distance))
-            return {**map_facts(opened), "distances": answers}
+            distances = opened.distances(_while_wanted(boards)).tolist()
+            answers = (
+                distance_answer(opened, board, distance)
+                for board, distance in zip(_while_wanted(boards), distances, strict=True)
+            )
+            return {**map_facts(opened), "distances": list(answers)}
 
     return json_answer(await ask(request, found))
+
+
+def _while_wanted(boards: list[str]) -> Iterator[str]:
+    """The boards one by one, as long as somebody waits for the answer: reading one may take long."""
+    for board in boards:
+        check_wanted()
+        yield board
 
 
 def _boards_in(body: bytes) -> list[str]:
@@ -183,11 +189,11 @@ async def _puzzle(request: Request) -> Response:
 
 
 async def _estimate(request: Request) -> Response:
-    name = request.path_params["name"]
+    name, database = request.path_params["name"], shelf_of(request).database
 
     def found() -> dict[str, Any]:
         puzzle = puzzle_named(name)
-        return {**estimate_document(puzzle, estimate_of(puzzle)), "scratch": None}
+        return {**estimate_document(puzzle, estimate_of(puzzle, database)), "scratch": None}
 
     return json_answer(await ask(request, found))
 

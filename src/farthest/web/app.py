@@ -88,7 +88,7 @@ def application(
     app.state.shelf = shelf
     app.state.settings = settings
     app.state.feeds = Feeds(shelf, look_seconds)
-    app.state.local_jobs = LocalJobs(settings.database)
+    app.state.local_jobs = LocalJobs(database, settings.database)
     app.state.body_seconds = body_seconds
     return Gate(app, settings, _refused)
 

@@ -14,6 +14,7 @@ from farthest.errors import FarthestError
 from farthest.web.requests import estimate_of
 
 if TYPE_CHECKING:
+    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
 
 MOST_STATES = 10_000_000
@@ -26,9 +27,11 @@ class LocalJobs:
     """The processes. Each is `farthest resume JOB --here`: it claims the job as a coordinator does, stores progress and
     checkpoints, and ends where the job is cancelled."""
 
-    def __init__(self, database: str | None) -> None:
-        """``database``: as for ``open_database``. It is handed on in the environment, which others cannot read."""
-        self._environment = {**os.environ, **({DATABASE_URL.name: database} if database else {})}
+    def __init__(self, database: Database, url: str | None) -> None:
+        """``url``: of the database, as for ``open_database``. It is handed on in the environment, which others cannot
+        read."""
+        self._database = database
+        self._environment = {**os.environ, **({DATABASE_URL.name: url} if url else {})}
         self._processes: list[subprocess.Popen[bytes]] = []
         self._lock = threading.Lock()
 
@@ -54,7 +57,7 @@ class LocalJobs:
 
     def _small(self, puzzle: Puzzle) -> bool:
         try:
-            needs = estimate_of(puzzle)
+            needs = estimate_of(puzzle, self._database)
         except FarthestError:
             return False
         return needs.states_at_most <= MOST_STATES and not needs.problem

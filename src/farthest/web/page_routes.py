@@ -146,7 +146,7 @@ async def _puzzle(request: Request) -> Response:
     def found() -> str:
         shown = puzzle_named(name)
         try:
-            needs = estimate_of(shown)
+            needs = estimate_of(shown, shelf.database)
         except FarthestError as error:
             return puzzle.puzzle(
                 shown, _moves(shown), str(error), jobs_of(shelf, shown), may_change=may_change

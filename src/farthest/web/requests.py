@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from farthest.coordinator.settings import Estimate
     from farthest.models.records import JobRecord
+    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.settings import WebSettings
@@ -102,19 +103,12 @@ def jobs_of(shelf: Shelf, puzzle: Puzzle) -> list[JobRecord]:
     ]
 
 
-def estimate_of(puzzle: Puzzle) -> Estimate:
-    """What enumerating it here would need. Raises FarthestError where that cannot be said."""
-    from farthest.coordinator.enumeration.needs import check_countable, thread_needs
-    from farthest.coordinator.enumeration.residues import with_kind_of_map
+def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:
+    """What enumerating it here, into this database, would need. Raises FarthestError where that cannot be said."""
+    from farthest.coordinator.enumeration.estimating import estimated
     from farthest.coordinator.settings import Settings
-    from farthest.map_files.folder import map_folder
-    from farthest.spaces import compile_space
 
-    space = compile_space(puzzle, None)
-    check_countable(space, Settings())
-    settings = with_kind_of_map(space, Settings(), stored=True)
-    maps = map_folder(None) if settings.residues else None
-    return thread_needs(space, settings, None, maps).estimate
+    return estimated(puzzle, Settings(), database.folder)
 
 
 def random_boards(shelf: Shelf, number: int, count: int, depth: int | None) -> tuple[JobRecord, list[str]]:
