@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 import farthest
 from explorer.conftest import CUT, KINDS, LAYERS, QUEUED, THREE, TOKEN, Client
+from farthest.cli.app import cli
 from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.models.tables import job, puzzle
@@ -346,3 +349,36 @@ def test_a_damaged_job_is_told_and_the_others_are_listed(client: Client, job: in
     answer = asked.get(f"/jobs/{job}")
     assert answer.status_code == 500
     assert "digest differs" in answer.text
+
+
+def test_a_class_that_may_not_run_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its job is shown; its map is not asked."""
+    (tmp_path / "words.toml").write_text(
+        'name = "words"\nfamily = "python"\n[python]\nclass = "python_spaces:Words"\n', encoding="utf-8"
+    )
+    file = str(tmp_path / "words.db")
+    farthest.enumerate(tmp_path / "words.toml", database=file).close()
+    for allowed in (True, False):
+        monkeypatch.setenv("FARTHEST_PUZZLE_MODULES", "python_spaces" if allowed else "")
+        app = application(open_database(file, create=False), WebSettings(database=file))
+        with TestClient(app, base_url=HERE, raise_server_exceptions=False) as asked:
+            assert asked.get("/jobs/1").status_code == 200
+            answer = asked.get("/api/jobs/1/state?board=start")
+            assert answer.status_code == (200 if allowed else 403), answer.text
+            assert allowed or "python_spaces" in answer.json()["error"]
+
+
+def test_more_readers_than_the_server_has_room_for_are_told(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("farthest.web.events.MOST_READERS", 0)
+    answer = client().get(f"/api/jobs/{QUEUED}/events")
+    assert answer.status_code == 503
+    assert "too many readers" in answer.json()["error"]
+
+
+def test_a_missing_package_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    result = CliRunner().invoke(cli, ["serve"])
+    assert result.exit_code == 1
+    assert "pip install 'farthest[web]'" in result.output

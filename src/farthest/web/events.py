@@ -15,7 +15,7 @@ import anyio.to_thread
 from starlette.responses import StreamingResponse
 
 from farthest.documents.jobs import job_summary
-from farthest.errors import FarthestError, UnavailableError
+from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.web.asking import ask
@@ -69,10 +69,13 @@ class Feeds:
         self._look_seconds = look_seconds
         self._feeds: dict[int, Feed] = {}
 
-    async def follow(self, number: int) -> AsyncIterator[bytes]:
-        """The events of a job until it has ended. Raises RefusalError where too many follow jobs already."""
+    def check_room(self) -> None:
+        """Raises RefusalError where too many follow jobs already."""
         if sum(feed.readers for feed in self._feeds.values()) >= MOST_READERS:
             raise RefusalError(503, "too many readers follow jobs now; try again later")
+
+    async def follow(self, number: int) -> AsyncIterator[bytes]:
+        """The events of a job until it has ended."""
         feed = self._feeds.setdefault(number, Feed())
         feed.readers += 1
         if feed.task is None:
@@ -108,7 +111,8 @@ class Feeds:
             except UnavailableError:  # the next look may find it
                 await asyncio.sleep(self._look_seconds)
                 continue
-            except FarthestError as error:  # deleted meanwhile, or damaged
+            except Exception as error:
+                # Deleted meanwhile, or damaged; or an error of the program, at which readers must not wait for ever.
                 _LOG.info("job %s cannot be followed any more: %s", number, error)
                 document = {"job": number, "status": "gone"}
             ended = document["status"] not in (QUEUED, RUNNING)
@@ -133,6 +137,7 @@ async def events(request: Request) -> Response:
     shelf, number = shelf_of(request), number_in(request)
     await ask(request, lambda: shelf.job(number))
     feeds: Feeds = request.app.state.feeds
+    feeds.check_room()
     return StreamingResponse(
         feeds.follow(number), media_type="text/event-stream", headers={"x-accel-buffering": "no"}
     )

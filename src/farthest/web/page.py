@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from htpy import (
@@ -32,6 +33,7 @@ from htpy import title as title_
 from markupsafe import Markup
 
 from farthest.drawing.svg import part_of_page
+from farthest.errors import ForbiddenCodeError
 from farthest.puzzles.family import board_picture
 from farthest.safe_text import safe
 from farthest.web.static_files import address
@@ -94,9 +96,10 @@ def board(puzzle: Puzzle, labels: Sequence[int], text: str) -> Node:
 
 def board_of(puzzle: Puzzle, text: str) -> Node:
     """The same for a canonical text."""
-    if not puzzle.definition.ready:
-        return div(class_="text-board")[text]
-    return board(puzzle, puzzle.definition.parse_board(text, name=puzzle.name), text)
+    if puzzle.definition.ready:
+        with suppress(ForbiddenCodeError):
+            return board(puzzle, puzzle.definition.parse_board(text, name=puzzle.name), text)
+    return div(class_="text-board")[text]
 
 
 def boards(puzzle: Puzzle, items: Iterable[tuple[str, str]]) -> Node:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from farthest.errors import StorageError
+from farthest.errors import ForbiddenCodeError, StorageError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.naming import no_map
@@ -82,17 +82,21 @@ class Shelf:
         so that what is kept belongs to the job that has the number now. Raises StorageError where they are not what was
         stored."""
         record = self.job(number)
-        # With a map, reading all rows for their digest would take longer than asking it for these.
-        rows = Maps(self.database).states(number, record.depth, checked=not record.has_map)
+        if record.has_map:
+            with suppress(ForbiddenCodeError), self.asked(number) as opened:
+                return self._compared(opened)
+        rows = Maps(self.database).states(number, record.depth)
+        return tuple(row.board for row in islice(rows, FARTHEST_SHOWN))
+
+    def _compared(self, opened: DistanceMap) -> tuple[str, ...]:
+        """The same, compared with the map: reading all rows for their digest would take longer."""
+        rows = Maps(self.database).states(opened.job, opened.depth, checked=False)
         boards = tuple(row.board for row in islice(rows, FARTHEST_SHOWN))
-        if record.has_map and boards:
-            with self.asked(number) as opened:
-                distances = opened.distances(boards)
-            if not (distances == record.depth).all():
-                raise StorageError(
-                    f"job {number} ({record.name}): its farthest boards are not those of its map; "
-                    f"`farthest verify {number}` says more"
-                )
+        if boards and not (opened.distances(boards) == opened.depth).all():
+            raise StorageError(
+                f"job {opened.job} ({opened.record.name}): its farthest boards are not those of its map; "
+                f"`farthest verify {opened.job}` says more"
+            )
         return boards
 
     def close(self) -> None:
