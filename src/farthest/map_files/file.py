@@ -14,6 +14,7 @@ from farthest.errors import DamagedMapError
 from farthest.map_files.layout import CHECKSUM, PAGE, file_checksum, header_bytes, parts_of, read_header
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,18 +29,26 @@ class Source(Protocol):
     place: str
     """As messages show it."""
 
+    most: int
+    """Most bytes that are worth reading at once."""
+
     def size(self) -> int:
         """Its bytes. Raises DamagedMapError where there is no such file."""
 
     def read(self, first: int, end: int) -> bytes:
         """The bytes from ``first`` to ``end``, this one excluded; fewer where it is shorter. Raises DamagedMapError."""
 
+    def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """The same of several ranges, in their order."""
+
     def close(self) -> None:
         """Gives up what is held."""
 
 
 class FileSource:
-    """A file of a folder."""
+    """``Source`` of a file in a folder."""
+
+    most = 2**20
 
     def __init__(self, path: Path) -> None:
         self.place = str(path)
@@ -65,6 +74,10 @@ class FileSource:
         except OSError as error:
             raise DamagedMapError(f"{self.place}: the map file cannot be read ({error.strerror})") from None
         return b"".join(parts)
+
+    def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """See Source."""
+        return (self.read(first, end) for first, end in ranges)
 
     def close(self) -> None:
         """See Source."""
@@ -131,18 +144,25 @@ class MapPages:
         """Reads pages that are not there yet, given in any order. Raises DamagedMapError where one is not as it was
         stored."""
         if len(pages) == 1:
-            if not self.present[pages[0]]:
-                self._read(int(pages[0]), int(pages[0]) + 1)
-            return
-        wanted = numpy.unique(pages)
-        wanted = wanted[self.present[wanted] == 0]
+            wanted = pages[self.present[pages] == 0]
+        else:
+            wanted = numpy.unique(pages)
+            wanted = wanted[self.present[wanted] == 0]
         if not wanted.size:
             return
         breaks = numpy.flatnonzero(numpy.diff(wanted) != 1) + 1
-        for run in numpy.split(wanted, breaks):
-            first, last = int(run[0]), int(run[-1])
-            for at in range(first, last + 1, 256):
-                self._read(at, min(at + 256, last + 1))
+        most = self._source.most // PAGE
+        runs = [
+            (first, min(first + most, int(run[-1]) + 1))
+            for run in numpy.split(wanted, breaks)
+            for first in range(int(run[0]), int(run[-1]) + 1, most)
+        ]
+        header = self._parts.header
+        data = self._source.read_each(
+            [(header + first * PAGE, header + min(end * PAGE, self._parts.data)) for first, end in runs]
+        )
+        for (first, end), found in zip(runs, data, strict=True):
+            self._take(first, end, found)
 
     def load_all(self) -> None:
         """Reads every page that is not there yet."""
@@ -159,9 +179,9 @@ class MapPages:
         """Gives up the file; pages in memory stay."""
         self._source.close()
 
-    def _read(self, first: int, end: int) -> None:
+    def _take(self, first: int, end: int, data: bytes) -> None:
+        """Keeps pages that were read, if they are as they were stored."""
         begin, stop = first * PAGE, min(end * PAGE, self._parts.data)
-        data = self._source.read(self._parts.header + begin, self._parts.header + stop)
         if len(data) != stop - begin:
             raise self._damaged("it was cut short")
         for page in range(first, end):

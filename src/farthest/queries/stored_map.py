@@ -265,12 +265,12 @@ class StoredMap:
 
     def _map_pages(self) -> MapPages:
         """The file of the residue map, of which nothing was read yet."""
-        from farthest.map_files.file import FileSource, MapPages
+        from farthest.map_files.file import MapPages
         from farthest.models.map_rows import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)
-        pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
+        pages = MapPages(files.place.source(row.name), row.bytes, row.checksum)
         expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
         pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
         pages.check_keys(self._length)
