@@ -47,12 +47,14 @@ def test_a_path_is_a_list_that_knows_its_moves(map_of: MapOf) -> None:
 def test_puzzles_searches_and_jobs(map_of: MapOf) -> None:
     puzzle = farthest.load_puzzle("8-puzzle")
     assert repr(puzzle) == "<Puzzle 8-puzzle: sliding 3×3, metric step>"
-    ElementTree.fromstring(puzzle._repr_svg_())
+    ElementTree.fromstring(puzzle._repr_svg_() or "")
     found = farthest.solve("8-puzzle", "moves: 8 7", store=False)
     assert repr(found).startswith("<SearchOutcome of 8-puzzle, 123/456/078: 2 moves, 1 solution, ")
     (strip,) = pictures(found._repr_html_())
     assert strip.count("<title>") == 1
     assert ">7-6<" in strip
+    (chart,) = pictures(farthest.histogram("3-puzzle")._repr_html_())
+    assert chart.count('class="bar"') == 7
     record = map_of("3-puzzle").record
     assert repr(record).startswith(
         "<JobRecord 1: enumeration 3-puzzle, status finished, states 12, depth 6, map full"
