@@ -223,6 +223,8 @@ def check_memory(
         advice = smaller
     elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
+    elif settings.keeps_distances and kernel.reversible:
+        advice = "use --map residues, a smaller map, whose layers are kept in files where they do not fit the memory"
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     elif kernel.reversible or kernel.graded:
@@ -263,6 +265,21 @@ def check_map_folder(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
         raise ResourceError(
             f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {folder} has "
             f"{bytes_text(free)} free; name another folder with {MAPS.name}, or use --map none"
+        )
+
+
+def check_map_and_layers(puzzle: Puzzle, needs: Estimate, folder: Path, kept: int) -> None:
+    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
+    check_map_folder(puzzle, needs, folder)
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    free = free_bytes(folder)
+    assert needs.scratch is not None
+    if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "
+            f"it is made of {bytes_text(kept)}, but {folder} has {bytes_text(free)} free for both; name another disk "
+            f"for one of them with {MAPS.name} or --scratch, or use --map none"
         )
 
 

@@ -6,14 +6,24 @@ import mmap
 import os
 import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
 from farthest.errors import DamagedMapError
-from farthest.map_files.layout import CHECKSUM, PAGE, file_checksum, header_bytes, parts_of, read_header
+from farthest.map_files.layout import (
+    CHECKSUM,
+    PAGE,
+    SECTION,
+    file_checksum,
+    header_bytes,
+    parts_of,
+    read_header,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -33,6 +43,9 @@ class Source(Protocol):
 
     def read(self, first: int, end: int) -> bytes:
         """The bytes from ``first`` to ``end``, this one excluded; fewer where it is shorter. Raises DamagedMapError."""
+
+    def mapped(self, size: int) -> mmap.mmap:
+        """Its first bytes as memory that is read from the file where it is used. Raises DamagedMapError."""
 
     def close(self) -> None:
         """Gives up what is held."""
@@ -65,6 +78,13 @@ class FileSource:
         except OSError as error:
             raise DamagedMapError(f"{self.place}: the map file cannot be read ({error.strerror})") from None
         return b"".join(parts)
+
+    def mapped(self, size: int) -> mmap.mmap:
+        """See Source."""
+        try:
+            return mmap.mmap(self._file, size, mmap.MAP_SHARED, mmap.PROT_READ)
+        except (OSError, ValueError) as error:
+            raise DamagedMapError(f"{self.place}: the map file cannot be read ({error})") from None
 
     def close(self) -> None:
         """See Source."""
@@ -108,6 +128,7 @@ class MapPages:
         self.words: NDArray[numpy.uint64] = numpy.frombuffer(self._memory, dtype="<u8", count=self.form.words)
         self.present: NDArray[numpy.uint8] = numpy.zeros(self._parts.pages, dtype=numpy.uint8)
         self.held = 0
+        self._mapped: mmap.mmap | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -144,9 +165,32 @@ class MapPages:
             for at in range(first, last + 1, 256):
                 self._read(at, min(at + 256, last + 1))
 
-    def load_all(self) -> None:
-        """Reads every page that is not there yet."""
+    def load_all(self) -> NDArray[numpy.uint64]:
+        """Reads every page that is not there yet. Returns all words."""
         self.load(numpy.flatnonzero(self.present == 0))
+        return self.words
+
+    def sections(self, threads: int) -> Iterator[bytes]:
+        """All words, section by section, each page checked; none of them stays in memory. Raises DamagedMapError."""
+        starts = range(0, self._parts.pages, SECTION // PAGE)
+        with ThreadPoolExecutor(threads) as pool:
+            for at in range(0, len(starts), threads):
+                yield from pool.map(self._section, starts[at : at + threads])
+
+    def _section(self, first: int) -> bytes:
+        return self._checked(first, min(first + SECTION // PAGE, self._parts.pages))
+
+    def mapped(self) -> NDArray[numpy.uint64]:
+        """All words, uint64, read from the file where they are used, not checked; ``release`` gives their memory
+        back."""
+        if self._mapped is None:
+            self._mapped = self._source.mapped(self._parts.header + self._parts.data)
+        return numpy.frombuffer(self._mapped, dtype="<u8", count=self.form.words, offset=self._parts.header)
+
+    def release(self) -> None:
+        """Gives the memory back that ``mapped`` words take; they stay usable."""
+        if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
     def forget(self) -> None:
         """Gives the memory of all pages back."""
@@ -160,6 +204,14 @@ class MapPages:
         self._source.close()
 
     def _read(self, first: int, end: int) -> None:
+        begin = first * PAGE
+        data = self._checked(first, end)
+        self._memory[begin : begin + len(data)] = data
+        self.present[first:end] = 1
+        self.held += (end - first) * PAGE
+
+    def _checked(self, first: int, end: int) -> bytes:
+        """The data of pages."""
         begin, stop = first * PAGE, min(end * PAGE, self._parts.data)
         data = self._source.read(self._parts.header + begin, self._parts.header + stop)
         if len(data) != stop - begin:
@@ -168,9 +220,7 @@ class MapPages:
             at = (page - first) * PAGE
             if zlib.crc32(data[at : at + PAGE]) != self._sums[page]:
                 raise self._damaged(f"page {page} of its data, {PAGE} bytes, is not what was stored")
-        self._memory[begin:stop] = data
-        self.present[first:end] = 1
-        self.held += (end - first) * PAGE
+        return data
 
     def _damaged(self, what: str) -> DamagedMapError:
         return DamagedMapError(
