@@ -73,15 +73,17 @@ class BlockTables:
         return self.leads.nbytes + self.kinds.nbytes
 
 
-def block_size(sizes: Sequence[int], order: BitOrder, most_words: int = MOST_WORDS) -> int | None:
-    """The most keys of a block that is whole groups of bits and takes so many words; None: there are none such.
+def block_size(sizes: Sequence[int], order: BitOrder, ranges: int) -> int | None:
+    """The most keys of a block that is whole groups of bits, in MOST_WORDS words; None: there are none such.
 
-    ``sizes``: see BlockModel.
+    ``sizes``: see BlockModel; ``ranges``: all keys are to be so many ranges of whole blocks.
     """
     fitting = [
         size
         for size in sizes
-        if size % order.group == 0 and size // order.group * order.group_words <= most_words
+        if size % order.group == 0
+        and size // order.group * order.group_words <= MOST_WORDS
+        and order.keys % (size * ranges) == 0
     ]
     return max(fitting, default=None)
 

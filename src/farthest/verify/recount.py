@@ -11,6 +11,7 @@ scratch folder where that is more than is allowed.
 
 from __future__ import annotations
 
+import errno
 import mmap
 import os
 import tempfile
@@ -21,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.errors import NoRoomError, ResourceError
+from farthest.errors import NoRoomError, ResourceError, StorageError
 from farthest.sizes import bytes_text
 from farthest.verify.bit_order import WORD_BITS
 from farthest.verify.block_moves import NO_BLOCK, BlockTables, NoTablesError
@@ -55,8 +56,8 @@ class Recount:
     """The layers of a space, one after the other, compared with ``words``.
 
     ``number``: of the states of a layer in the map. ``memory``: bytes; ``scratch``: the folder for what is more. Raises
-    ResourceError where the memory is too little, NoRoomError where the folder is, NoTablesError where the colours of
-    the map are not those of whole blocks, or moves join states of one colour.
+    ResourceError where the memory is too little, NoRoomError where the folder is, NoTablesError where moves join states
+    of one colour.
     """
 
     def __init__(
@@ -188,10 +189,7 @@ class Recount:
 def _colours(tables: BlockTables, fields: Mapping[str, Any]) -> NDArray[np.int64]:
     """The colour of each block."""
     colours = np.array([int(digit) for digit in fields["colours"]], dtype=np.int64)
-    of_colour, rest = divmod(tables.blocks, len(colours))
-    if rest:
-        raise NoTablesError
-    found = np.repeat(colours, of_colour)
+    found = np.repeat(colours, tables.blocks // len(colours))
     for leads in tables.leads.T:
         here = np.flatnonzero(leads != NO_BLOCK)
         if (found[leads[here]] == found[here]).any():
@@ -211,7 +209,8 @@ def _memory(size: int, scratch: Path | None) -> mmap.mmap:
                 file.truncate(size)
             return mmap.mmap(file.fileno(), size)
     except OSError as error:
-        raise NoRoomError(
-            f"{scratch}: there is no room for the layers of the proof, {bytes_text(size)} ({error.strerror}); make "
+        kind = NoRoomError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
+        raise kind(
+            f"{scratch}: the layers of the proof, {bytes_text(size)}, cannot be kept there ({error.strerror}); make "
             "room, name another folder with --scratch, or allow more memory with --memory"
         ) from error

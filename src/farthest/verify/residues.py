@@ -247,7 +247,8 @@ class _Search:
         """The moves of blocks of keys, where the map is large and the space has such moves."""
         if self.numbers.keys <= self.means.plain_keys or not isinstance(self.model, BlockModel):
             return None
-        size = block_size(self.model.block_sizes, self.numbers.order)
+        ranges = max(1, len(bits.fields["colours"]))
+        size = block_size(self.model.block_sizes, self.numbers.order, ranges)
         if size is None:
             return None
 
