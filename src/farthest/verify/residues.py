@@ -39,8 +39,6 @@ from farthest.verify.report import Check, Report
 from farthest.verify.rows import Facts, Rows, compare_last_rows
 
 BLOCK_STATES = 1 << 15
-SECTION_WORDS = 2**20 // 8
-
 PLAIN_KEYS = 2**26
 """Most keys of a map that is proved by the plain model alone: it takes some minutes on two cores."""
 
@@ -117,13 +115,12 @@ def verify_residues(
     if wrong:
         return report("not counted: the map is of other keys")
     search = _Search(puzzle, origin, layout, model, numbers, len(layers), depth, found, means)
+    summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
     blocks = search.blocks(bits)
     if blocks is None:
         numbers.words = bits.load_all()
-        summed = _Sums(numbers, (part.tobytes() for part in _sections(numbers.words)))
         nearest_goal = search.by_boards()
     else:
-        summed = _Sums(numbers, bits.sections(means.threads))
         checks.append(
             make_check("blocks", blocks.sampled, 0, f"{blocks.blocks:,} blocks of {blocks.size:,} keys")
         )
@@ -197,10 +194,6 @@ class _Sums:
             low, high = words[0::2], words[1::2]
             for number, at in (1, low & ~high), (2, high & ~low), (3, high & low):
                 self.counts[number] += int(np.bitwise_count(at).sum(dtype=np.int64))
-
-
-def _sections(words: NDArray[np.uint64]) -> Iterator[NDArray[np.uint64]]:
-    return (words[at : at + SECTION_WORDS] for at in range(0, len(words), SECTION_WORDS))
 
 
 class _Layers:
