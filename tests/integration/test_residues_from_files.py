@@ -105,9 +105,16 @@ def killed(folder: Path, puzzle: str, depth: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("puzzle", ["pancake-9", "sliding-2x5"])
-def test_killed_in_layers_and_in_the_map(tmp_path: Path, puzzle: str) -> None:
-    for depth in (3, 7, -1, -1):
+@pytest.mark.parametrize(
+    ("puzzle", "depths"),
+    [
+        ("pancake-9", (7, -1)),
+        pytest.param("pancake-9", (3, 7, -1, -1), marks=pytest.mark.night),
+        pytest.param("sliding-2x5", (3, 7, -1, -1), marks=pytest.mark.night),
+    ],
+)
+def test_killed_in_layers_and_in_the_map(tmp_path: Path, puzzle: str, depths: tuple[int, ...]) -> None:
+    for depth in depths:
         killed(tmp_path / "files", puzzle, depth)
     outcome, found = run(tmp_path / "files", puzzle)
     assert (outcome.job, outcome.resumed_from) == (1, len(outcome.layers) - 1)
@@ -116,10 +123,27 @@ def test_killed_in_layers_and_in_the_map(tmp_path: Path, puzzle: str) -> None:
     assert len(list((tmp_path / "files" / "jobs.db.maps").iterdir())) == 1
 
 
+def interrupted_in_the_map(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run of pancake-9 that is told to stop while its map is made."""
+    unit_blobs = LayerFiles.unit_blobs
+    with monkeypatch.context() as patch:
+
+        def interrupting(files: LayerFiles, depth: int, unit: int) -> Any:
+            os.kill(os.getpid(), signal.SIGINT)
+            patch.undo()
+            return unit_blobs(files, depth, unit)
+
+        patch.setattr(LayerFiles, "unit_blobs", interrupting)
+        with pytest.raises(Interrupted):
+            run(folder, "pancake-9")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", ["missing", "cut off", "changed"])
-def test_a_kept_layer_that_is_damaged_begins_the_run_anew(tmp_path: Path, damage: str) -> None:
-    killed(tmp_path / "files", "pancake-9", 7)
+def test_a_kept_layer_that_is_damaged_begins_the_run_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    interrupted_in_the_map(tmp_path / "files", monkeypatch)
     (folder,) = layers_left(tmp_path / "files")
     file = folder / "L3.0"
     if damage == "missing":
@@ -139,17 +163,7 @@ def test_a_kept_layer_that_is_damaged_begins_the_run_anew(tmp_path: Path, damage
 def test_ctrl_c_while_the_map_is_made_keeps_the_layers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    unit_blobs = LayerFiles.unit_blobs
-    with monkeypatch.context() as patch:
-
-        def interrupting(files: LayerFiles, depth: int, unit: int) -> Any:
-            os.kill(os.getpid(), signal.SIGINT)
-            patch.undo()
-            return unit_blobs(files, depth, unit)
-
-        patch.setattr(LayerFiles, "unit_blobs", interrupting)
-        with pytest.raises(Interrupted):
-            run(tmp_path / "files", "pancake-9")
+    interrupted_in_the_map(tmp_path / "files", monkeypatch)
     assert len(layers_left(tmp_path / "files")) == 1
     assert not list((tmp_path / "files" / "jobs.db.maps").glob("*"))
     outcome, _ = run(tmp_path / "files", "pancake-9")
@@ -172,11 +186,6 @@ def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: py
     ]
     assert needs[0].kept == 0
     assert needs[1].disk > max(needs[0].disk, needs[1].kept) > needs[0].disk
-    room = os.statvfs(tmp_path)
-
-    class Free:
-        f_bavail, f_frsize = needs[1].disk + 2**16, 1
-
-    monkeypatch.setattr("farthest.map_files.folder.os.statvfs", lambda path: Free if path else room)
+    monkeypatch.setattr("farthest.coordinator.estimate.free_bytes", lambda folder: 240_000)
     with pytest.raises(ResourceError, match="free for both; name another disk"):
         run(tmp_path / "files", "sliding-2x5")

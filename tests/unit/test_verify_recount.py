@@ -99,14 +99,14 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         ("sliding-2x4", {}),
         ("8-puzzle", {"max_depth": 17}),
-        ("8-puzzle-slide", {}),
-        ("two-blanks", {}),
+        pytest.param("8-puzzle-slide", {}, marks=pytest.mark.night),
+        pytest.param("two-blanks", {}, marks=pytest.mark.night),
         ("eight-kinds", {}),
         ("lozenge", {}),
         ("pancake-7", {}),
         ("pancake-7", {"max_depth": 4}),
         ("burnt-pancake-4", {}),
-        ("pyraminx", {"max_depth": 5}),
+        pytest.param("pyraminx", {"max_depth": 5}, marks=pytest.mark.night),
     ],
 )
 def test_both_proofs_say_the_same(tmp_path: Path, name: str, more: dict[str, Any]) -> None:
@@ -130,8 +130,10 @@ def test_a_space_whose_moves_are_not_those_of_blocks_is_proved_by_the_plain_mode
 @pytest.mark.parametrize(
     ("name", "by_blocks", "most"),
     [
-        ("sliding-2x3", True, 10**9),
-        ("pancake-6", True, 100),
+        ("sliding-2x3", True, 60),
+        ("pancake-6", True, 20),
+        pytest.param("sliding-2x3", True, 10**9, marks=pytest.mark.night),
+        pytest.param("pancake-6", True, 10**9, marks=pytest.mark.night),
         ("sliding-2x3", False, 20),
         ("pancake-6", False, 20),
         ("lozenge", False, 10),
@@ -172,6 +174,7 @@ def test_residues_that_are_consistent_round_a_cycle_are_refused(tmp_path: Path) 
         assert "residues" in names
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_blocks")
 def test_layers_are_in_a_file_where_the_memory_is_too_small(tmp_path: Path) -> None:
     case = made(tmp_path, "sliding-2x3")

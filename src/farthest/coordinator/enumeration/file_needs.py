@@ -35,12 +35,13 @@ class LayerTraffic:
 
 @dataclass(frozen=True, slots=True)
 class FileNeeds:
-    """``disk``: the most that is there at once; ``layers``: by depth; ``kept``: in the end, of the layers
-    that a residue map is made of."""
+    """``disk``: the most that is there at once; ``layers``: by depth. Of the layers that a residue map is made of
+    ``kept``: bytes of their files in the end, ``marked``: of their bitmaps."""
 
     disk: int
     layers: tuple[LayerTraffic, ...]
     kept: int = 0
+    marked: int = 0
 
     @property
     def written(self) -> int:
@@ -79,7 +80,8 @@ def file_needs(cut: FolderCut, states: Sequence[int], residues: ResidueForm | No
     together = 2 if cut.in_place else 3
     kept = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
     disk = max(sum(kept[:at]) + sum(sizes[at : at + together]) for at in range(len(sizes)))
-    return FileNeeds(disk, tuple(layers), sum(kept))
+    marked = sum(layer.bitmap for layer, size in zip(layers, kept, strict=True) if size)
+    return FileNeeds(disk, tuple(layers), sum(kept), marked)
 
 
 def disk_at_peak(states: Sequence[int], keys: int, *, in_place: bool) -> int:

@@ -177,7 +177,7 @@ def _in_files(
         f"in memory they need {bytes_text(in_memory.memory)}, more than the "
         f"{bytes_text(in_memory.memory_limit)} allowed"
     )
-    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch, disk=0)
+    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch)
 
     threads = settings.threads or cores()
     try:
