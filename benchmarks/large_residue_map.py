@@ -42,7 +42,7 @@ STATES, SEARCHED, COLD, FLIPPED, FORGED = 10_000, 200, 200, 100, 5
 def map_file(opened: DistanceMap) -> Path:
     """The job's map file."""
     files = MapFiles(opened.database)
-    return files.path(files.get(opened.job))
+    return Path(files.place.where, files.get(opened.job).name)
 
 
 def ask(job: int, database: str) -> None:

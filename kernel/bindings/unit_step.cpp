@@ -51,13 +51,13 @@ StepResult step(UnitStepper& stepper, const std::vector<StepArgs>& args, int thr
     for (const auto& blob : exclude) one.exclude.push_back(views.emplace_back(blob).bytes());
     shards.push_back(std::move(one));
   }
-  std::vector<FreshShard> fresh;
+  std::vector<ShardBlob> fresh;
   {
     const nb::gil_scoped_release release;
     fresh = stepper.step(shards, std::max(threads, 1));
   }
   StepResult result;
-  for (FreshShard& one : fresh) {
+  for (ShardBlob& one : fresh) {
     result.emplace_back(bytes_of(one.blob), one.states);
     one.blob = {};
   }

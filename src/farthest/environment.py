@@ -97,7 +97,9 @@ REDIS_WAIT_SECONDS = Setting(
     "How long a running job waits for Redis, or the place of its blobs, to come back.",
 )
 DATABASE_WAIT_SECONDS = Setting(
-    "FARTHEST_DATABASE_WAIT_SECONDS", "300", "How long a running job waits for the database to come back."
+    "FARTHEST_DATABASE_WAIT_SECONDS",
+    "300",
+    "How long a running job waits for the database, or the place of its map file, to come back.",
 )
 CHECKPOINT_SECONDS = Setting(
     "FARTHEST_CHECKPOINT_SECONDS",
@@ -127,7 +129,8 @@ SCRATCH = Setting(
 MAPS = Setting(
     "FARTHEST_MAPS",
     "",
-    "Folder for the files of residue maps, or `file:///FOLDER`. Empty: `FILE.maps` beside an SQLite database FILE.",
+    "Where the files of residue maps are: a folder, also as `file:///FOLDER`, or an object store "
+    "(`s3://bucket/prefix`). Empty: `FILE.maps` beside an SQLite database FILE.",
 )
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",

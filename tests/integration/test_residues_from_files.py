@@ -35,7 +35,7 @@ def run(folder: Path, puzzle: str, *, memory: int | None = None, **more: Any) ->
         outcome = enumerate_puzzle(load(puzzle), database, settings)
         files = MapFiles(database)
         assert outcome.job is not None
-        return outcome, files.path(files.get(outcome.job)).read_bytes()
+        return outcome, Path(files.place.where, files.get(outcome.job).name).read_bytes()
 
 
 def layers_left(folder: Path) -> list[Path]:
@@ -186,6 +186,7 @@ def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: py
     ]
     assert needs[0].kept == 0
     assert needs[1].disk > max(needs[0].disk, needs[1].kept) > needs[0].disk
-    monkeypatch.setattr("farthest.coordinator.estimate.free_bytes", lambda folder: 240_000)
+    room = space.kernel.words * 8 + needs[1].kept // 2
+    monkeypatch.setattr("farthest.map_files.folder.FolderMaps.free", lambda maps: room)
     with pytest.raises(ResourceError, match="free for both; name another disk"):
-        run(tmp_path / "files", "sliding-2x5")
+        run(tmp_path / "files", "sliding-2x5", state_rows=0)

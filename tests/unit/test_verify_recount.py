@@ -38,7 +38,7 @@ class Words:
     def load_all(self) -> NDArray[np.uint64]:
         return self.words
 
-    def mapped(self) -> NDArray[np.uint64]:
+    def mapped(self, scratch: Path, threads: int) -> NDArray[np.uint64]:
         return self.words
 
     def release(self) -> None:

@@ -87,7 +87,7 @@ def estimate(
     from farthest.coordinator.enumeration.worker_needs import worker_needs
     from farthest.coordinator.settings import Settings
     from farthest.families.given import origin_given
-    from farthest.map_files.folder import map_folder
+    from farthest.map_files.places import map_place
     from farthest.models.database import database_folder
     from farthest.puzzles.catalogue import load
     from farthest.spaces import compile_space
@@ -106,7 +106,7 @@ def estimate(
     check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=True)
     folder = database_folder(database)
-    maps = map_folder(folder / definition.name if folder else None) if settings.residues else None
+    maps = map_place(folder / definition.name if folder else None) if settings.residues else None
     needs = thread_needs(space, settings, folder, maps).estimate
     needs = replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))
     if as_json:

@@ -11,13 +11,14 @@ from farthest import _kernel
 from farthest.coordinator.settings import Estimate, MapKind, Settings
 from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
-from farthest.map_files.folder import free_bytes
+from farthest.map_files.folder import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
 
 if TYPE_CHECKING:
+    from farthest.map_files.place import MapPlace
     from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
@@ -258,23 +259,23 @@ def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
         )
 
 
-def check_map_folder(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
-    """Raises ResourceError when the folder of map files has clearly too little room for the map."""
-    free = free_bytes(folder)
-    if needs.disk > free:
+def check_map_place(puzzle: Puzzle, needs: Estimate, maps: MapPlace) -> None:
+    """Raises ResourceError when the place of map files has clearly too little room for the map."""
+    free = maps.free()
+    if free is not None and needs.disk > free:
         raise ResourceError(
-            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {folder} has "
-            f"{bytes_text(free)} free; name another folder with {MAPS.name}, or use --map none"
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {maps.where} has "
+            f"{bytes_text(free)} free; name another place with {MAPS.name}, or use --map none"
         )
 
 
-def check_map_and_layers(puzzle: Puzzle, needs: Estimate, folder: Path, kept: int) -> None:
+def check_map_and_layers(puzzle: Puzzle, needs: Estimate, maps: MapPlace, kept: int) -> None:
     """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
-    check_map_folder(puzzle, needs, folder)
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    free = free_bytes(folder)
-    assert needs.scratch is not None
+    check_map_place(puzzle, needs, maps)
+    free = maps.free()
+    if free is None or not isinstance(maps, FolderMaps) or needs.scratch is None:
+        return
+    folder = maps.existing()
     if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
         raise ResourceError(
             f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "

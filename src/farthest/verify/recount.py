@@ -45,8 +45,9 @@ class MapWords(Protocol):
     def fields(self) -> Mapping[str, Any]:
         """See docs/map-files.md."""
 
-    def mapped(self) -> NDArray[np.uint64]:
-        """All words, read from the file where they are used."""
+    def mapped(self, scratch: Path, threads: int) -> NDArray[np.uint64]:
+        """All words, read from the file where they are used; from a copy in the folder ``scratch`` where the file is
+        not on this machine. Raises OSError."""
 
     def release(self) -> None:
         """Gives the memory back that these have taken."""
@@ -72,7 +73,10 @@ class Recount:
     ) -> None:
         self._tables = tables
         self._words = words
-        self._map = words.mapped()
+        try:
+            self._map = words.mapped(scratch, threads)
+        except OSError as error:
+            raise _folder_error(scratch, words.fields["keys"] // 4, error) from error
         self._planes = 1 if words.fields["modulus"] == 4 else 2
         self._threads = threads
         self._colours = _colours(tables, words.fields) if self._planes == 1 else None
@@ -209,8 +213,12 @@ def _memory(size: int, scratch: Path | None) -> mmap.mmap:
                 file.truncate(size)
             return mmap.mmap(file.fileno(), size)
     except OSError as error:
-        kind = NoRoomError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
-        raise kind(
-            f"{scratch}: the layers of the proof, {bytes_text(size)}, cannot be kept there ({error.strerror}); make "
-            "room, name another folder with --scratch, or allow more memory with --memory"
-        ) from error
+        raise _folder_error(scratch, size, error) from error
+
+
+def _folder_error(scratch: Path, size: int, error: OSError) -> StorageError:
+    kind = NoRoomError if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else StorageError
+    return kind(
+        f"{scratch}: what the proof keeps, {bytes_text(size)}, cannot be kept there ({error.strerror}); make room, "
+        "name another folder with --scratch, or allow more memory with --memory"
+    )

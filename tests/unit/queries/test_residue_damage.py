@@ -34,7 +34,7 @@ def copied(stored: Path, tmp_path: Path) -> Path:
 def file_of(database: Path, job: int) -> Path:
     with farthest.open_map(job, database) as opened:
         files = MapFiles(opened.database)
-        return files.path(files.get(job))
+        return Path(files.place.where, files.get(job).name)
 
 
 def ask_all(database: Path, job: int) -> None:

@@ -82,7 +82,9 @@ class ThreadsBackend:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
         check_countable(space, self._settings)
         folder = database.folder if database is not None else None
-        maps = MapFiles(database).folder if database is not None and self._settings.residues else None
+        maps = MapFiles(database).place if database is not None and self._settings.residues else None
+        if maps is not None:
+            maps.check()
         needs = thread_needs(space, self._settings, folder, maps)
         self._reporter.estimate(needs.estimate)
         if needs.estimate.problem:

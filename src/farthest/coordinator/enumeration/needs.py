@@ -24,7 +24,7 @@ from farthest.coordinator.estimate import (
     check_disk,
     check_map,
     check_map_and_layers,
-    check_map_folder,
+    check_map_place,
     check_memory,
     check_pattern,
     check_shards,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from farthest import _kernel
     from farthest.coordinator.settings import Estimate, MapKind, Settings
+    from farthest.map_files.place import MapPlace
     from farthest.spaces.contract import GatherSpace, Space
 
 WORTH_MEASURING = 10.0
@@ -68,9 +69,9 @@ def kernel_for(space: GatherSpace, settings: Settings) -> _kernel.Space:
 
 
 def thread_needs(
-    space: Space, settings: Settings, folder: Path | None, maps: Path | None = None
+    space: Space, settings: Settings, folder: Path | None, maps: MapPlace | None = None
 ) -> ThreadNeeds:
-    """What the run needs. ``folder``: of the database's file; ``maps``: of the files of residue maps, where one is to
+    """What the run needs. ``folder``: of the database's file; ``maps``: for the files of residue maps, where one is to
     be made. Where the run is to be refused, the estimate says why. Raises ResourceError where not even that much can
     be said."""
     if space.engine == "scatter":
@@ -88,7 +89,7 @@ def thread_needs(
         kept = max(found.files.needs.kept - found.files.begun_bytes(), 0)
         needs = _refused(needs, lambda: check_map_and_layers(space.puzzle, needs, maps, kept))
     elif maps is not None:
-        needs = _refused(needs, lambda: check_map_folder(space.puzzle, needs, maps))
+        needs = _refused(needs, lambda: check_map_place(space.puzzle, needs, maps))
     elif folder is not None:
         needs = _refused(needs, lambda: check_disk(space.puzzle, needs, folder))
     return replace(found, estimate=_described(needs, space, settings))
