@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
+    from farthest.puzzles.definition import PuzzleDefinition
     from farthest.puzzles.puzzle import Puzzle
 
 MOST_CELLS = 4096
@@ -87,11 +88,14 @@ def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers:
     return div(class_="wide")[table[thead[tr[heads]], tbody[lines]]]
 
 
-def board(puzzle: Puzzle, labels: Sequence[int], text: str) -> Node:
-    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn."""
+def board(
+    puzzle: Puzzle, labels: Sequence[int], text: str, definition: PuzzleDefinition | None = None
+) -> Node:
+    """The picture of a board; ``text``: its canonical text, which is shown where nothing can be drawn. ``definition``:
+    whose board it is, if not the puzzle's: on a path pieces keep their names."""
     if not puzzle.definition.ready or len(labels) > MOST_CELLS:
         return div(class_="text-board")[text]
-    return Markup(part_of_page(board_picture(puzzle, labels), text))  # escaped where it is made
+    return Markup(part_of_page(board_picture(puzzle, labels, definition), text))  # escaped where it is made
 
 
 def board_of(puzzle: Puzzle, text: str) -> Node:

@@ -71,18 +71,13 @@ async def _job(request: Request) -> Response:
 
 
 def _search_page(shelf: Shelf, record: JobRecord) -> str:
-    from farthest.documents.jobs import search_paths
     from farthest.search.replay import boards_along
     from farthest.search.serialized import way_of
 
     found, searches = puzzle_of(record), Searches(shelf.database)
     board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)
-    stored = searches.solutions(record.id, search.SOLUTIONS_SHOWN)
-    named = search_paths(record, searches, search.SOLUTIONS_SHOWN)
-    solutions = [
-        (way_of(shown), boards_along(found, board, way_of(moves)))
-        for shown, moves in zip(named, stored, strict=True)
-    ]
+    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN))
+    solutions = [found.definition.named_path(boards_along(found, board, moves), moves) for moves in ways]
     return search.search(record, found, searches.iterations(record.id), solutions)
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
+from farthest.puzzles.definition import WILDCARD
 from farthest.safe_text import safe
 from farthest.web.addresses import job_page, layer_page, puzzle_page, random_state, state_page
 from farthest.web.page import board_of, boards, facts, page, rows_of
@@ -57,7 +58,7 @@ def job(found: JobFound, scale: str) -> str:
         div(id="live", data_events=f"/api/jobs/{record.id}/events", aria_live="polite")
         if _unfinished(record)
         else None,
-        _ask(record.id) if found.asked else None,
+        _ask(found) if found.asked else None,
         fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers else None,
         _farthest(found),
         fragment[h2["Known answers"], known_answers(found)] if found.puzzle.known else None,
@@ -148,16 +149,20 @@ def _map(record: JobRecord) -> str:
     return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
 
 
-def _ask(number: int) -> Node:
+def _ask(found: JobFound) -> Node:
+    number = found.record.id
+    goals, start = found.puzzle.definition.origin_boards
+    named = [("start", "The start")] if start is not None else []
+    if goals and WILDCARD not in goals[0]:  # else it stands for many boards
+        named.append(("goal", "The goal"))
     return fragment[
         h2["Ask the map"],
         board_form(number),
         p[
-            a(href=state_page(number, "goal"))["The goal"], " · ",
-            a(href=state_page(number, "start"))["The start"], " · ",
+            ((a(href=state_page(number, word))[text], " · ") for word, text in named),
             a(href=random_state(number), rel="nofollow")["A random state"],
         ],
-    ]  # fmt: skip
+    ]
 
 
 def _farthest(found: JobFound) -> Node:

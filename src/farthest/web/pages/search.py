@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
     from farthest.models.records import JobRecord
     from farthest.models.searches import IterationRecord
-    from farthest.puzzles.definition import MoveName
+    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.contract import Boards
 
 SOLUTIONS_SHOWN = 12
 
@@ -29,9 +28,9 @@ def search(
     record: JobRecord,
     puzzle: Puzzle,
     iterations: Sequence[IterationRecord],
-    solutions: Sequence[tuple[Sequence[MoveName], Boards]],
+    solutions: Sequence[NamedPath],
 ) -> str:
-    """``solutions``: moves, and the boards between them (uint8, shape (moves + 1, cells))."""
+    """``solutions``: the first that are stored."""
     asked, result = record.parameters, record.result
     unfinished = record.state_now in ("queued", "running")
     rows: list[tuple[str, Node]] = [
@@ -67,10 +66,7 @@ def search(
         fragment[h2["Iterations"], _iterations(iterations)] if iterations else None,
         fragment[
             h2["Solutions"],
-            [
-                _solution(puzzle, moves, boards, number == 0)
-                for number, (moves, boards) in enumerate(solutions)
-            ],
+            [_solution(puzzle, path, number == 0) for number, path in enumerate(solutions)],
         ]
         if solutions
         else None,
@@ -93,15 +89,14 @@ def _iterations(iterations: Sequence[IterationRecord]) -> Node:
     return rows_of(("bound", "nodes", "nodes a second", "solutions", "seconds"), rows, numbers=range(5))
 
 
-def _solution(puzzle: Puzzle, moves: Sequence[MoveName], boards: Boards, shown: bool) -> Node:
-    titles = ["start", *map(move_text, moves)]
-    texts = puzzle.definition.texts(boards)
+def _solution(puzzle: Puzzle, path: NamedPath, shown: bool) -> Node:
+    titles = ["start", *map(move_text, path.moves)]
     return details(open=shown)[
-        summary[f"{len(moves)} moves: {moves_text(moves)}"],
+        summary[f"{len(path.moves)} moves: {moves_text(path.moves)}"],
         ol(class_="path", data_player=True)[
             (
-                li[board(puzzle, labels, text), div(class_="small")[title]]
-                for title, labels, text in zip(titles, boards.tolist(), texts, strict=True)
+                li[board(puzzle, labels, text, path.definition), div(class_="small")[title]]
+                for title, labels, text in zip(titles, path.boards.tolist(), path.texts, strict=True)
             )
         ],
     ]

@@ -145,7 +145,9 @@ def _path(found: JobFound, path: NamedPath, *, to_goal: bool) -> Node:
         ol(class_="path", data_player=True)[
             (
                 li[
-                    a(href=state_page(found.record.id, text))[board(found.puzzle, labels, text)],
+                    a(href=state_page(found.record.id, text))[
+                        board(found.puzzle, labels, text, path.definition)
+                    ],
                     div(class_="small")[f"{move} · {distance}"],
                 ]
                 for move, text, labels, distance in steps
