@@ -11,6 +11,7 @@ from farthest import _kernel
 from farthest.coordinator.settings import Estimate, MapKind, Settings
 from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
+from farthest.map_files.folder import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
@@ -225,6 +226,8 @@ def check_memory(
         advice = smaller
     elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
+    elif settings.keeps_distances and kernel.reversible:
+        advice = "use --map residues, a smaller map, whose layers are kept in files where they do not fit the memory"
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     elif kernel.reversible or kernel.graded:
@@ -265,6 +268,21 @@ def check_map_place(puzzle: Puzzle, needs: Estimate, maps: MapPlace) -> None:
         raise ResourceError(
             f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {maps.where} has "
             f"{bytes_text(free)} free; name another place with {MAPS.name}, or use --map none"
+        )
+
+
+def check_map_and_layers(puzzle: Puzzle, needs: Estimate, maps: MapPlace, kept: int) -> None:
+    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
+    check_map_place(puzzle, needs, maps)
+    free = maps.free()
+    if free is None or not isinstance(maps, FolderMaps) or needs.scratch is None:
+        return
+    folder = maps.existing()
+    if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "
+            f"it is made of {bytes_text(kept)}, but {folder} has {bytes_text(free)} free for both; name another disk "
+            f"for one of them with {MAPS.name} or --scratch, or use --map none"
         )
 
 

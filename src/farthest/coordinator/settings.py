@@ -146,3 +146,18 @@ class Outcome:
     complete: bool
     resumed_from: int | None
     figures: tuple[LayerFigures, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from farthest.drawing.chart import Chart
+        from farthest.drawing.notebook import facts, image
+
+        deepest = len(self.layers) - 1
+        rows = [
+            ("states", f"{self.states:,}"),
+            ("eccentricity" if self.complete else "depth, where it was cut off", str(deepest)),
+            ("a farthest board", self.farthest[0] if self.farthest else "none is kept"),
+            ("seconds", f"{self.seconds:.3g}"),
+            ("digest", self.digest),
+        ]
+        chart = Chart(self.layers).document(self.puzzle)
+        return facts(self.puzzle, rows) + image(chart, f"States at each depth, 0 to {deepest}")
