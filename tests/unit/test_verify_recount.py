@@ -21,7 +21,8 @@ from farthest.verify.block_moves import NoTablesError, block_size, block_tables
 from farthest.verify.models import BlockModel, Codes, model_of
 from farthest.verify.recount import BASE_BYTES
 from farthest.verify.report import Report
-from farthest.verify.residues import Means, verify_residues
+from farthest.verify.residue_layers import Means
+from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 
 PLENTY = 2**30
