@@ -16,6 +16,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.redis.cutting import MOST_BLOCKS
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapPlace
@@ -161,6 +162,7 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
     if place.url != REDIS:
         _check_room(space, states, certain, place)
         blocks = 0 if space.engine == "scatter" else keys // 8 // max(BLOCK_SIZE.size(), 1)
+        blocks = min(blocks, 2 * MOST_BLOCKS)
         redis = RECORDS_BYTES + blocks * BLOCK_RECORDS_BYTES
         certain = redis if settings.max_depth is None else None
     if redis is not None and certain is not None and certain > limit:
