@@ -227,7 +227,10 @@ def check_memory(
     elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
     elif settings.keeps_distances and kernel.reversible:
-        advice = "use --map residues, a smaller map, whose layers are kept in files where they do not fit the memory"
+        advice = (
+            "use --map residues, a smaller map, or --histogram-only, which keeps none: both keep their layers in files "
+            "where they do not fit the memory"
+        )
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     elif kernel.reversible or kernel.graded:
