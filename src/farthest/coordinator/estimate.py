@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -275,12 +276,15 @@ def check_map_place(puzzle: Puzzle, needs: Estimate, maps: MapPlace) -> None:
 
 
 def check_map_and_layers(puzzle: Puzzle, needs: Estimate, maps: MapPlace, kept: int) -> None:
-    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
+    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk. On
+    its way to an object store most of the map waits beside them."""
     check_map_place(puzzle, needs, maps)
-    free = maps.free()
-    if free is None or not isinstance(maps, FolderMaps) or needs.scratch is None:
+    if needs.scratch is None:
         return
-    folder = maps.existing()
+    if isinstance(maps, FolderMaps):
+        folder, free = maps.existing(), maps.free()
+    else:
+        folder, free = needs.scratch, shutil.disk_usage(needs.scratch).free
     if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
         raise ResourceError(
             f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "
