@@ -19,7 +19,14 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-pytest_plugins = ["server_fixtures", "object_server", "blob_places", "strangers", "shared_statements"]
+pytest_plugins = [
+    "server_fixtures",
+    "object_server",
+    "blob_places",
+    "map_places",
+    "strangers",
+    "shared_statements",
+]
 
 KERNEL_MODULE = "farthest._kernel"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy
 
-from farthest.errors import JobError, UnreachableError
+from farthest.errors import JobError, ResourceError, UnreachableError
 from farthest.families.given import board_given
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
@@ -17,6 +17,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
+from farthest.sizes import available_memory, bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,8 +46,8 @@ class Reader(Protocol):
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:
         """The distances of codes, -1 where there is none."""
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All distances, chunk by chunk in order."""
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
 
     def layer(self, depth: int, states_within: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
@@ -61,8 +62,8 @@ class StoredMap:
     page, when they are needed.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
-    ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
-    it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
+    ``start``, as ``moves: ...``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to
+    the origin, or from it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
     def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
@@ -180,8 +181,15 @@ class StoredMap:
         a sparse map those of all states, in the order of their codes.
 
         It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
-        back.
+        back. Raises ResourceError where that is more than four fifths of the free memory.
         """
+        needed = self._length * self.unit.itemsize
+        if needed > available_memory() * 4 // 5:
+            raise ResourceError(
+                f"job {self.job} ({self.record.name}): an array of the distances of all {self._length:,} keys takes "
+                f"{bytes_text(needed)} of memory, more than four fifths of what is free; ask for single boards or "
+                "layers, or export the map"
+            )
         whole = numpy.empty(self._length, dtype=self.unit)
         for chunk in self.chunks():
             whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
@@ -194,11 +202,9 @@ class StoredMap:
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
     def residue_bits(self) -> MapPages:
-        """All bits of a residue map, in memory. Raises DamagedMapError where the file is not what was stored."""
-        pages = self._map_pages()
-        pages.load_all()
-        pages.close()
-        return pages
+        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
+        was stored."""
+        return self._map_pages()
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
@@ -207,9 +213,9 @@ class StoredMap:
                 f"job {self.job} ({self.record.name}) has no layer {depth}; its layers are 0 to {self.depth}"
             )
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All chunks in key order, decoded one by one."""
-        return self._reader.chunks()
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All chunks in key order, decoded one by one; with ``depth`` the distances of other layers may be left out."""
+        return self._reader.chunks(depth)
 
     def quick_layer(self, depth: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""
@@ -265,12 +271,12 @@ class StoredMap:
 
     def _map_pages(self) -> MapPages:
         """The file of the residue map, of which nothing was read yet."""
-        from farthest.map_files.file import FileSource, MapPages
+        from farthest.map_files.file import MapPages
         from farthest.models.map_rows import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)
-        pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
+        pages = MapPages(files.place.source(row.name), row.bytes, row.checksum)
         expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
         pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
         pages.check_keys(self._length)
