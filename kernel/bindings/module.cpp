@@ -29,6 +29,7 @@
 #include "isas.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
+#include "recount.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -247,6 +248,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_arrangement(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);
+  farthest::python::bind_recount(m);
   farthest::python::bind_runs(m);
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);

@@ -218,4 +218,24 @@ std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit) {
   return keys;
 }
 
+void UnitStepper::mark(Blob blob, unsigned number, std::size_t planes, std::span<Word> words) {
+  if (planes < 1 || planes > 2 || words.size() != space_.words_per_shard() * planes)
+    throw InvalidArgument("a residue map has the words of a shard in 1 or 2 planes");
+  PieceBlobs blobs(blob, pieces_.count());
+  Borrowed scratch(*this);
+  for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
+    const Blob one = blobs.next();
+    if (one.empty()) continue;
+    scratch->codec.decode(one,
+                          {reinterpret_cast<std::uint8_t*>(scratch->fresh.data()), pieces_.bytes(piece)});
+    const std::uint64_t begin = pieces_.begin(piece) * space_.words_per_line();
+    const std::uint64_t count = pieces_.end(piece) * space_.words_per_line() - begin;
+    for (std::size_t plane = 0; plane < planes; ++plane) {
+      if ((number >> plane & 1) == 0) continue;
+      Word* to = words.data() + begin * planes + plane;
+      for (std::uint64_t word = 0; word < count; ++word, to += planes) *to |= scratch->fresh[word];
+    }
+  }
+}
+
 }  // namespace farthest

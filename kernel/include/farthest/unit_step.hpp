@@ -59,6 +59,11 @@ class UnitStepper {
   // InvalidArgument as load().
   std::vector<Key> keys_of(Blob blob, std::size_t limit);
 
+  // Adds a shard's states to the words of a residue map (map_files), of which word w of plane p is
+  // words[w * planes + p]: sets the bit of each in the planes that `number` names. Throws InvalidArgument as
+  // load(), and where there are not the words of a shard in 1 or 2 planes.
+  void mark(Blob blob, unsigned number, std::size_t planes, std::span<Word> words);
+
  private:
   struct Scratch;
   class Borrowed;

@@ -176,7 +176,18 @@ def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
     from farthest.sizes import bytes_text
 
     rows = [
-        (f"{each.processes:,}", seconds_text(each.seconds), bytes_text(each.redis), each.waits_for)
+        (
+            f"{each.processes:,}",
+            seconds_text(each.seconds),
+            bytes_text(each.memory),
+            bytes_text(each.coordinator_memory),
+            bytes_text(each.redis),
+            bytes_text(each.blobs),
+            f"{each.messages:,}",
+            each.waits_for,
+        )
         for each in workers
     ]
-    print_table(("processes of workers", "time", "Redis", "waits for"), rows, right="rrrl")
+    columns = ("workers", "time", "each", "coordinator", "Redis", "blobs", "messages", "waits for")
+    click.echo("By processes of workers: memory of each and of the coordinator, messages of a layer:")
+    print_table(columns, rows, right="rrrrrrrl")

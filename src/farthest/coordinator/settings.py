@@ -69,12 +69,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class WorkersEstimate:
-    """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis at the most, and what it
-    mostly waits for: ``worker``, ``redis``, ``coordinator`` or ``spool``."""
+    """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis and of blobs at the
+    most, of memory of each process and of the coordinator, messages of a layer at the most, and what it mostly waits
+    for: ``worker``, ``redis``, ``coordinator`` or ``spool``."""
 
     processes: int
     seconds: float
     redis: int
+    blobs: int
+    memory: int
+    coordinator_memory: int
+    messages: int
     waits_for: str
 
 

@@ -53,8 +53,12 @@ class FolderMaps:
 
     def free(self) -> int:
         """See MapPlace: where the folder is, or will be."""
+        status = os.statvfs(self.existing())
+        return status.f_bavail * status.f_frsize
+
+    def existing(self) -> Path:
+        """The folder, or the first one above it that is there."""
         folder = self._folder
         while not folder.exists() and folder != folder.parent:
             folder = folder.parent
-        status = os.statvfs(folder)
-        return status.f_bavail * status.f_frsize
+        return folder

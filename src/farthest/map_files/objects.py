@@ -244,6 +244,9 @@ class ObjectSource:
         for start in range(0, len(ranges), REQUESTS):
             yield from self._objects.for_each(lambda one: self.read(*one), ranges[start : start + REQUESTS])
 
+    def mapped(self, size: int) -> None:
+        """See Source: objects are elsewhere."""
+
     def close(self) -> None:
         """See Source."""
 

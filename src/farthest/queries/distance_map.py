@@ -226,11 +226,15 @@ class DistanceMap(StoredMap):
         kept = islice(Maps(self.database).states(self.job, self.depth), FARTHEST_DRAWN)
         return map_html(self, [row.board for row in kept])
 
-    def verify(self) -> Report:
-        """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`."""
+    def verify(self, memory: int | None = None, scratch: Path | None = None) -> Report:
+        """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`.
+
+        ``memory``: bytes that the proof of a large residue map may use, four fifths of what is free by default;
+        ``scratch``: the folder for what is more than that, as for `farthest enumerate --scratch`.
+        """
         from farthest.queries.proof import prove
 
-        return prove(self)
+        return prove(self, memory, scratch)
 
     def heuristics(self, texts: str | Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
         """Compare heuristics with the whole map, as `farthest heuristic` does: whether they are admissible and

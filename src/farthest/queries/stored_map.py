@@ -194,11 +194,9 @@ class StoredMap:
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
     def residue_bits(self) -> MapPages:
-        """All bits of a residue map, in memory. Raises DamagedMapError where the file is not what was stored."""
-        pages = self._map_pages()
-        pages.load_all()
-        pages.close()
-        return pages
+        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
+        was stored."""
+        return self._map_pages()
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
