@@ -88,7 +88,7 @@ CONCURRENCY = Setting(
 WORKER_MEMORY = Setting(
     "FARTHEST_WORKER_MEMORY",
     "256MiB",
-    "Bytes of shards that each process of a worker keeps for its next steps.",
+    "Bytes of shards that each process of a worker keeps for its next steps, decoded and as blobs.",
 )
 LEASE_SECONDS = Setting(
     "FARTHEST_LEASE_SECONDS",
@@ -114,7 +114,8 @@ CHECKPOINT_SECONDS = Setting(
 BLOCK_SIZE = Setting(
     "FARTHEST_BLOCK_SIZE",
     "4MiB",
-    "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it.",
+    "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it; up to "
+    "four times as many where there are many blocks, and more where a layer would have over 4,000.",
 )
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
