@@ -29,6 +29,11 @@ class Setting:
         """The value in force; an empty variable counts as one that is not set."""
         return os.environ.get(self.name, "").strip() or self.default
 
+    @property
+    def given(self) -> bool:
+        """Whether it is set."""
+        return bool(os.environ.get(self.name, "").strip())
+
     def number(self) -> float:
         """The value as a number. Raises SettingError unless it is ``least`` or more."""
         text = self.text()
@@ -138,6 +143,12 @@ PUZZLE_MODULES = Setting(
     "",
     "Modules, split by commas, whose puzzle classes this process may import and run; see SECURITY.md. Empty: none.",
 )
+WEB_TOKEN = Setting(
+    "FARTHEST_WEB_TOKEN",
+    "",
+    "The token that readers of `farthest serve` have to give, 16 characters or more. Empty: none; the server is then "
+    "for this machine alone, or for reading (`--public`).",
+)
 LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
 
 SETTINGS = (
@@ -157,6 +168,7 @@ SETTINGS = (
     SCRATCH,
     MAPS,
     PUZZLE_MODULES,
+    WEB_TOKEN,
     LOG_LEVEL,
 )
 

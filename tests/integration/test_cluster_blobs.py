@@ -85,7 +85,16 @@ def test_the_digest_is_that_of_one_process(
     nothing_is_left(contents)
 
 
-@pytest.mark.parametrize("engine", PUZZLES)
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [
+        ("folder", "scatter"),
+        ("objects", "gather"),
+        pytest.param("folder", "gather", marks=pytest.mark.night),
+        pytest.param("objects", "scatter", marks=pytest.mark.night),
+    ],
+    indirect=["kind"],
+)
 def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: Contents, engine: str) -> None:
     job = cluster.submit(PUZZLES[engine])
     rng = random.Random()
