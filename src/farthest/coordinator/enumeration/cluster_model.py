@@ -89,6 +89,9 @@ class Cluster:
     cores: int | None = None
 
 
+RAW = 0.25
+"""The codec leaves bits as they are where more than this part of them is set."""
+
 BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_seconds", "shared_seconds")
 
 
@@ -155,12 +158,14 @@ class Prediction:
 
 
 def blob_bytes(keys: float, states: float, costs: Costs) -> float:
-    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what zstd's first level
-    does worse: nothing at a tenth, a fifth at a ten-thousandth."""
+    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what the codec does
+    worse: nothing at a tenth, a fifth at a ten-thousandth; from a quarter on a bit a key."""
     if states <= 0:
         return 0.0
     part = min(states / keys, 1.0)
-    bits = 0.0 if part == 1 else -part * log2(part) - (1 - part) * log2(1 - part)
+    if part > RAW:
+        return costs.blob_header + keys / 8
+    bits = -part * log2(part) - (1 - part) * log2(1 - part)
     return costs.blob_header + keys * bits / 8 * (costs.entropy - costs.entropy_of_thin * log10(part))
 
 
