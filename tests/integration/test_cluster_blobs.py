@@ -250,7 +250,7 @@ def test_large_shards_have_the_digest_of_one_process(
         assert len(result.layers) == LARGE[name]
         print(f"{name}, {kind}, {strike}: {result.seconds:.1f} s")
         if act is not None and "damage" in act.__code__.co_names:
-            assert any("going back" in one.said() or "lost" in one.said() for one in cluster.services)
+            assert any("going back to the last checkpoint" in one.said() for one in cluster.services)
         nothing_is_left(contents)
 
 

@@ -296,9 +296,9 @@ def test_a_run_with_other_parameters_is_another_job(either: Database) -> None:
 def test_too_little_memory_is_refused_before_anything_is_stored(database: Database) -> None:
     before = len(Jobs(database).list())
     with pytest.raises(
-        ResourceError, match=r"more than the 1.0 GiB allowed; use --histogram-only, .* in files"
+        ResourceError, match=r"more than the 1.0 GiB allowed; use --map residues, .* in files"
     ):
-        enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30))
+        enumerate_puzzle(load("sliding-4x4"), database, Settings(memory=2**30, residues=False))
     with pytest.raises(ResourceError, match=r"allow more with --memory \d+MiB, or use --map residues"):
         enumerate_puzzle(load("sliding-3x4"), database, Settings(memory=150 * 2**20))
     assert len(Jobs(database).list()) == before
