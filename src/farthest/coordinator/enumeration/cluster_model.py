@@ -171,12 +171,10 @@ def blob_bytes(keys: float, states: float, costs: Costs) -> float:
 
 def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
     """The blobs of a layer whose states are spread evenly: how many, and their bytes together."""
-    places = shape.blocks_at(depth)
-    keys, sizes = sum(places.values()), dict[int, list[float]]()
-    for size in places.values():
-        sizes.setdefault(size, [0.0])[0] += 1
+    sizes = shape.sizes[depth % 2]
+    keys = sum(size * number for size, number in sizes.items())
     blobs = total = 0.0
-    for size, (number,) in sizes.items():
+    for size, number in sizes.items():
         here = states * size / keys
         some = 1 - exp(-here)  # of such blocks have a state
         blobs += number * some
