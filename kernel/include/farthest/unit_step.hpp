@@ -31,17 +31,19 @@ struct SlotLoad {
 };
 
 // A shard to be stepped: the slot of each of its sources, in the order of Space::sources(), and the blobs of
-// the states of this shard that are not new.
+// the states of this shard that are not new. `unite`: what is fresh is to be had together with these.
 struct ShardStep {
   std::uint64_t shard;
   std::vector<std::uint32_t> slots;
   std::vector<Blob> exclude;
+  bool unite = false;
 };
 
-// What is fresh in a shard.
+// What is fresh in a shard; where it was asked for, that and what was excluded.
 struct FreshShard {
   std::vector<std::uint8_t> blob;
   std::uint64_t states = 0;
+  std::vector<std::uint8_t> united;
 };
 
 class UnitStepper {
