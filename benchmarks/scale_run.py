@@ -20,10 +20,10 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.place import BlobName
-from farthest.stores.blocks import cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice, offer
@@ -90,13 +90,13 @@ class _CountedStore(GatherStore):
 
     counter: _Counter
 
-    def fetch(self, names: Any, most: int) -> list[bytes | None]:
+    def fetch_parts(self, parts: Any) -> list[bytes]:
         begun = time.thread_time()
-        blobs = super().fetch(names, most)
+        blobs = super().fetch_parts(parts)
         if self.counter.here():
             layer = self.counter.layer
             layer.seconds["fetch"] += time.thread_time() - begun
-            layer.read += sum(len(blob) for blob in blobs if blob)
+            layer.read += sum(map(len, blobs))
             layer.fetched += len(blobs)
         return blobs
 
@@ -198,7 +198,7 @@ def counted_run(
     counter = _CountedRun.counter = _Counter()
     base = held(nodes)
     run = _CountedRun.create(
-        nodes, attempts.new_attempt("1-scale"), space, cut(space, block_size), distances=True
+        nodes, attempts.new_attempt("1-scale"), space, cut_for_workers(space, block_size), distances=True
     )
     assert isinstance(run, _CountedRun)
     try:

@@ -53,7 +53,9 @@ def slowly(step, seconds):
     return slow
 if delay:
     from farthest import _kernel
+    from farthest.stores.redis.coded_steps import CodedSteps
     _kernel.step, _kernel.merge_runs = slowly(_kernel.step, delay), slowly(_kernel.merge_runs, delay)
+    CodedSteps.stepped = slowly(CodedSteps.stepped, delay)
 if "FARTHEST_TEST_LAYER" in os.environ:
     from farthest.coordinator.enumeration.layers import LayerSearch
     LayerSearch.next_layer = slowly(LayerSearch.next_layer, float(os.environ["FARTHEST_TEST_LAYER"]))

@@ -1,5 +1,7 @@
 """Jobs that an older version of the program stored, without digests, and that this one finishes."""
 
+import hashlib
+
 import pytest
 
 import small_pieces
@@ -14,6 +16,7 @@ from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
+from farthest.models.maps import Maps
 from farthest.puzzles.catalogue import load
 from integration.conftest import Run, RunJson, alter
 from stopping import StoppedAfter, StoppedAt
@@ -41,6 +44,21 @@ def test_an_interrupted_enumeration(place: str, run: Run, run_json: RunJson, nam
     assert whole(1, run, run_json)
     board = run_json("states", "1", "--depth", "2")["boards"][0]
     assert run_json("distance", name, board)["distances"][0]["distance"] == 2
+
+
+def test_a_map_with_the_digest_of_older_versions(place: str, run: Run, run_json: RunJson) -> None:
+    layers = run_json("enumerate", "3-puzzle")["layers"]
+    with open_database(create=False) as database:
+        [chunk] = Maps(database).chunks(1)
+    head = f"farthest map 1\n{' '.join(map(str, layers))}\nuint8\n"
+    digest = hashlib.sha256(head.encode() + chunk.distances).hexdigest()
+    alter(f"UPDATE job SET digest = '{digest}'")
+    store_as_an_older_version()
+    report = run_json("verify", "1")
+    assert report["ok"]
+    assert report["digest"] == digest
+    alter(f"UPDATE job SET digest = '{digest[::-1]}'")
+    assert "digest: stored" in run("verify", "1", status=1).stdout
 
 
 def test_queued_enumerations(place: str, run: Run, run_json: RunJson) -> None:

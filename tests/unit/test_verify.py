@@ -295,13 +295,31 @@ def test_wrong_layers_and_digest_are_found(puzzle: Puzzle, layout: Layout, good:
     assert report.failures[0].detail == f"depth 5: stored 7, found {layers[5]}"
 
 
+def sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
 def test_digest_is_the_documented_one() -> None:
     distances = np.array([1, 0, 255, 1], dtype=np.uint8)
-    text = b"farthest map 1\n1 2\nuint8\n\x01\x00\xff\x01"
-    assert map_digest([1, 2], distances) == hashlib.sha256(text).hexdigest()
+    chunk = sha256(b"\x01\x00\xff\x01")
+    assert map_digest([1, 2], distances) == sha256(f"farthest map 2\n1 2\nuint8\n{chunk}\n".encode())
     wide = np.array([1, 0, 65535, 258], dtype=np.uint16)
-    text = b"farthest map 1\n1 2\nuint16\n\x01\x00\x00\x00\xff\xff\x02\x01"
-    assert map_digest([1, 2], wide) == hashlib.sha256(text).hexdigest()
+    chunk = sha256(b"\x01\x00\x00\x00\xff\xff\x02\x01")
+    assert map_digest([1, 2], wide) == sha256(f"farthest map 2\n1 2\nuint16\n{chunk}\n".encode())
+    many = np.arange(2**20 + 3, dtype=np.uint32).astype(np.uint16)
+    chunks = "".join(sha256(many[first : first + 2**19].tobytes()) + "\n" for first in (0, 2**19, 2**20))
+    assert map_digest([1, 2], many) == sha256(f"farthest map 2\n1 2\nuint16\n{chunks}".encode())
+
+
+def test_the_digest_that_older_versions_stored_is_accepted_for_the_map_that_it_names_alone() -> None:
+    distances = np.array([1, 0, 255, 1], dtype=np.uint8)
+    older = sha256(b"farthest map 1\n1 2\nuint8\n\x01\x00\xff\x01")
+    assert map_digest([1, 2], distances, older) == older
+    found = map_digest([1, 2], distances)
+    assert map_digest([1, 2], distances, found) == found
+    for changed in (map_digest([2, 1], distances, older), map_digest([1, 2], distances[::-1].copy(), found)):
+        assert changed not in (older, found)
+    assert map_digest([1, 2], distances[[1, 0, 2, 3]], older) != older
 
 
 def test_known_answers_are_compared(

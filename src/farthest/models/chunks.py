@@ -95,28 +95,58 @@ def compressed(held: Buffer, codec: str, lead: bytes | None = None) -> Payload:
 
 
 class MapDigest:
-    """The SHA-256 that names a distance map, fed chunk by chunk in key order.
+    """The SHA-256 that names a dense distance map, fed with all distances in key order, unreachable keys included.
 
-    It covers the line ``farthest map 1``, a line with the states of each layer in decimal, a line with the
-    unit, and then every distance in key order (little endian), unreachable keys included.
+    The pieces that it is fed with may be cut anywhere. See ``map_digest`` for what it covers.
     """
 
     def __init__(self, layers: Iterable[int], unit: Unit) -> None:
-        self._hash = hashlib.sha256(b"farthest map 1\n%s\n%s\n" % (decimals(layers), unit.encode()))
+        self._hash = hashlib.sha256(_head(layers, unit))
+        self._chunk_bytes = self._missing = CHUNK_KEYS * WIDTHS[unit]
+        self._chunk = hashlib.sha256()
 
     def update(self, distances: Buffer) -> None:
-        self._hash.update(distances)
+        """Adds the distances that follow: contiguous bytes (little endian where the unit is ``uint16``)."""
+        rest = memoryview(distances).cast("B")
+        while rest:
+            part, rest = rest[: self._missing], rest[self._missing :]
+            self._chunk.update(part)
+            self._missing -= len(part)
+            if not self._missing:
+                self._hash.update(_line(self._chunk.hexdigest()))
+                self._chunk, self._missing = hashlib.sha256(), self._chunk_bytes
 
     def hexdigest(self) -> str:
-        return self._hash.hexdigest()
+        """The digest of all that was added."""
+        whole = self._hash.copy()
+        if self._missing < self._chunk_bytes:
+            whole.update(_line(self._chunk.hexdigest()))
+        return whole.hexdigest()
 
 
-def map_digest(layers: Iterable[int], unit: Unit, buffers: Iterable[Buffer]) -> str:
-    """The digest of a whole map (see ``MapDigest``)."""
-    digest = MapDigest(layers, unit)
-    for buffer in buffers:
-        digest.update(buffer)
-    return digest.hexdigest()
+def map_digest(layers: Iterable[int], unit: Unit, chunks: Iterable[str]) -> str:
+    """The SHA-256 that names a dense distance map, from the SHA-256 of its chunks (``chunk_digest``), in key order.
+
+    It covers the line ``farthest map 2``, a line with the states of each layer in decimal, a line with the unit, and a
+    line for each chunk of ``CHUNK_KEYS`` keys. Only the last chunk may have fewer keys.
+    """
+    whole = hashlib.sha256(_head(layers, unit))
+    for digest in chunks:
+        whole.update(_line(digest))
+    return whole.hexdigest()
+
+
+def chunk_digest(distances: Buffer) -> str:
+    """The SHA-256, in hexadecimal, of the distances of a chunk (little endian), unreachable keys included."""
+    return hashlib.sha256(distances).hexdigest()
+
+
+def _head(layers: Iterable[int], unit: Unit) -> bytes:
+    return b"farthest map 2\n%s\n%s\n" % (decimals(layers), unit.encode())
+
+
+def _line(digest: str) -> bytes:
+    return b"%s\n" % digest.encode("ascii")
 
 
 def layers_digest(layers: Sequence[int]) -> str:

@@ -14,6 +14,9 @@ from farthest.verify.rows import Facts, compare_facts
 Progress = Callable[[int, int], None]
 """Called with (keys checked, all keys)."""
 
+CHUNK_KEYS = 2**19
+"""Keys that a digest in the map's own is of."""
+
 PROVES = {
     "file": "SQLite finds every page, index and reference of the database file whole",
     "record": "the job's row and all rows that belong to it are those that were stored",
@@ -24,6 +27,7 @@ PROVES = {
     "nearer": "every other reached state has a neighbour nearer to the origin",
     "jump": "no neighbour is nearer by more than one",
     "closed": "no reached state has an unreached successor",
+    "blocks": "moves of blocks of keys are those of the plain model, by samples of every block and some whole blocks",
     "residues": "each neighbour of a state is one nearer, as near, or has the residue of one farther",
     "unreached": "no key that is not reached has a residue that a reached one could have",
     "recount": "every distance is that of a second search, without the kernel",
@@ -45,12 +49,24 @@ def make_check(
     return Check(name, PROVES[name], checked, failed, detail, first)
 
 
-def map_digest(layers: Sequence[int], distances: Distances) -> str:
-    """SHA-256 (hex) over a map's layer counts, unit and distances in key order, little endian."""
+def map_digest(layers: Sequence[int], distances: Distances, stored: str | None = None) -> str:
+    """The digest of a dense map: of its layer counts, its unit, and the SHA-256 of each of its chunks.
+
+    Older versions stored a digest of the distances themselves. Where ``stored`` is that of this map, it is given. Both
+    cover the same and differ in their first line, so a map that is not what was stored has neither.
+    """
     counts = " ".join(map(str, layers))
-    digest = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
-    digest.update(np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B"))
-    return digest.hexdigest()
+    data = np.ascontiguousarray(distances, dtype=distances.dtype.newbyteorder("<")).data.cast("B")
+    size = CHUNK_KEYS * distances.dtype.itemsize
+    whole = hashlib.sha256(f"farthest map 2\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
+    for first in range(0, len(data), size):
+        whole.update(f"{hashlib.sha256(data[first : first + size]).hexdigest()}\n".encode("ascii"))
+    found = whole.hexdigest()
+    if stored is None or stored == found:
+        return found
+    older = hashlib.sha256(f"farthest map 1\n{counts}\n{distances.dtype.name}\n".encode("ascii"))
+    older.update(data)
+    return stored if stored == older.hexdigest() else found
 
 
 def compare_layers(counts: tuple[int, ...], stored: tuple[int, ...]) -> Check:

@@ -117,7 +117,9 @@ def verify_generic(
     else:
         counts, local = _prove(puzzle, model, known, threads, progress)
         checks.extend(local)
-    found_digest = map_digest(counts, distances) if codes is None else sparse_digest(counts, codes, distances)
+    found_digest = (
+        map_digest(counts, distances, digest) if codes is None else sparse_digest(counts, codes, distances)
+    )
     if layers is not None:
         checks.append(compare_layers(counts, tuple(layers)))
     if digest is not None:

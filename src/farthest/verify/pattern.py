@@ -102,7 +102,7 @@ def verify_pattern(
     checks.append(make_check("recount", keys, len(wrong), first=first))
     found = np.bincount(array, minlength=UNREACHED + 1)[:UNREACHED]
     counts = tuple(map(int, np.trim_zeros(found, "b")))
-    found_digest = map_digest(counts, array)
+    found_digest = map_digest(counts, array, digest)
     if layers is not None:
         checks.append(compare_layers(counts, tuple(layers)))
     if digest is not None:

@@ -104,7 +104,7 @@ def verify_map(
     proof = Proof(ranking, array, paths, origins, depth)
     counts, local = _prove(proof, puzzle, threads, progress)
     checks.extend(local)
-    found_digest = map_digest(counts, array)
+    found_digest = map_digest(counts, array, digest)
     if layers is not None:
         checks.append(compare_layers(counts, tuple(layers)))
     if digest is not None:

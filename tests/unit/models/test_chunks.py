@@ -1,6 +1,7 @@
 """Payloads and digests: round trips, what they are byte for byte, and every kind of damage."""
 
 import hashlib
+import random
 import sys
 import tracemalloc
 from dataclasses import replace
@@ -16,6 +17,7 @@ from farthest.models.chunks import (
     ChunkRecord,
     MapDigest,
     Unit,
+    chunk_digest,
     encode_chunk,
     layers_digest,
     map_digest,
@@ -119,21 +121,31 @@ def test_what_claims_to_be_huge_is_refused_before_room_is_made_for_it(name: str)
         tracemalloc.stop()
 
 
-def test_the_map_digest_is_what_the_documentation_says() -> None:
-    expected = hashlib.sha256(b"farthest map 1\n1 2 1\nuint8\n\x00\x01\x01\x02\xff").hexdigest()
-    assert map_digest([1, 2, 1], "uint8", [b"\x00\x01\x01", b"\x02\xff"]) == expected
-    digest = MapDigest([1, 2, 1], "uint8")
-    for byte in b"\x00\x01\x01\x02\xff":
-        digest.update(bytes([byte]))
-    assert digest.hexdigest() == expected
+@pytest.mark.parametrize(("unit", "width"), WIDTHS.items())
+@pytest.mark.parametrize("keys", [5, 2**19, 2**20 + 3])
+def test_the_map_digest_is_what_the_documentation_says(unit: Unit, width: int, keys: int) -> None:
+    distances = random.Random(keys).randbytes(keys * width)
+    chunks = [
+        hashlib.sha256(distances[first : first + 2**19 * width]).hexdigest()
+        for first in range(0, keys * width, 2**19 * width)
+    ]
+    lines = "".join(f"{chunk}\n" for chunk in chunks)
+    expected = hashlib.sha256(f"farthest map 2\n1 2 1\n{unit}\n{lines}".encode()).hexdigest()
+    assert map_digest([1, 2, 1], unit, chunks) == expected
+    assert chunk_digest(memoryview(distances)[: 2**19 * width]) == chunks[0]
+    for cut in (1, 3) if keys == 5 else (10_007, 2**18, 2**19, 2**19 + 1, 2**21):
+        digest = MapDigest([1, 2, 1], unit)
+        for first in range(0, len(distances), cut * width):
+            digest.update(memoryview(distances)[first : first + cut * width])
+        assert digest.hexdigest() == expected, cut
 
 
 def test_the_map_digest_depends_on_layers_unit_and_distances() -> None:
     digests = {
-        map_digest([1, 1], "uint8", [b"\x00\x01"]),
-        map_digest([1, 2], "uint8", [b"\x00\x01"]),
-        map_digest([1, 1], "uint16", [b"\x00\x01"]),
-        map_digest([1, 1], "uint8", [b"\x01\x00"]),
+        map_digest([1, 1], "uint8", [chunk_digest(b"\x00\x01")]),
+        map_digest([1, 2], "uint8", [chunk_digest(b"\x00\x01")]),
+        map_digest([1, 1], "uint16", [chunk_digest(b"\x00\x01")]),
+        map_digest([1, 1], "uint8", [chunk_digest(b"\x01\x00")]),
         layers_digest([1, 1]),
     }
     assert len(digests) == 5

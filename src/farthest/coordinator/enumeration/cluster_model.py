@@ -23,9 +23,10 @@ class Costs:
     entropy: float = 0.962
     entropy_of_thin: float = 0.0527
     # Redis's memory: its allocator's part (sliding-3x4), a record and a blob's name (sliding-2x6 in blocks of 24 KiB,
-    # less its blobs), a message (5,000 in a queue), a run.
+    # less its blobs), a shard in a record, a message (5,000 in a queue), a run.
     held_over: float = 1.07
     record_held: float = 330.0
+    shard_held: float = 20.0
     message_held: float = 1010.0
     run_held: float = 20e3
     # A step through the main node, without blobs: bytes and commands by Redis's own count (sliding-2x6 in blocks of
@@ -72,7 +73,8 @@ class Costs:
 @dataclass(frozen=True)
 class Cluster:
     """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together.
-    ``cores``: of the one machine that everything runs on; None: every process has a core."""
+    ``cores``: of the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a
+    place of their own, whose time the model does not know."""
 
     workers: int = 8
     nodes: int = 1
@@ -83,6 +85,7 @@ class Cluster:
     histogram_only: bool = False
     checkpoint_seconds: float = 60.0
     celery: bool = True
+    blobs_in_redis: bool = True
     cores: int | None = None
 
 
@@ -92,8 +95,8 @@ BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_secon
 @dataclass(frozen=True)
 class LayerCost:
     """One layer. ``written``, ``read``: bytes of blobs by steps; ``moved``: of the layer that leaves Redis meanwhile.
-    ``held``: in all of Redis at its end. Seconds of a worker's process, a node, the coordinator, the spool, and all of
-    them on the cores that they share: the layer takes the longest."""
+    ``kept``: of all layers that there are at its end; ``held``: in all of Redis then. Seconds of a worker's process, a
+    node, the coordinator, the spool, and all of them on the cores that they share: the layer takes the longest."""
 
     depth: int
     states: int
@@ -102,6 +105,7 @@ class LayerCost:
     written: float
     read: float
     moved: float
+    kept: float
     held: float
     worker_seconds: float = 0.0
     redis_seconds: float = 0.0
@@ -117,11 +121,12 @@ class LayerCost:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A whole run. ``spool``: the most that it holds; ``map_seconds``: one checkpoint of the whole map, by the
-    coordinator alone."""
+    """A whole run. ``peak``: bytes in Redis at the most, ``blobs``: of blobs, wherever they are; ``spool``: the most
+    that it holds; ``map_seconds``: one checkpoint of the whole map, by the coordinator alone."""
 
     layers: list[LayerCost]
     peak: float
+    blobs: float
     spool: float
     checkpoints: int
     checkpoint_seconds: float
@@ -191,23 +196,26 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     map_seconds *= not cluster.histogram_only
     checkpoints, spool = _checkpoints(layers, cluster, map_seconds)
     small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
+    # What a process keeps of what it has read and written.
+    kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
     # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
     records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, spool / sum(sizes))
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + small * costs.small_block_memory
+        + (kept if shape.coded else small * costs.small_block_memory)
         + shape.row_bytes
     )
     worker = (
-        min(cluster.worker_memory, shape.bitmap * shape.blocks * 2)
-        + shape.bitmap * (shape.inputs_per_block + 3)
+        kept
+        + _step_memory(shape, cluster.worker_memory, costs)
         + shape.shards * costs.kernel_memory
         + shape.row_bytes
     )
     return Prediction(
         layers=layers,
         peak=max(layer.held for layer in layers),
+        blobs=max(layer.kept for layer in layers),
         spool=spool,
         checkpoints=checkpoints,
         checkpoint_seconds=checkpoints * map_seconds,
@@ -217,6 +225,17 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         coordinator_bytes=costs.process_memory + coordinator,
         start_seconds=costs.start_seconds,
     )
+
+
+def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
+    """What a step holds besides what the process keeps, ``memory`` at most. Where blocks are stepped as bitmaps: these.
+    Else coded: at most twice the shards that the slots hold, or all inputs; what is excluded; what is found, in pieces
+    and joined."""
+    if not shape.coded:
+        return shape.bitmap * (shape.inputs_per_block + 3)
+    layers = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
+    blob = max(size / blobs for blobs, size in layers if blobs)
+    return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
 
 
 def small_blocks(shape: Shape, states: float) -> float:
@@ -251,12 +270,13 @@ def _layer(
         blobs *= 2
     read = (before * (1 - locality.before) + two_before * (1 - locality.two_before)) if sent else 0.0
     moved = size(depth - 3)
-    held = size(depth) + size(depth - 1) + size(depth - 2) + visited
+    kept = size(depth) + size(depth - 1) + size(depth - 2) + visited
     queued = costs.message_held if cluster.celery and sent else 0.0
-    held = costs.run_held + held * costs.held_over + blocks * (3 * costs.record_held + queued)
+    records = blocks * 3 * (costs.record_held + costs.shard_held * shape.shards / shape.blocks)
+    held = costs.run_held + kept * costs.held_over * cluster.blobs_in_redis + records + blocks * queued
     if not sent:
         own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
-        return LayerCost(depth, states, 0, blobs, written, read, moved, held, coordinator_seconds=own)
+        return LayerCost(depth, states, 0, blobs, written, read, moved, kept, held, coordinator_seconds=own)
     fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
     worker = (
         blocks * costs.step_seconds
@@ -267,7 +287,7 @@ def _layer(
         + written * costs.encode_seconds
     )
     turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
-    through = (written + read + moved) / cluster.nodes
+    through = (written + read + moved) / cluster.nodes * cluster.blobs_in_redis
     main = through + blocks * costs.step_bytes
     commands = blocks * costs.step_commands
     served = commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
@@ -282,7 +302,7 @@ def _layer(
         if cluster.cores
         else 0.0,
     }
-    return LayerCost(depth, states, blocks, blobs, written, read, moved, held, **times)
+    return LayerCost(depth, states, blocks, blobs, written, read, moved, kept, held, **times)
 
 
 def _checkpoints(layers: Sequence[LayerCost], cluster: Cluster, map_seconds: float) -> tuple[int, float]:

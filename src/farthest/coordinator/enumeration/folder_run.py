@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.enumeration.expected_layers import expected_layers
 from farthest.coordinator.enumeration.file_needs import disk_at_peak, file_needs, run_needs
 from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
-from farthest.environment import SCRATCH
-from farthest.errors import ResourceError, SettingError
+from farthest.errors import ResourceError
 from farthest.sizes import bytes_text
 from farthest.stores.folder.cutting import cut_for_files, shard_classes
 from farthest.stores.folder.gather_store import FolderStore
@@ -25,6 +23,7 @@ from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
+    from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
     from farthest.stores.folder.cutting import FolderCut
@@ -41,18 +40,6 @@ FORMAT = 2
 """Of the folder's files: another version's cannot be gone on from."""
 
 
-def scratch_folder(given: Path | None, beside: Path | None) -> Path:
-    """Where folders of layers are made: the one that is given, that of FARTHEST_SCRATCH, ``beside``, the folder
-    of the database's file, or the system's for temporary files. Raises SettingError where it is no folder."""
-    folder = given or (Path(SCRATCH.text()) if SCRATCH.text() else None)
-    if folder is None:
-        return beside or Path(tempfile.gettempdir())
-    if not folder.is_dir():
-        source = "--scratch" if given else SCRATCH.name
-        raise SettingError(f"{source} is {folder}, which is no folder; make it, or name another")
-    return folder.absolute()
-
-
 def layers_folder(scratch: Path, name: str) -> Path:
     """The folder of the layers of the job whose attempts are called ``name``."""
     return scratch / f"farthest-{name}"
@@ -67,13 +54,17 @@ class FilesRun:
         self._threads = threads
 
     def _check(self, disk: int) -> None:
-        free = shutil.disk_usage(self.scratch).free + sum(map(_bytes_in, self.begun()))
+        free = shutil.disk_usage(self.scratch).free + self.begun_bytes()
         if disk > free:
             raise ResourceError(
                 f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at "
                 f"the peak, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
                 "--scratch, or allow more memory with --memory"
             )
+
+    def begun_bytes(self) -> int:
+        """What earlier attempts at the same enumeration have in the scratch folder."""
+        return sum(map(_bytes_in, self.begun()))
 
     def begun(self) -> Iterator[Path]:
         """Folders of earlier attempts at the same enumeration."""
@@ -107,7 +98,8 @@ class FilesRun:
 
 class FolderRun(FilesRun):
     """One enumeration of a space that gathers, within ``memory`` bytes. Raises ResourceError where the memory is too
-    small, or the disk by far. ``layers``: what is expected, for the needs of ``disk``."""
+    small, or the disk by far. ``layers``: what is expected, for the needs of ``disk``. ``residues``: the form of the
+    residue map that is to be made."""
 
     def __init__(
         self,
@@ -117,9 +109,11 @@ class FolderRun(FilesRun):
         threads: int,
         isa: str = "",
         max_depth: int | None = None,
+        residues: ResidueForm | None = None,
     ) -> None:
         super().__init__(space, scratch, threads)
         self._gathered = space
+        self._residues = residues
         self._isa = isa
         self._memory = memory
         self._classes = shard_classes(space)
@@ -128,7 +122,7 @@ class FolderRun(FilesRun):
         if space.shards_at(self._classes) > QUICKLY_PLANNED:
             self._check(disk_at_peak(self.layers.states, space.keys, in_place=in_place))
         self.cut = self._cut(memory)
-        self.needs = file_needs(self.cut, self.layers.states)
+        self.needs = file_needs(self.cut, self.layers.states, residues)
 
     def _cut(self, memory: int, units: int | None = None) -> FolderCut:
         base = PROCESS_BYTES + self._gathered.shards_at(self._classes) * SHARD_BYTES
@@ -154,6 +148,7 @@ class FolderRun(FilesRun):
                 cut.slots,
                 folder,
                 in_place=cut.in_place,
+                residues=self._residues,
                 threads=self._threads,
                 isa=self._isa,
             )
@@ -162,7 +157,9 @@ class FolderRun(FilesRun):
             raise
 
     def _identity(self) -> dict[str, Any]:
-        return {**super()._identity(), "shard_classes": self._classes}
+        form = self._residues
+        kept = {} if form is None else {"residues": [form.modulus, *form.ones]}
+        return {**kept, **super()._identity(), "shard_classes": self._classes}
 
 
 class ScatterRun(FilesRun):

@@ -171,7 +171,17 @@ class JobRecorder(OwnedJob):
 
         if not self._settings.residues:
             return self._with_retries(lambda: write(None))
-        with residue_file(self._database, self.record, space, self._settings, store, layers, threads) as file:
+        with residue_file(
+            self._database,
+            self.record,
+            space,
+            self._settings,
+            store,
+            layers,
+            threads,
+            self._notice,
+            self.while_waiting,
+        ) as file:
             return self._with_retries(lambda: write(file))
 
     def _write_result(
@@ -188,7 +198,9 @@ class JobRecorder(OwnedJob):
         depth, states = len(layers) - 1, sum(layers)
         has_map = self._settings.keeps_distances
         if has_map:
-            digest = self._write_map(store, layers, seconds, threads)
+            of_map = PieceDigest(layers)
+            self._write_map(store, layers, seconds, threads, of_map)
+            digest = of_map.hexdigest()
         else:
             digest = layers_digest(layers) if file is None else file.digest
             self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
@@ -221,15 +233,21 @@ class JobRecorder(OwnedJob):
         return digest
 
     def _write_map(
-        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
-    ) -> str:
+        self,
+        store: JobStore,
+        layers: Sequence[int],
+        seconds: Sequence[float],
+        threads: int,
+        digest: PieceDigest | None = None,
+    ) -> None:
+        """Stores the map in the place of an older one. ``digest``: what all of it is added to."""
         depth = len(layers) - 1
-        digest = PieceDigest(layers)
-        pieces = digest.passed(store.chunks(depth, CHUNK_KEYS, threads))
+        pieces = store.chunks(depth, CHUNK_KEYS, threads)
+        if digest is not None:
+            pieces = digest.passed(pieces)
         self._maps.checkpoint(
             self.job, depth, pieces, _records(layers, seconds), sum(seconds), owner=self._owner
         )
-        return digest.hexdigest()
 
 
 def _records(layers: Sequence[int], seconds: Sequence[float]) -> list[LayerRecord]:

@@ -3,15 +3,18 @@
 A unit of L(d+1) is written, synced and named; only then the same unit of L(d-1) is removed, which nothing needs any
 more. So at any time there are L(d), units of L(d+1) and the others of L(d-1): two layers and a unit of a space that is
 searched in place, else three. Whoever goes on begins with the first unit that has no file.
+
+Files of layers that a residue map is made of stay until the enumeration ends (residues.py).
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from farthest.errors import LostStateError
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.plan import Plan
 from farthest.stores.folder.room import Room
@@ -30,10 +33,14 @@ class Sources:
 
 
 class LayerFiles(UnitFiles):
-    """The files of layers that are gathered. ``plans``: by the parity of the depth."""
+    """The files of layers that are gathered. ``plans``: by the parity of the depth. ``keeps``: whether the files of the
+    layer at a depth stay."""
 
-    def __init__(self, folder: EnumerationFolder, plans: tuple[Plan, Plan]) -> None:
+    def __init__(
+        self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
+    ) -> None:
         super().__init__(folder)
+        self._keeps = keeps
         self._plans = plans
         self._where = tuple(
             {shard: (unit, at) for unit, shards in enumerate(plan.units) for at, shard in enumerate(shards)}
@@ -56,6 +63,12 @@ class LayerFiles(UnitFiles):
             before = set(self.folder.layers[-2].units).difference(done)
             self.tables[depth - 1] = {unit: self._table(depth - 1, unit) for unit in sorted(before)}
         known = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
+        for layer in filter(lambda layer: self._keeps(layer.depth), self.folder.layers):
+            kept = {self.place(layer.depth, unit).name for unit in layer.units} - known
+            if missing := kept - names:
+                raise LostStateError(f"{self.folder.path / min(missing)}: the file is missing")
+            self._kept_bytes += sum((self.folder.path / name).stat().st_size for name in kept)
+            known |= kept
         for name in names:  # what was to be removed, or not written to its end, when the process was killed
             if name.startswith("L") and name not in known:
                 self.folder.remove(name)
@@ -94,19 +107,25 @@ class LayerFiles(UnitFiles):
         self._forget_older(depth, unit)
 
     def _forget_older(self, depth: int, unit: int) -> None:
-        """Removes what is not needed once a unit's layer ``depth`` is written."""
+        """Retires what no step needs once a unit's layer ``depth`` is written."""
         self._forget(depth - 2, unit)
 
     def _forget(self, depth: int, unit: int) -> None:
-        if self.tables.get(depth, {}).pop(unit, None) is not None:
+        """No step needs the unit any more."""
+        if (table := self.tables.get(depth, {}).pop(unit, None)) is None:
+            return
+        if self._keeps(depth):
+            self._kept_bytes += table.file_bytes
+        else:
             self.remove_file(self.place(depth, unit))
 
     def complete(self, depth: int) -> None:
         """Notes that all units of the layer are committed, and removes what is older than the next one needs."""
         self.note_complete(depth)
         for old in [known for known in self.tables if known < depth - 1]:
-            for unit in self.tables.pop(old):
-                self.remove_file(self.place(old, unit))
+            for unit in list(self.tables[old]):
+                self._forget(old, unit)
+            del self.tables[old]
 
     # Reading
 
@@ -167,8 +186,20 @@ class LayerFiles(UnitFiles):
             unit, at = self._where[depth & 1][shard]
             table = self.tables[depth][unit]
             with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
-                blob = self._bytes(file, table, at, Room())
+                blob = self._bytes(file, table, at, Room(table.sizes[at]))
             yield shard, blob
+
+    def unit_blobs(self, depth: int, unit: int) -> tuple[UnitTable, Callable[[int], memoryview]]:
+        """Of a unit of a complete layer that is kept: what its file holds, and what reads the blob of the shard that is
+        number n of it."""
+        with self.folder.errors():
+            table = self._table(depth, unit)
+
+        def read(at: int) -> memoryview:
+            with self.folder.errors(), self.opened(self.place(depth, unit)) as file:
+                return self._bytes(file, table, at, Room(table.sizes[at]))
+
+        return table, read
 
     def _bytes(self, file: int, table: UnitTable, at: int, room: Room) -> memoryview:
         """The blob of the shard that is number ``at`` of a unit."""

@@ -165,7 +165,9 @@ class RunFiles(UnitFiles):
         table = self.outboxes[number]
         place = self.place(self.depth + 1, number, "O")
         with self.folder.errors(), self.opened(place) as file:
-            (shards,) = CHECKSUM.unpack(self.bytes_at(file, table.starts[-1], table.sizes[-1], Room()))
+            (shards,) = CHECKSUM.unpack(
+                self.bytes_at(file, table.starts[-1], table.sizes[-1], Room(table.sizes[-1]))
+            )
         return min(int(shards), self.shards)
 
     # Writing

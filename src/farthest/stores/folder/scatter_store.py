@@ -34,9 +34,12 @@ if TYPE_CHECKING:
     from farthest.stores.contract import Base
     from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
 
-BOXES_SHARE, READ_SHARE, SORT_SHARE = 0.4, 0.1, 0.3
+BOXES_SHARE, READ_SHARE, SORT_SHARE = 0.35, 0.08, 0.2
 """Parts of the memory: of the outboxes; of what is read for a unit; of what is decoded and sorted at a time. The rest
 is for what is made, and for what is still being written."""
+
+ROOM = 2**20
+"""Bytes that memory for what is read is asked for at once."""
 
 SORTED_BYTES = 3
 """While the runs sent to a shard are merged, each code is there so many times, besides in its file's form."""
@@ -289,7 +292,7 @@ class ScatterFolderStore:
     def _pieces(self, depth: int, first: int) -> Iterator[tuple[int, int, list[Buffer]]]:
         """From the shard ``first`` on some runs of a layer at a time: how many shards are complete with them, their
         states, the runs."""
-        counts, room = self._counts[depth], Room()
+        counts, room = self._counts[depth], Room(ROOM)
         at = first
         while at < self.shards:
             left = self._boxes_full - self._boxes.filled_bytes
@@ -355,7 +358,7 @@ class ScatterFolderStore:
             if not self._given.isdisjoint(shards):  # their step was not committed, and the boxes are empty
                 self._boxes, self._expanded = self._new_boxes(), 0
             self._expand(depth)
-            room = Room()
+            room = Room(ROOM)
             numbers = [("O", number) for number in range(len(self._files.outboxes))]
             with self.folder.errors():
                 known = self._read(self._files.left_out(depth), shards, room)
@@ -424,7 +427,7 @@ class ScatterFolderStore:
         least = b""
         for first, table in sorted(self._files.tables[depth].items()):
             with self.folder.errors():
-                found = self._files.read("L", depth, first, first + len(table.sizes), Room())
+                found = self._files.read("L", depth, first, first + len(table.sizes), Room(ROOM))
             parts = [_kernel.run_codes(self._width, run, limit) for runs in found for run in runs]
             codes = b"".join([*([_kernel.run_codes(self._width, least)] if least else []), *parts])
             cut = _kernel.run_codes(self._width, _kernel.run_of(self._width, codes)[1], limit)

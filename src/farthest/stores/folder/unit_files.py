@@ -25,6 +25,7 @@ class UnitFiles:
         self.depth = -1
         self._started = (0.0, 0.0)
         self._read = self._written = 0
+        self._kept_bytes = 0  # of files that are not in `tables` any more
 
     def begin(self, depth: int) -> None:
         """The layer ``depth`` is stepped from now on."""
@@ -49,7 +50,7 @@ class UnitFiles:
                 processor=round(process_time() - processor, 3),
                 read=self._read,
                 written=self._written,
-                disk=sum(table.file_bytes for table in self.all_tables()),
+                disk=self._kept_bytes + sum(table.file_bytes for table in self.all_tables()),
                 memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
             )
         )

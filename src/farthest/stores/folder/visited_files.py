@@ -10,7 +10,7 @@ layers that are in it are removed, but those that the next layer is found from.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.folder.layer_files import LayerFiles
@@ -23,9 +23,11 @@ from farthest.stores.folder.unit_file import UnitTable
 class VisitedFiles(LayerFiles):
     """``visited[u]``: the depth of unit u's V file, and what it holds. Both plans are the same."""
 
-    def __init__(self, folder: EnumerationFolder, plans: tuple[Plan, Plan]) -> None:
+    def __init__(
+        self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
+    ) -> None:
         self.visited: dict[int, tuple[int, UnitTable]] = {}
-        super().__init__(folder, plans)
+        super().__init__(folder, plans, keeps)
 
     def _reopen(self) -> None:
         depth = self.depth = len(self.folder.layers) - 1

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 5
+PROTOCOL = 6
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}

@@ -23,7 +23,7 @@ from farthest.stores.memory.sources import Sources
 from farthest.stores.redis.assembly import Assembly
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import AttemptFacts
-from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
+from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.restoring import read_blocks
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
+class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
     """``GatherStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
