@@ -86,7 +86,7 @@ def thread_needs(
     else:
         found = _gathering(gather(space), settings, folder)
     needs = found.estimate
-    if maps is not None and found.files is not None:
+    if maps is not None and isinstance(found.files, FolderRun):
         kept = max(found.files.needs.kept - found.files.begun_bytes(), 0)
         needs = _refused(needs, lambda: check_map_and_layers(space.puzzle, needs, maps, kept))
     elif maps is not None:

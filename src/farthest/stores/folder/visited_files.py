@@ -41,8 +41,9 @@ class VisitedFiles(LayerFiles):
             if newest >= 0:
                 place = self.place(newest, unit, "V")
                 self.visited[unit] = newest, self.table_of_file(place, len(self.plan(0).units[unit]))
+            done = unit in self.tables[depth + 1]
             for known, layer in enumerate(self.folder.layers):
-                if (known >= depth - 1 or known > newest) and unit in layer.units:
+                if known > min(newest, depth - 1 if done else depth - 2) and unit in layer.units:
                     self.tables.setdefault(known, {})[unit] = self._table(known, unit)
         self.check_last()
         here = {self.place(at, unit).name for at, tables in self.tables.items() for unit in tables}
