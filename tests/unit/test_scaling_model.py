@@ -114,7 +114,7 @@ def test_a_blob_costs_what_its_entropy_does() -> None:
 
 def test_workers_find_in_memory_what_they_have_stepped() -> None:
     shape = Shape.of(load("sliding-2x7"), 4 * MIB)
-    assert (shape.shards, shape.blocks, shape.exclude) == (2184, 2184, "before")
+    assert (shape.shards, shape.blocks, shape.exclude) == (2184, 546, "before")
     many = simulated_locality(shape, 64, 256 * MIB)
     assert many.two_before > 0.9
     assert 0.5 < many.before < 1
@@ -133,7 +133,7 @@ def test_more_machines_take_less_time_until_something_else_is_full() -> None:
     ]
     seconds = [prediction.total("seconds") for prediction in predictions]
     assert seconds == sorted(seconds, reverse=True)
-    assert [prediction.bound for prediction in predictions[1:3]] == ["worker", "redis"]
+    assert [prediction.bound for prediction in (predictions[0], predictions[2])] == ["worker", "redis"]
 
 
 @pytest.mark.parametrize(

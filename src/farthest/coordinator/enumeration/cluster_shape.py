@@ -43,6 +43,7 @@ class Shape:
     exclude: str
     keys: int
     shards: int
+    lines: int
     blocks: int
     bitmap: int
     row_bytes: int
@@ -89,6 +90,7 @@ class Shape:
             exclude=exclude,
             keys=kernel.keys,
             shards=kernel.shards,
+            lines=kernel.lines,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
@@ -129,8 +131,6 @@ class Locality:
     two_before: float
 
 
-MOST_BLOCKS = 300
-MOST_PLAYED = 40_000
 LAYERS_PLAYED = 6
 
 
@@ -195,12 +195,8 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
     """Plays some layers in which all blocks have states, with the workers' own way to choose and to keep blocks.
 
     Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
-    the mean of several plays. Where a process steps more blocks of a layer than ``MOST_BLOCKS``, it finds nothing: the
-    bitmaps have gone from its memory before it needs them again. It also finds nothing in spaces of more than
-    ``MOST_PLAYED`` blocks, as playing those takes a minute.
+    the mean of several plays.
     """
-    if shape.blocks > MOST_PLAYED or len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
-        return Locality(0.0, 0.0)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(
         before=fmean(play.before for play in plays),
