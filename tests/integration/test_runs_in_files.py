@@ -91,7 +91,15 @@ def stopped(folder: Path, name: str, kind: str, files: int, monkeypatch: pytest.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MEMORY)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hanoi-4-8",
+        "lights-4x4",
+        "one way",
+        pytest.param("hanoi-cyclic-4-6", marks=pytest.mark.night),
+    ],
+)
 def test_files_give_what_memory_gives_and_leave_nothing(tmp_path: Path, name: str) -> None:
     outcome = run(tmp_path, name)
     assert same(outcome, in_memory(name))
@@ -120,7 +128,12 @@ def test_a_run_that_was_stopped_goes_on_from_its_files(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "kind", "files"), [("hanoi-cyclic-4-6", "V", 7), ("hanoi-4-8", "O", 3), ("one way", "V", 12)]
+    ("name", "kind", "files"),
+    [
+        pytest.param("hanoi-cyclic-4-6", "V", 7, marks=pytest.mark.night),
+        ("hanoi-4-8", "O", 3),
+        pytest.param("one way", "V", 12, marks=pytest.mark.night),
+    ],
 )
 def test_damaged_files_are_never_read_as_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, kind: str, files: int
