@@ -156,11 +156,11 @@ def test_a_question_ends_when_its_reader_leaves(
     reading, given_up = threading.Event(), threading.Event()
     whole = StoredMap.chunks
 
-    def endless(self: StoredMap) -> Any:
+    def endless(self: StoredMap, depth: int | None = None) -> Any:
         try:
             while True:
                 reading.set()
-                yield from whole(self)
+                yield from whole(self, depth)
         finally:
             given_up.set()
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import click
 
+from farthest.cli.completion import complete_host
 from farthest.cli.options import allow_module_option, database_option
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="HOST", help="Where to listen.")
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="HOST",
+    shell_complete=complete_host,
+    help="Where to listen.",
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65535),
@@ -28,7 +36,6 @@ from farthest.cli.options import allow_module_option, database_option
 )
 @click.option(
     "--name",
-    "names",
     multiple=True,
     metavar="NAME",
     help="A host name by which readers reach the server, besides HOST and addresses; may be repeated.",
@@ -41,7 +48,7 @@ def serve(
     open_: bool,
     public: bool,
     allow_jobs: bool,
-    names: tuple[str, ...],
+    name: tuple[str, ...],
     database: str | None,
 ) -> None:
     """Show jobs and maps in a browser, and answer as JSON.
@@ -73,7 +80,7 @@ def serve(
         database=database,
         public=public,
         allow_jobs=allow_jobs,
-        names=names,
+        names=name,
         token=WEB_TOKEN.text(),
         redis=REDIS_URL.given,
     )

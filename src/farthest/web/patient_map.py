@@ -51,10 +51,10 @@ class PatientMap(DistanceMap):
         with self._lock:
             return super().quick_layer(depth)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
         """See StoredMap. Chunks of a full map are not those of the cache, but a residue map finds all distances at the
         first."""
-        chunks = super().chunks()
+        chunks = super().chunks(depth)
         while True:
             check_wanted()
             if not self.record.keeps_residues:

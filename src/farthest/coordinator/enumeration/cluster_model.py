@@ -89,6 +89,9 @@ class Cluster:
     cores: int | None = None
 
 
+RAW = 0.25
+"""The codec leaves bits as they are where more than this part of them is set."""
+
 BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_seconds", "shared_seconds")
 
 
@@ -155,23 +158,23 @@ class Prediction:
 
 
 def blob_bytes(keys: float, states: float, costs: Costs) -> float:
-    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what zstd's first level
-    does worse: nothing at a tenth, a fifth at a ten-thousandth."""
+    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what the codec does
+    worse: nothing at a tenth, a fifth at a ten-thousandth; from a quarter on a bit a key."""
     if states <= 0:
         return 0.0
     part = min(states / keys, 1.0)
-    bits = 0.0 if part == 1 else -part * log2(part) - (1 - part) * log2(1 - part)
+    if part > RAW:
+        return costs.blob_header + keys / 8
+    bits = -part * log2(part) - (1 - part) * log2(1 - part)
     return costs.blob_header + keys * bits / 8 * (costs.entropy - costs.entropy_of_thin * log10(part))
 
 
 def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
     """The blobs of a layer whose states are spread evenly: how many, and their bytes together."""
-    places = shape.blocks_at(depth)
-    keys, sizes = sum(places.values()), dict[int, list[float]]()
-    for size in places.values():
-        sizes.setdefault(size, [0.0])[0] += 1
+    sizes = shape.sizes[depth % 2]
+    keys = sum(size * number for size, number in sizes.items())
     blobs = total = 0.0
-    for size, (number,) in sizes.items():
+    for size, number in sizes.items():
         here = states * size / keys
         some = 1 - exp(-here)  # of such blocks have a state
         blobs += number * some

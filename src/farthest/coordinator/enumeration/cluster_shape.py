@@ -7,6 +7,7 @@ whoever has counted them.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -107,6 +108,12 @@ class Shape:
         """The blocks of a layer, with the keys in each that its states can be at."""
         return self.active[depth % 2]
 
+    @cached_property
+    def sizes(self) -> tuple[Counter[int], Counter[int]]:
+        """How many blocks there are of each number of keys, for each parity of the depth."""
+        even, odd = (Counter(blocks.values()) for blocks in self.active)
+        return even, odd
+
     def inputs(self, depth: int, block: int) -> list[int]:
         """The blocks whose states at ``depth`` - 1 a step of the block reads: its sources, and its own."""
         before = self.blocks_at(depth - 1)
@@ -131,7 +138,7 @@ class Locality:
     two_before: float
 
 
-LAYERS_PLAYED = 6
+LAYERS_PLAYED = 4
 
 
 class _ToDo:

@@ -151,9 +151,10 @@ def _map(record: JobRecord) -> str:
 
 def _ask(found: JobFound) -> Node:
     number = found.record.id
-    goals, start = found.puzzle.definition.origin_boards
-    named = [("start", "The start")] if start is not None else []
-    if goals and WILDCARD not in goals[0]:  # else it stands for many boards
+    definition = found.puzzle.definition
+    named = [("start", "The start")] if definition.has_origin("start") else []
+    # A goal with wildcards stands for many boards.
+    if definition.has_origin("goal") and WILDCARD not in definition.origin_boards[0][0]:
         named.append(("goal", "The goal"))
     return fragment[
         h2["Ask the map"],
