@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.coordinator.enumeration.needs import check_countable, kernel_for, thread_needs, told
+from farthest.coordinator.enumeration.needs import (
+    check_countable,
+    kernel_for,
+    runs_in_files,
+    scatter_run,
+    thread_needs,
+    told,
+)
 from farthest.coordinator.estimate import check_disk, check_map, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
@@ -22,14 +29,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest.coordinator.enumeration.celery_executor import LayerProgress
-    from farthest.coordinator.enumeration.folder_run import FolderRun
+    from farthest.coordinator.enumeration.folder_run import FilesRun, FileStore
     from farthest.families.sliding.pattern_space import PatternSpace
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import ScatterSpace, Space
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore
-    from farthest.stores.folder.gather_store import FolderStore
     from farthest.stores.folder.journal import LayerFigures
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
@@ -56,6 +62,10 @@ class Backend(Protocol):
     def leave(self, store: JobStore) -> None:
         """Gives up the store of an attempt that was stopped; what the job can be continued from stays."""
 
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """Whether the next attempt keeps its layers in files, where those in memory have become too large: what the
+        user is told, else None."""
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while a server is away; it may raise an exception."""
 
@@ -77,13 +87,14 @@ class ThreadsBackend:
         self._reporter = reporter
         self._memory = 0
         self._scatter: ScatterMemoryStore | None = None
-        self._files: FolderRun | None = None
-        self._folder: FolderStore | None = None
+        self._beside: Path | None = None  # the folder of the database
+        self._files: FilesRun | None = None
+        self._folder: FileStore | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
         check_countable(space, self._settings)
-        folder = database.folder if database is not None else None
+        folder = self._beside = database.folder if database is not None else None
         maps = MapFiles(database).place if database is not None and self._settings.residues else None
         if maps is not None:
             maps.check()
@@ -134,6 +145,17 @@ class ThreadsBackend:
             self._folder.leave()
         else:
             store.drop()
+
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """See Backend: sorted runs can, where no map is kept."""
+        if self._scatter is None or self._files or not runs_in_files(scatter(space), self._settings):
+            return None
+        try:
+            self._files = scatter_run(scatter(space), self._settings, self._beside)
+        except ResourceError:
+            return None
+        self._scatter = None
+        return f"beginning anew with layers in files in {self._files.scratch}, of a size that is not known before"
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""
@@ -262,6 +284,10 @@ class CeleryBackend:
     def leave(self, store: JobStore) -> None:
         """See Backend."""
         store.drop()
+
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """See Backend: the blobs are where FARTHEST_BLOBS says."""
+        return None
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""
