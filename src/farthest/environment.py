@@ -112,11 +112,6 @@ SMALL_LAYER_STATES = Setting(
     "1000000",
     "Layers found from at most so many states, in at most 256 blocks, are not sent to workers.",
 )
-SPOOL = Setting(
-    "FARTHEST_SPOOL",
-    "",
-    "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
-)
 SCRATCH = Setting(
     "FARTHEST_SCRATCH",
     "",
@@ -147,7 +142,6 @@ SETTINGS = (
     CHECKPOINT_SECONDS,
     BLOCK_SIZE,
     SMALL_LAYER_STATES,
-    SPOOL,
     SCRATCH,
     MAPS,
     PUZZLE_MODULES,

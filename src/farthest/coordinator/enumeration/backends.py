@@ -20,13 +20,13 @@ from farthest.stores.memory.residues import gathered_form
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.celery_executor import LayerProgress
     from farthest.coordinator.enumeration.folder_run import FolderRun
+    from farthest.coordinator.enumeration.sent_work import LayerProgress
     from farthest.families.sliding.pattern_space import PatternSpace
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import ScatterSpace, Space
-    from farthest.stores.contract import JobStore
+    from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.gather_store import FolderStore
     from farthest.stores.folder.journal import LayerFigures
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
@@ -53,6 +53,23 @@ class Backend(Protocol):
 
     def leave(self, store: JobStore) -> None:
         """Gives up the store of an attempt that was stopped; what the job can be continued from stays."""
+
+    def short_of_room(self, store: JobStore) -> bool:
+        """Whether a checkpoint is to make room for the next layers."""
+
+    def make_map(
+        self,
+        store: JobStore,
+        depth: int,
+        states: int,
+        job: int,
+        owner: str,
+        database: Database,
+        progress: Progress,
+        still_ours: Callable[[], None],
+    ) -> MadeMap | None:
+        """The map up to ``depth``, of ``states`` states, as workers make it for the job that ``owner`` runs; None where
+        it is to be made of the store's chunks."""
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while a server is away; it may raise an exception."""
@@ -131,6 +148,24 @@ class ThreadsBackend:
         else:
             store.drop()
 
+    def short_of_room(self, store: JobStore) -> bool:
+        """See Backend: the memory was asked for before."""
+        return False
+
+    def make_map(
+        self,
+        store: JobStore,
+        depth: int,
+        states: int,
+        job: int,
+        owner: str,
+        database: Database,
+        progress: Progress,
+        still_ours: Callable[[], None],
+    ) -> MadeMap | None:
+        """See Backend: there are no workers."""
+        return None
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""
 
@@ -158,6 +193,7 @@ class CeleryBackend:
         from farthest.environment import REDIS_WAIT_SECONDS
         from farthest.stores.redis.connections import RedisNodes
         from farthest.stores.redis.places import place_of
+        from farthest.stores.redis.room import PlaceRoom
 
         self._settings = settings
         self._reporter = reporter
@@ -165,6 +201,7 @@ class CeleryBackend:
         self._nodes.ask()
         self._place = place_of(self._nodes)
         self._place.check()
+        self._room = PlaceRoom(self._nodes, self._place)
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend."""
@@ -242,6 +279,28 @@ class CeleryBackend:
         """See Backend."""
         store.drop()
 
+    def short_of_room(self, store: JobStore) -> bool:
+        """See Backend."""
+        return self._room.is_short(store)
+
+    def make_map(
+        self,
+        store: JobStore,
+        depth: int,
+        states: int,
+        job: int,
+        owner: str,
+        database: Database,
+        progress: Progress,
+        still_ours: Callable[[], None],
+    ) -> MadeMap | None:
+        """See Backend: on a server, workers that see the database store it there."""
+        from farthest.coordinator.enumeration.map_parts import MapParts
+        from farthest.stores.redis.part_records import NO_JOB
+
+        parts = MapParts(self._nodes, room=self._room.free, watch=self._watch(progress), look=still_ours)
+        return parts.make(store, depth, states, job if database.is_server else NO_JOB, owner)
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""
         self._nodes.while_waiting = action
@@ -256,6 +315,14 @@ class CeleryBackend:
         """See Backend."""
         from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
 
+        return CeleryExecutor(
+            self._nodes,
+            threads=self._settings.threads or cores(),
+            watch=self._watch(progress),
+            should_stop=should_stop,
+        )
+
+    def _watch(self, progress: Progress) -> Callable[[LayerProgress], None]:
         def watch(layer: LayerProgress) -> None:
             if layer.note:
                 self._reporter.notice(layer.note)
@@ -268,12 +335,7 @@ class CeleryBackend:
                 }
             )
 
-        return CeleryExecutor(
-            self._nodes,
-            threads=self._settings.threads or cores(),
-            watch=watch,
-            should_stop=should_stop,
-        )
+        return watch
 
 
 def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backend:
