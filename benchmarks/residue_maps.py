@@ -61,7 +61,7 @@ def lookups(file: Path) -> None:
     """Prints what single look-ups take."""
     with farthest.open_map(1, file) as opened:
         files = MapFiles(opened.database)
-        size = files.path(files.get(1)).stat().st_size
+        size = Path(files.place.where, files.get(1).name).stat().st_size
         print(f"map file: {size:,} bytes for {opened.record.keys:,} keys")
         rng = numpy.random.default_rng(1)
         keys = rng.integers(0, opened.record.keys or 0, LOOKUPS).astype(numpy.uint64)

@@ -20,10 +20,10 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.place import BlobName
-from farthest.stores.blocks import cut
 from farthest.stores.contract import ShardStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice, offer
@@ -59,7 +59,6 @@ class Counted:
 
     puzzle: str
     layers: list[Layer]
-    spool: int
     map_seconds: float = 0.0
     store_seconds: float = 0.0
     map_bytes: int = 0
@@ -90,13 +89,13 @@ class _CountedStore(GatherStore):
 
     counter: _Counter
 
-    def fetch(self, names: Any, most: int) -> list[bytes | None]:
+    def fetch_parts(self, parts: Any) -> list[bytes]:
         begun = time.thread_time()
-        blobs = super().fetch(names, most)
+        blobs = super().fetch_parts(parts)
         if self.counter.here():
             layer = self.counter.layer
             layer.seconds["fetch"] += time.thread_time() - begun
-            layer.read += sum(len(blob) for blob in blobs if blob)
+            layer.read += sum(map(len, blobs))
             layer.fetched += len(blobs)
         return blobs
 
@@ -116,7 +115,7 @@ class _CountedRun(_CountedStore, GatherAttempt):
 
     def settle(self) -> None:
         """Waits until older layers have left Redis: how soon they do is up to the machine's load."""
-        self._older.settle()
+        self.removals.settle()
 
 
 class _InTurn:
@@ -198,7 +197,7 @@ def counted_run(
     counter = _CountedRun.counter = _Counter()
     base = held(nodes)
     run = _CountedRun.create(
-        nodes, attempts.new_attempt("1-scale"), space, cut(space, block_size), distances=True
+        nodes, attempts.new_attempt("1-scale"), space, cut_for_workers(space, block_size), distances=make_map
     )
     assert isinstance(run, _CountedRun)
     try:
@@ -221,7 +220,7 @@ def counted_run(
             layer.redis_bytes, layer.redis_commands = after[0] - before[0], after[1] - before[1]
             layer.redis_seconds = after[2] - before[2]
             done.append(layer)
-        result = Counted(puzzle.name, done, sum(layer.written for layer in done))
+        result = Counted(puzzle.name, done)
         if make_map:
             _make_map(run, result)
         return result

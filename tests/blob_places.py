@@ -18,9 +18,12 @@ OUTSIDE = ("folder", pytest.param("objects", marks=pytest.mark.slow))
 
 
 class Contents:
-    """What a place holds: bytes by name, the names as paths below the place, or as keys."""
+    """What a place holds: bytes by name, the names as paths below the place, or as keys.
 
-    def __init__(self, url: str, nodes: RedisNodes) -> None:
+    ``nodes``: where the place is Redis.
+    """
+
+    def __init__(self, url: str, nodes: RedisNodes | None = None) -> None:
         self._nodes = nodes
         self._url = urlsplit(url)
         self._root = Path(unquote(self._url.path))
@@ -34,6 +37,7 @@ class Contents:
             import obstore
 
             return sorted(one["path"] for some in obstore.list(self._bucket()) for one in some)
+        assert self._nodes is not None
         found = (name.decode() for client in self._nodes.clients for name in client.scan_iter())
         return sorted(name for name in found if name.startswith("farthest:attempt:") and name.count(":") == 6)
 
@@ -65,6 +69,7 @@ class Contents:
             self._client(name).set(name, blob)
 
     def _client(self, name: str) -> Any:
+        assert self._nodes is not None
         return self._nodes.node(int(name.split(":")[5]))
 
     def _bucket(self) -> Any:

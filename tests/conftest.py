@@ -18,7 +18,7 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-pytest_plugins = ["server_fixtures", "object_server", "blob_places", "strangers"]
+pytest_plugins = ["server_fixtures", "object_server", "blob_places", "map_places", "strangers"]
 
 KERNEL_MODULE = "farthest._kernel"
 

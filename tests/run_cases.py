@@ -11,7 +11,7 @@ from farthest.stores.contract import Base
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
+from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.worker.enumeration.step import step
 from store_cases import Case
 
@@ -61,7 +61,7 @@ def advance(run: GatherAttempt, first: int, last: int, worker: GatherStore | Non
         run.counts(depth)
 
 
-def stepped(store: GatherStore, depth: int, block: int) -> tuple[BlockStepInput, list[int]]:
+def stepped(store: GatherStore, depth: int, block: int) -> tuple[GatherStepInput, list[int]]:
     """A step that is not committed: its views and counts."""
     step_input = store.open(depth, store.blocks.shards(block))
     return step_input, step_input.run()

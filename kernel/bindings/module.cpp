@@ -5,26 +5,31 @@
 // InvalidArgument arrives in Python as ValueError.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "arrangement.hpp"
 #include "arrangement_search.hpp"
 #include "bitmap_codec.hpp"
 #include "blocks.hpp"
 #include "buffers.hpp"
+#include "codes.hpp"
 #include "digits.hpp"
-#include "farthest/packing.hpp"
 #include "farthest/planes.hpp"
+#include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
 #include "isas.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
+#include "recount.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -42,6 +47,8 @@ using farthest::LimitExceeded;
 using farthest::Space;
 using farthest::python::aligned;
 using farthest::python::Array;
+using farthest::python::ByteView;
+using farthest::python::isa_named;
 
 // A LayerView and the buffers that it looks into.
 struct Layer {
@@ -160,28 +167,28 @@ void insert(const Space& space, const Layer& layer, Key key) {
   farthest::insert(space, key, view_in(space, layer));
 }
 
-nb::bytes pack(const Space& space, const Layer& layer) {
+std::vector<std::pair<nb::bytes, std::uint64_t>> encode_shards(const Space& space, const Layer& layer) {
   const LayerView& view = view_in(space, layer);
-  const auto filled = [&] {
-    const nb::gil_scoped_release release;
-    return farthest::filled_lines(space, view);
-  }();
-  const std::size_t size = farthest::packed_bytes(space, filled);
-  // Filled below, before anyone else has the object.
-  nb::bytes blob = nb::steal<nb::bytes>(PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size)));
-  if (!blob.is_valid()) nb::raise_python_error();
-  auto* bytes = reinterpret_cast<std::uint8_t*>(PyBytes_AsString(blob.ptr()));
+  std::vector<farthest::ShardBlob> shards;
   {
     const nb::gil_scoped_release release;
-    farthest::pack(space, view, filled, {bytes, size});
+    shards = farthest::encode_shards(space, view, isa_named(""));
   }
-  return blob;
+  std::vector<std::pair<nb::bytes, std::uint64_t>> result;
+  for (farthest::ShardBlob& one : shards) {
+    result.emplace_back(nb::bytes(one.blob.data(), one.blob.size()), one.states);
+    one.blob = {};
+  }
+  return result;
 }
 
-std::uint64_t unpack(const Space& space, const Array<const std::uint8_t>& data, const Layers& layers) {
+std::uint64_t decode_shards(const Space& space, const std::vector<nb::handle>& shards, const Layers& layers) {
   const auto views = views_in(space, layers);
+  std::deque<ByteView> held;
+  std::vector<farthest::Blob> blobs;
+  for (const nb::handle shard : shards) blobs.push_back(held.emplace_back(shard).bytes());
   const nb::gil_scoped_release release;
-  return farthest::unpack(space, {data.data(), data.size()}, views);
+  return farthest::decode_shards(space, blobs, views, isa_named(""));
 }
 
 }  // namespace
@@ -241,6 +248,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_arrangement(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);
+  farthest::python::bind_recount(m);
   farthest::python::bind_runs(m);
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
@@ -293,15 +301,16 @@ NB_MODULE(_kernel, m) {
         "Adds one state, in the layer's shards. Raises ValueError.");
   m.def("population", &population, "space"_a, "layer"_a, "Number of states in each shard of the layer.");
   m.def("clear", &clear, "space"_a, "layer"_a, "Empties the layer.");
-  m.def("pack", &pack, "space"_a, "layer"_a,
-        "The layer as bytes, words little-endian: a bitmap of the lines that hold a state (one bit a line, "
-        "padded to "
-        "whole words of 8 bytes), then the words of these lines in order.");
   m.def(
-      "unpack", &unpack,
-      nb::sig("def unpack(space: Space, data: " BUFFER ", layers: Sequence[Layer]) -> int"), "space"_a,
-      "data"_a.noconvert(), "layers"_a,
-      "Adds the states that pack() made `data` (bytes) of to each of `layers`, all of the same shards as the "
-      "packed one, and returns their number. Raises ValueError, and changes nothing, if `data` is not what "
-      "pack() makes of a layer of these shards.");
+      "encode_shards", &encode_shards, "space"_a, "layer"_a,
+      "For each shard of the layer its blob (shard_blobs.hpp), of no bytes where it is empty, and its number "
+      "of states.");
+  m.def("decode_shards", &decode_shards,
+        nb::sig("def decode_shards(space: Space, shards: Sequence[" BUFFER
+                "], layers: Sequence[Layer]) -> int"),
+        "space"_a, "shards"_a, "layers"_a,
+        "Adds the states of blobs, one for each shard of the layers, to each of these and returns their "
+        "number. "
+        "Raises ValueError where a blob is damaged or of another space; the layers hold anything then.");
+  m.def("longest_shard_blob", &farthest::longest_shard_blob, "space"_a, "No blob of a shard has more bytes.");
 }

@@ -51,13 +51,13 @@ StepResult step(UnitStepper& stepper, const std::vector<StepArgs>& args, int thr
     for (const auto& blob : exclude) one.exclude.push_back(views.emplace_back(blob).bytes());
     shards.push_back(std::move(one));
   }
-  std::vector<FreshShard> fresh;
+  std::vector<ShardBlob> fresh;
   {
     const nb::gil_scoped_release release;
     fresh = stepper.step(shards, std::max(threads, 1));
   }
   StepResult result;
-  for (FreshShard& one : fresh) {
+  for (ShardBlob& one : fresh) {
     result.emplace_back(bytes_of(one.blob), one.states);
     one.blob = {};
   }
@@ -72,6 +72,14 @@ std::vector<Key> keys_of(UnitStepper& stepper, nb::handle blob, std::size_t limi
   const ByteView view(blob);
   const nb::gil_scoped_release release;
   return stepper.keys_of(view.bytes(), limit);
+}
+
+void mark(UnitStepper& stepper, nb::handle blob, unsigned number, std::size_t planes,
+          const Array<std::uint64_t>& words) {
+  const ByteView view(blob);
+  const auto to = aligned<Word>(words);
+  const nb::gil_scoped_release release;
+  stepper.mark(view.bytes(), number, planes, to);
 }
 
 }  // namespace
@@ -103,7 +111,12 @@ void bind_unit_step(nb::module_& m) {
       .def("keys_of", &keys_of, nb::sig("def keys_of(self, blob: " BUFFER ", limit: int) -> list[int]"),
            "blob"_a, "limit"_a,
            "The least `limit` states of a shard's blob, ascending, as keys counted from the shard's first. "
-           "Raises ValueError where it is damaged.");
+           "Raises ValueError where it is damaged.")
+      .def("mark", &mark,
+           nb::sig("def mark(self, blob: " BUFFER ", number: int, planes: int, words: " BUFFER ") -> None"),
+           "blob"_a, "number"_a, "planes"_a, "words"_a.noconvert(),
+           "Adds a shard's states to its words of a residue map (uint64; word w of plane p is element w * "
+           "planes + p): sets the bit of each in the planes that `number` names. Raises ValueError.");
 }
 
 }  // namespace farthest::python

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <shared_mutex>
 #include <string>
 
@@ -12,55 +11,9 @@
 namespace farthest {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kLinesTogether = 8;  // so many lines have a multiple of 64 bytes
-
-std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-std::uint64_t lines_of_pieces(const Space& space) {
-  const std::uint64_t fitting = kPieceBytes / (space.words_per_line() * sizeof(Word));
-  const std::uint64_t lines = std::max<std::uint64_t>(fitting / kLinesTogether, 1) * kLinesTogether;
-  return std::min(lines, space.lines_per_shard());
+std::size_t shard_bytes(const Space& space) {
+  return (space.words_per_shard() * sizeof(Word) + 63) / 64 * 64;
 }
-
-std::size_t shard_bytes(const Space& space) { return rounded(space.words_per_shard() * sizeof(Word)); }
-
-std::uint32_t load32(const std::uint8_t* from) {
-  return static_cast<std::uint32_t>(from[0]) | static_cast<std::uint32_t>(from[1]) << 8 |
-         static_cast<std::uint32_t>(from[2]) << 16 | static_cast<std::uint32_t>(from[3]) << 24;
-}
-
-void store32(std::uint8_t* to, std::uint32_t value) {
-  for (int i = 0; i < 4; ++i) to[i] = static_cast<std::uint8_t>(value >> (8 * i));
-}
-
-// The blobs of a shard's pieces, one after the other.
-class PieceBlobs {
- public:
-  PieceBlobs(Blob shard, std::uint64_t pieces) : shard_(shard), rest_(shard), pieces_(pieces) {
-    if (shard.empty()) return;
-    if (shard.size() < 4 * pieces) throw InvalidArgument("a shard's blob is cut off");
-    rest_ = shard.subspan(4 * pieces);
-    std::uint64_t sum = 0;
-    for (std::uint64_t piece = 0; piece < pieces; ++piece) sum += load32(shard.data() + 4 * piece);
-    if (sum != rest_.size()) throw InvalidArgument("a shard's blob does not have the bytes of its pieces");
-  }
-  bool empty() const { return shard_.empty(); }
-  Blob next() {
-    if (shard_.empty()) return {};
-    const Blob blob = rest_.first(load32(shard_.data() + 4 * piece_++));
-    rest_ = rest_.subspan(blob.size());
-    return blob;
-  }
-  Blob at(std::uint64_t piece) {
-    for (std::uint64_t before = 0; before < piece; ++before) next();
-    return next();
-  }
-
- private:
-  Blob shard_, rest_;
-  std::uint64_t pieces_, piece_ = 0;
-};
 
 }  // namespace
 
@@ -100,7 +53,7 @@ class UnitStepper::Borrowed {
         return;
       }
     }
-    scratch_ = std::make_unique<Scratch>(owner.isa_, owner.piece_bytes(0), owner.piece_lines_);
+    scratch_ = std::make_unique<Scratch>(owner.isa_, owner.pieces_.bytes(0), owner.pieces_.lines());
   }
   ~Borrowed() {
     const std::lock_guard lock(owner_.borrowing_);
@@ -119,7 +72,7 @@ UnitStepper::UnitStepper(const Space& space, std::size_t slots, Isa isa)
     : space_(space),
       slots_(slots),
       isa_(isa),
-      piece_lines_(lines_of_pieces(space)),
+      pieces_(space),
       slot_size_(shard_bytes(space)),
       words_(slots * slot_size_),
       flags_(slots * space.lines_per_shard()) {}
@@ -128,18 +81,6 @@ UnitStepper::~UnitStepper() = default;
 
 std::uint64_t UnitStepper::slot_bytes(const Space& space) {
   return shard_bytes(space) + space.lines_per_shard();
-}
-
-std::uint64_t UnitStepper::pieces() const {
-  return (space_.lines_per_shard() + piece_lines_ - 1) / piece_lines_;
-}
-
-std::uint64_t UnitStepper::piece_end(std::uint64_t piece) const {
-  return std::min((piece + 1) * piece_lines_, space_.lines_per_shard());
-}
-
-std::size_t UnitStepper::piece_bytes(std::uint64_t piece) const {
-  return rounded((piece_end(piece) - piece * piece_lines_) * space_.words_per_line() * sizeof(Word));
 }
 
 Word* UnitStepper::slot_words(std::size_t slot) const {
@@ -151,9 +92,9 @@ std::uint8_t* UnitStepper::slot_flags(std::size_t slot) const {
 }
 
 void UnitStepper::load_piece(const SlotLoad& load, std::uint64_t piece) {
-  const std::uint64_t first = piece * piece_lines_, last = piece_end(piece);
+  const std::uint64_t first = pieces_.begin(piece), last = pieces_.end(piece);
   std::uint8_t* const flags = slot_flags(load.slot);
-  const Blob blob = PieceBlobs(load.blob, pieces()).at(piece);
+  const Blob blob = PieceBlobs(load.blob, pieces_.count()).at(piece);
   if (blob.empty()) {
     std::fill(flags + first, flags + last, std::uint8_t{0});
     return;
@@ -162,7 +103,7 @@ void UnitStepper::load_piece(const SlotLoad& load, std::uint64_t piece) {
   const Word* line = slot_words(load.slot) + first * words;
   Borrowed scratch(*this);
   scratch->codec.decode(blob, {words_.bytes().data() + load.slot * slot_size_ + first * words * sizeof(Word),
-                               piece_bytes(piece)});
+                               pieces_.bytes(piece)});
   for (std::uint64_t at = first; at < last; ++at, line += words)
     flags[at] = std::any_of(line, line + words, [](Word word) { return word != 0; });
 }
@@ -170,11 +111,11 @@ void UnitStepper::load_piece(const SlotLoad& load, std::uint64_t piece) {
 void UnitStepper::load(const std::vector<SlotLoad>& loads, int threads) {
   for (const SlotLoad& load : loads)
     if (load.slot >= slots_) throw InvalidArgument("no slot " + std::to_string(load.slot));
-  const std::uint64_t each = pieces();
+  const std::uint64_t each = pieces_.count();
   in_parallel(loads.size() * each, threads, [&](std::uint64_t i) { load_piece(loads[i / each], i % each); });
 }
 
-void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
+void UnitStepper::step_shard(const ShardStep& step, ShardBlob& fresh) {
   std::vector<const Word*> words;
   std::vector<const std::uint8_t*> flags;
   for (const auto slot : step.slots) {
@@ -182,7 +123,7 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     flags.push_back(slot_flags(slot));
   }
   std::vector<PieceBlobs> excluded;
-  for (const Blob& blob : step.exclude) excluded.emplace_back(blob, pieces());
+  for (const Blob& blob : step.exclude) excluded.emplace_back(blob, pieces_.count());
 
   Borrowed scratch(*this);
   LineRange range;
@@ -191,11 +132,11 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
   range.source_flags = flags;
   range.fresh = scratch->fresh.data();
   range.fresh_flags = scratch->flags.data();
-  scratch->out.assign(4 * pieces(), 0);
-  for (std::uint64_t piece = 0; piece < pieces(); ++piece) {
-    const std::size_t bytes = piece_bytes(piece);
-    range.first = range.from = piece * piece_lines_;
-    range.last = piece_end(piece);
+  scratch->out.assign(4 * pieces_.count(), 0);
+  for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
+    const std::size_t bytes = pieces_.bytes(piece);
+    range.first = range.from = pieces_.begin(piece);
+    range.last = pieces_.end(piece);
     range.excludes = 0;
     for (PieceBlobs& blobs : excluded) {
       const Blob blob = blobs.next();
@@ -214,12 +155,12 @@ void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
     const std::size_t filled = (range.last - range.first) * space_.words_per_line() * sizeof(Word);
     std::fill(bitmap + filled, bitmap + bytes, std::uint8_t{0});
     const std::uint32_t coded = scratch->encode(bytes);
-    store32(scratch->out.data() + 4 * piece, coded);
+    set_piece_bytes(scratch->out, piece, coded);
   }
   if (fresh.states != 0) fresh.blob.assign(scratch->out.begin(), scratch->out.end());
 }
 
-std::vector<FreshShard> UnitStepper::step(const std::vector<ShardStep>& shards, int threads) {
+std::vector<ShardBlob> UnitStepper::step(const std::vector<ShardStep>& shards, int threads) {
   const std::shared_lock lock(space_.mutex());
   for (const ShardStep& step : shards) {
     if (step.shard >= space_.shards() || !space_.prepared(step.shard))
@@ -228,41 +169,42 @@ std::vector<FreshShard> UnitStepper::step(const std::vector<ShardStep>& shards, 
         std::ranges::any_of(step.slots, [&](auto slot) { return slot >= slots_; }))
       throw InvalidArgument("a shard's sources or excluded layers do not fit the space");
   }
-  std::vector<FreshShard> fresh(shards.size());
+  std::vector<ShardBlob> fresh(shards.size());
   in_parallel(shards.size(), threads, [&](std::uint64_t i) { step_shard(shards[i], fresh[i]); });
   return fresh;
 }
 
 std::vector<std::uint8_t> UnitStepper::blob_of(const std::vector<Key>& keys) {
   Borrowed scratch(*this);
-  scratch->out.assign(4 * pieces(), 0);
-  for (std::uint64_t piece = 0; piece < pieces(); ++piece) {
+  scratch->out.assign(4 * pieces_.count(), 0);
+  for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
     std::fill(scratch->fresh.begin(), scratch->fresh.end(), Word{0});
-    const std::uint64_t begin = piece * piece_lines_ * space_.words_per_line();
-    const std::uint64_t end = piece_end(piece) * space_.words_per_line();
+    const std::uint64_t begin = pieces_.begin(piece) * space_.words_per_line();
+    const std::uint64_t end = pieces_.end(piece) * space_.words_per_line();
     for (const Key key : keys) {
       if (key >= space_.keys_per_shard()) throw InvalidArgument("no such key in a shard");
       const auto [word, bit] = space_.place(key);
       if (word >= begin && word < end) scratch->fresh[word - begin] |= Word{1} << bit;
     }
-    const std::uint32_t coded = scratch->encode(piece_bytes(piece));
-    store32(scratch->out.data() + 4 * piece, coded);
+    const std::uint32_t coded = scratch->encode(pieces_.bytes(piece));
+    set_piece_bytes(scratch->out, piece, coded);
   }
   return keys.empty() ? std::vector<std::uint8_t>{} : scratch->out;
 }
 
 std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit) {
-  PieceBlobs blobs(blob, pieces());
+  PieceBlobs blobs(blob, pieces_.count());
   Borrowed scratch(*this);
   std::vector<Key> keys;
   // Keys ascend from group to group of words; within a group they are put in order.
   const std::uint64_t group = space_.words_per_group();
-  for (std::uint64_t piece = 0; piece < pieces() && keys.size() < limit; ++piece) {
+  for (std::uint64_t piece = 0; piece < pieces_.count() && keys.size() < limit; ++piece) {
     const Blob one = blobs.next();
     if (one.empty()) continue;
-    scratch->codec.decode(one, {reinterpret_cast<std::uint8_t*>(scratch->fresh.data()), piece_bytes(piece)});
-    const std::uint64_t begin = piece * piece_lines_ * space_.words_per_line();
-    const std::uint64_t words = (piece_end(piece) - piece * piece_lines_) * space_.words_per_line();
+    scratch->codec.decode(one,
+                          {reinterpret_cast<std::uint8_t*>(scratch->fresh.data()), pieces_.bytes(piece)});
+    const std::uint64_t begin = pieces_.begin(piece) * space_.words_per_line();
+    const std::uint64_t words = (pieces_.end(piece) - pieces_.begin(piece)) * space_.words_per_line();
     for (std::uint64_t first = 0; first < words && keys.size() < limit; first += group) {
       const auto had = static_cast<std::ptrdiff_t>(keys.size());
       for (std::uint64_t word = first; word < first + group; ++word)
@@ -274,6 +216,26 @@ std::vector<Key> UnitStepper::keys_of(Blob blob, std::size_t limit) {
   }
   if (keys.size() > limit) keys.resize(limit);
   return keys;
+}
+
+void UnitStepper::mark(Blob blob, unsigned number, std::size_t planes, std::span<Word> words) {
+  if (planes < 1 || planes > 2 || words.size() != space_.words_per_shard() * planes)
+    throw InvalidArgument("a residue map has the words of a shard in 1 or 2 planes");
+  PieceBlobs blobs(blob, pieces_.count());
+  Borrowed scratch(*this);
+  for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
+    const Blob one = blobs.next();
+    if (one.empty()) continue;
+    scratch->codec.decode(one,
+                          {reinterpret_cast<std::uint8_t*>(scratch->fresh.data()), pieces_.bytes(piece)});
+    const std::uint64_t begin = pieces_.begin(piece) * space_.words_per_line();
+    const std::uint64_t count = pieces_.end(piece) * space_.words_per_line() - begin;
+    for (std::size_t plane = 0; plane < planes; ++plane) {
+      if ((number >> plane & 1) == 0) continue;
+      Word* to = words.data() + begin * planes + plane;
+      for (std::uint64_t word = 0; word < count; ++word, to += planes) *to |= scratch->fresh[word];
+    }
+  }
 }
 
 }  // namespace farthest

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "check.hpp"
-#include "farthest/packing.hpp"
+#include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
 #include "samples.hpp"
 
@@ -216,11 +216,11 @@ void check_step(const Case& of, int shard_classes, Isa isa, int threads) {
   CHECK(counts == population(space, fresh.view(space)));
   CHECK(fresh.flagged(space) && sum.flagged(space));
   CHECK(fresh.keys(space) == of.expected);
-  const auto filled = filled_lines(space, fresh.view(space));
-  std::vector<std::uint8_t> blob(packed_bytes(space, filled));
-  pack(space, fresh.view(space), filled, blob);
-  Bitmap unpacked(space);
-  CHECK(unpack(space, blob, {unpacked.view(space)}) == of.expected.size() && unpacked == fresh);
+  const auto coded = encode_shards(space, fresh.view(space), isa);
+  std::vector<Blob> blobs;
+  for (const ShardBlob& shard : coded) blobs.emplace_back(shard.blob);
+  Bitmap decoded(space);
+  CHECK(decode_shards(space, blobs, {decoded.view(space)}, isa) == of.expected.size() && decoded == fresh);
 }
 
 TEST(a_step_of_several_orbits_and_twists_is_the_image_of_the_frontier) {

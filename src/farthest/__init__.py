@@ -17,19 +17,24 @@ if TYPE_CHECKING:
         compare,
         delete_job,
         enumerate,  # noqa: A004 - the verb of the command line
+        heuristic_values,
         histogram,
         jobs,
         load_puzzle,
+        pattern_map,
         puzzle_names,
         random_boards,
         resume_job,
         solve,
         submit,
     )
+    from farthest.coordinator.search.settings import SearchOutcome
+    from farthest.coordinator.settings import Outcome
     from farthest.errors import (
         BoardError,
         FarthestError,
         JobError,
+        MissingLibraryError,
         PuzzleError,
         ResourceError,
         SearchError,
@@ -40,7 +45,9 @@ if TYPE_CHECKING:
     from farthest.families.python.allowed import allow_module
     from farthest.families.python.puzzle_space import PuzzleSpace
     from farthest.families.python.user_class import NO_STATE
+    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
+    from farthest.queries.board_path import BoardPath
     from farthest.queries.distance_map import DistanceMap, open_map
     from farthest.search.walking import Walker, copies
     from farthest.version import __version__
@@ -49,15 +56,20 @@ if TYPE_CHECKING:
 __all__ = [
     "NO_STATE",
     "BoardError",
+    "BoardPath",
     "DistanceMap",
     "FarthestError",
     "JobError",
+    "JobRecord",
+    "MissingLibraryError",
     "Origin",
+    "Outcome",
     "Puzzle",
     "PuzzleError",
     "PuzzleSpace",
     "ResourceError",
     "SearchError",
+    "SearchOutcome",
     "SettingError",
     "StorageError",
     "UnreachableError",
@@ -69,10 +81,12 @@ __all__ = [
     "copies",
     "delete_job",
     "enumerate",
+    "heuristic_values",
     "histogram",
     "jobs",
     "load_puzzle",
     "open_map",
+    "pattern_map",
     "puzzle_names",
     "random_boards",
     "resume_job",
@@ -86,9 +100,11 @@ _HOMES = {
         "compare",
         "delete_job",
         "enumerate",
+        "heuristic_values",
         "histogram",
         "jobs",
         "load_puzzle",
+        "pattern_map",
         "puzzle_names",
         "random_boards",
         "resume_job",
@@ -99,6 +115,7 @@ _HOMES = {
         "BoardError",
         "FarthestError",
         "JobError",
+        "MissingLibraryError",
         "PuzzleError",
         "ResourceError",
         "SearchError",
@@ -110,6 +127,10 @@ _HOMES = {
     "farthest.puzzles.puzzle": ("Origin", "Puzzle"),
     "farthest.families.python.puzzle_space": ("PuzzleSpace",),
     "farthest.families.python.user_class": ("NO_STATE",),
+    "farthest.coordinator.search.settings": ("SearchOutcome",),
+    "farthest.coordinator.settings": ("Outcome",),
+    "farthest.models.records": ("JobRecord",),
+    "farthest.queries.board_path": ("BoardPath",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
     "farthest.search.walking": ("Walker", "copies"),
     "farthest.version": ("__version__",),

@@ -2,10 +2,10 @@
 
 What all of them take: a *puzzle* is a name of the catalogue, a parametric name, the path of a file (text or Path), a
 `Puzzle`, or an object of a class derived from `PuzzleSpace`. A *board* is text in any form that the command line reads,
-the word ``goal`` (of several the first that the puzzle draws) or ``start``, or the number in each cell: a tuple, a list
-or a numpy array. An *origin* is an `Origin`; or text, ``to goal``, ``from start``; or a board, counted in the puzzle's
-own direction. A *database* is a URL or a file (text or Path). TypeError says what was expected where it is none of
-them.
+the word ``goal`` (of several the first that the puzzle draws) or ``start``, ``moves: R U' F2`` (what these moves make
+of the goal), or the number in each cell: a tuple, a list or a numpy array. An *origin* is an `Origin`; or text, ``to
+goal``, ``from start``; or a board, counted in the puzzle's own direction. A *database* is a URL or a file (text or
+Path). TypeError says what was expected where it is none of them.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from farthest.puzzles.puzzle import Puzzle
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import numpy
+    from numpy.typing import NDArray
+
     from farthest.coordinator.reporter import Reporter
     from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
     from farthest.coordinator.settings import Outcome
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from farthest.heuristics.algorithms import Algorithm
     from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.pattern_maps import StoredPattern
     from farthest.search.comparison import Run
 
 
@@ -233,6 +237,52 @@ def compare(
         limit = available_memory() * 4 // 5 if memory is None else index(memory)
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
         return list(comparison.runs([start_or(loaded, board) for board in wanted]))
+
+
+def heuristic_values(
+    puzzle: GivenPuzzle,
+    boards: Iterable[GivenBoard] | NDArray[numpy.integer],
+    heuristic: str | None = None,
+    *,
+    to: GivenBoard = "goal",
+    database: str | Path | None = None,
+) -> NDArray[numpy.int64]:
+    """The values of a heuristic, one for each board: moves that it still needs at least; -1 where the heuristic proves
+    that no moves lead there.
+
+    ``boards``: as for `DistanceMap.distances`. ``heuristic``: as for `solve`; None: the strongest that needs no stored
+    map. ``to``: a board; ``goal``: any of the goals. ``database``: where pattern databases are read, as for `open_map`.
+    Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
+    """
+    import numpy
+
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.heuristics.contract import UNREACHABLE
+    from farthest.heuristics.registry import default_heuristic, open_heuristic
+    from farthest.queries.board_text import label_rows
+    from farthest.search.problem import targets
+
+    loaded = puzzle_given(puzzle)
+    chosen = default_heuristic(loaded) if heuristic is None else heuristic
+    wanted = targets(loaded, target_given(loaded, to))
+    with SearchStorage(database, store=False) as storage:
+        opened = open_heuristic(chosen, loaded, wanted, storage.load_map)
+        values = opened.values(label_rows(loaded, boards)).astype(numpy.int64)
+    return numpy.where(values >= UNREACHABLE, -1, values)
+
+
+def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> StoredPattern:
+    """The stored map of a pattern, ``15-puzzle@1-7``, or of any puzzle to its goal, whole in memory: ``distances`` in
+    the order of keys, and the ``space`` whose ``encode`` makes keys of boards (uint8, shape (boards, cells)).
+
+    ``database``: as for `open_map`. Raises PuzzleError, JobError where it was not enumerated, ResourceError where it
+    does not fit in memory, or StorageError.
+    """
+    from farthest.models.database import open_database
+    from farthest.queries.pattern_maps import PatternMaps
+
+    with open_database(database, create=False) as opened:
+        return PatternMaps(opened)(puzzle_given(pattern))
 
 
 def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:

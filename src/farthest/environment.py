@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 
 from farthest.errors import SettingError
 
@@ -95,7 +97,9 @@ REDIS_WAIT_SECONDS = Setting(
     "How long a running job waits for Redis, or the place of its blobs, to come back.",
 )
 DATABASE_WAIT_SECONDS = Setting(
-    "FARTHEST_DATABASE_WAIT_SECONDS", "300", "How long a running job waits for the database to come back."
+    "FARTHEST_DATABASE_WAIT_SECONDS",
+    "300",
+    "How long a running job waits for the database, or the place of its map file, to come back.",
 )
 CHECKPOINT_SECONDS = Setting(
     "FARTHEST_CHECKPOINT_SECONDS",
@@ -120,7 +124,8 @@ SCRATCH = Setting(
 MAPS = Setting(
     "FARTHEST_MAPS",
     "",
-    "Folder for the files of residue maps, or `file:///FOLDER`. Empty: `FILE.maps` beside an SQLite database FILE.",
+    "Where the files of residue maps are: a folder, also as `file:///FOLDER`, or an object store "
+    "(`s3://bucket/prefix`). Empty: `FILE.maps` beside an SQLite database FILE.",
 )
 PUZZLE_MODULES = Setting(
     "FARTHEST_PUZZLE_MODULES",
@@ -162,3 +167,15 @@ def byte_count(text: str) -> int | None:
         return None
     base = 1000 if match["unit"].lower() == "b" else 1024
     return int(float(match["number"]) * base ** _POWERS[match["prefix"].lower()])
+
+
+def scratch_folder(given: Path | None, beside: Path | None) -> Path:
+    """Where folders of layers are made: the one that is given, that of FARTHEST_SCRATCH, ``beside``, the folder
+    of the database's file, or the system's for temporary files. Raises SettingError where it is no folder."""
+    folder = given or (Path(SCRATCH.text()) if SCRATCH.text() else None)
+    if folder is None:
+        return beside or Path(tempfile.gettempdir())
+    if not folder.is_dir():
+        source = "--scratch" if given else SCRATCH.name
+        raise SettingError(f"{source} is {folder}, which is no folder; make it, or name another")
+    return folder.absolute()

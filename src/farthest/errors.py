@@ -30,6 +30,10 @@ class JobError(FarthestError):
     """No such job, or the job cannot do what was asked of it."""
 
 
+class MissingLibraryError(FarthestError):
+    """An optional library, which one of the package's extras has, is not installed."""
+
+
 class StorageError(FarthestError):
     """The database cannot be opened, read or written, or what it holds is damaged."""
 

@@ -18,6 +18,7 @@ from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
+from farthest.stores.redis import gather_store
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
@@ -57,14 +58,17 @@ def folder_store(request: pytest.FixtureRequest) -> StoreFactory:
 
 
 def redis_store(
-    per_block: int, databases: int, kind: str = "redis"
+    per_block: int, databases: int, kind: str = "redis", *, coded: bool = False
 ) -> Callable[[pytest.FixtureRequest], StoreFactory]:
-    """Stores in Redis, of so many shards a block, with the blobs on so many nodes, or in another kind of place."""
+    """Stores in Redis, of so many shards a block, with the blobs on so many nodes, or in another kind of place.
+    ``coded``: step as with large shards."""
 
     def factory(request: pytest.FixtureRequest) -> StoreFactory:
         url = request.getfixturevalue("redis_url").removesuffix("/0")
         nodes = RedisNodes([f"{url}/{database}" for database in range(databases)])
         place = place_for(kind, nodes, request)
+        if coded:
+            request.getfixturevalue("monkeypatch").setattr(gather_store, "LEAST_SHARD", 0)
         made: list[GatherAttempt] = []
 
         def make(of: Case) -> GatherAttempt:
@@ -122,6 +126,7 @@ STORES = {
     "folder": folder_store,
     "redis": redis_store(1, 1),
     "redis blocks": redis_store(3, 2),
+    "redis coded": redis_store(3, 2, coded=True),
     "scatter memory": scatter_memory,
     "scatter redis": scatter_redis(),
     "redis and a folder": redis_store(2, 1, "folder"),
@@ -149,6 +154,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ],
         "redis": [(name, 2) for name in kinds],
         "redis blocks": [(name, 3) for name in (*kinds, "origins of both colours", "two blanks")],
+        "redis coded": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
         "scatter redis": [(name,) for name in ("dense", "byte strings", "byte strings, graded")],
         "redis and a folder": [("one-way", 2)],

@@ -8,6 +8,7 @@ import pytest
 
 from deployment.compose import ROOT, services
 from farthest.environment import SETTINGS
+from farthest.map_files.places import map_place
 from farthest.models.failures import shown
 from farthest.passwords import hide_password
 from farthest.stores.redis.connections import RedisNodes
@@ -49,7 +50,7 @@ def test_the_examples_are_urls_and_show_no_password(monkeypatch: pytest.MonkeyPa
     from sqlalchemy import make_url
 
     examples = re.findall(r"^    (FARTHEST_[A-Z_]+)=\"?([^\s\"]+)", page(), flags=re.MULTILINE)
-    assert len(examples) == 13
+    assert len(examples) == 15
     nodes = RedisNodes.from_environment()
     for name, url in examples:
         if name.startswith("FARTHEST_REDIS"):
@@ -57,6 +58,9 @@ def test_the_examples_are_urls_and_show_no_password(monkeypatch: pytest.MonkeyPa
         elif name == "FARTHEST_BLOBS":
             monkeypatch.setenv(name, url)
             assert place_of(nodes).url == url
+        elif name == "FARTHEST_MAPS":
+            monkeypatch.setenv(name, url)
+            assert map_place(None).where == url
         elif "://" in url:
             assert "PASSWORD" not in shown(make_url(url))
         assert "PASSWORD" not in hide_password(url)

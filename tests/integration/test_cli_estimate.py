@@ -14,6 +14,7 @@ from farthest.coordinator.enumeration.expected_layers import expected_layers
 from farthest.coordinator.enumeration.file_needs import coded_bytes, times_loaded
 from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.worker_needs import worker_needs
 from farthest.coordinator.estimate import PROCESS_BYTES
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Settings
@@ -73,7 +74,31 @@ def test_a_small_space(estimated: Estimated) -> None:
     assert found["layers_disk"] == found["written"] == found["read"] == 0
     assert 0 < found["seconds"] == found["processor_seconds"] < 0.1
     assert [workers["processes"] for workers in found["workers"]] == [2, 8]
-    assert found["workers"][0].keys() == {"processes", "seconds", "redis", "waits_for"}
+    workers = found["workers"][0]
+    assert workers.keys() == {
+        *("processes", "seconds", "redis", "blobs", "memory", "coordinator_memory", "messages", "waits_for")
+    }
+
+
+@pytest.mark.parametrize(
+    "puzzle",
+    [
+        pytest.param("sliding-3x5", marks=pytest.mark.slow),
+        pytest.param("sliding-4x4", marks=pytest.mark.slow),
+        pytest.param("pancake-15", marks=pytest.mark.night),
+    ],
+)
+def test_workers_of_the_largest_spaces_need_little(puzzle: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the size of blocks that is asked for."""
+    monkeypatch.setenv("FARTHEST_BLOBS", "s3://anywhere")
+    for size in ("256KiB", "4MiB"):
+        monkeypatch.setenv("FARTHEST_BLOCK_SIZE", size)
+        (needs,) = worker_needs(compile_space(load(puzzle)), Settings(histogram_only=True), [8])
+        assert 1000 < needs.messages <= 4000
+        assert needs.memory < 2 * 2**30
+        assert needs.coordinator_memory < 2**30
+        assert needs.redis < 2**26
+        assert needs.blobs > 2**33
 
 
 def test_spaces_of_the_other_engines(estimated: Estimated) -> None:
@@ -217,7 +242,8 @@ def test_people_read_the_same(tmp_path: Path) -> None:
     assert "States:           at most 362,880; 362,880 by published figures" in result.stdout
     assert f"Kept in:          files in {tmp_path}: in memory they need" in result.stdout
     assert "Disk at the peak:" in result.stdout
-    assert result.stdout.count("\n") == 17
+    assert result.stdout.count("\n") == 18
+    assert "messages" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_export(run: Run, run_json: RunJson, folder: Path) -> None:
     assert document == {"job": 1, "puzzle": "3-puzzle", "file": "states.csv", "states": 12}
     for file in ("states.parquet", "states.npz"):
         run("export", "1", file)
-    assert ".parquet, .csv or .npz" in run("export", "1", "states.txt", status=2).stderr
+    assert ".parquet, .csv, .npz or .graphml" in run("export", "1", "states.txt", status=2).stderr
     run("export", "1", "states.txt", "--format", "csv")
     assert (folder / "states.txt").read_bytes() == (folder / "states.csv").read_bytes()
 

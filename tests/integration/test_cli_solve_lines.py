@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 import farthest
+from farthest.cli.search_progress import TerminalListReporter
+from farthest.coordinator.search.settings import Iteration
 from farthest.heuristics.registry import open_heuristic
 from integration.conftest import COMMAND, Run
 
@@ -39,6 +41,43 @@ def test_an_object_for_each_board(run: Run) -> None:
     assert (found[3]["solutions"], len(found[3]["paths"]), found[3]["reason"]) == (40, 2, None)
     assert found[3]["digest"] == alone["digest"]
     assert set(found[3]) == {*alone, "reason"}
+
+
+def test_the_progress_of_a_list(run: Run) -> None:
+    boards = f"scramble: 8 7\n\nmoves: U\n{HARDEST}\n"
+    result = run("solve", "8-puzzle", "-", "--progress", stdin=boards, status=2)
+    assert result.stdout == "2 moves: 7-6 8-7\n"
+    told = [line.split() for line in result.stderr.splitlines()]
+    assert [line[1] for line in told if line[0] == "board"] == ["line=1", "line=3"]
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: line 3: puzzle 8-puzzle: moves 'U': move 1, 'U': "
+    )
+    result = run("solve", "8-puzzle", "-", "--progress", stdin=LINES)
+    last = dict(word.split("=") for word in result.stderr.splitlines()[-1].split()[1:])
+    assert (last["boards"], last["unsolvable"]) == ("4", "1")
+    assert result.stdout.count("\n") == 4
+
+
+def test_a_terminal_is_told_every_few_seconds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("farthest.cli.search_progress.time.monotonic", lambda: now[0])
+    reporter = TerminalListReporter()
+
+    def search(line: int, length: int | None, seconds: float) -> str:
+        reporter.board(line)
+        reporter.begun(None, 21)
+        now[0] += seconds
+        reporter.iteration(Iteration(21, 5, 0, 1, 0.1))
+        reporter.answered(length, 1000)
+        return capsys.readouterr().err
+
+    assert search(2, 31, 0.5) == ""
+    assert search(4, None, 6) == "1 board, 1,000 nodes, 6.50 s; line 4, after bound 21\n"
+    assert search(5, 0, 4) == ""
+    reporter.ended()
+    assert capsys.readouterr().err == "3 boards, 1 of them unsolvable, 3,000 nodes, 10.5 s\n"
 
 
 def test_what_a_line_tells_of_the_options(run: Run) -> None:

@@ -1,10 +1,15 @@
 """Workers and a coordinator as processes, with blobs in a folder or an object store, killed and cut off meanwhile."""
 
+import contextlib
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
+import obstore
 import pytest
 
 from blob_places import Contents, url_of
@@ -116,6 +121,128 @@ def test_an_object_store_that_is_away_for_ten_seconds(
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
     assert all(service.alive for service in (*cluster.workers, *cluster.coordinators))
     nothing_is_left(contents)
+
+
+# Spaces whose shards are large enough to be stepped coded, cut into many blocks
+
+LARGE = {"sliding-3x4": 54, "sliding-2x6": 81}
+"""With the number of their layers."""
+
+Strike = Callable[["Large"], None]
+
+
+@dataclass
+class Large:
+    """A job under way, and what may be done to it."""
+
+    cluster: Cluster
+    contents: Contents
+    url: str
+    servers: ObjectServer | None
+    rng: random.Random
+    job: int
+
+    def kill_workers(self) -> None:
+        for worker in list(self.cluster.workers):
+            self.cluster.remove(worker)
+            self.cluster.add_worker()
+
+    def kill_coordinator(self) -> None:
+        self.cluster.remove(self.cluster.coordinators[0])
+        self.cluster.add_coordinator()
+
+    def take_over(self) -> None:
+        """A coordinator that stands still loses its job to another, and finds that when it goes on."""
+        first = self.cluster.coordinators[0]
+        self.cluster.add_coordinator()
+        self.cluster.ready()
+        first.freeze()
+        time.sleep(4)
+        first.thaw()
+
+    def away(self) -> None:
+        """The place of blobs is away for ten seconds."""
+        if self.servers is not None:
+            self.servers.kill()
+            time.sleep(10)
+            self.servers.start()
+            return
+        folder = Path(unquote(urlsplit(self.url).path))
+        folder.rename(folder.with_name("away"))
+        time.sleep(10)
+        folder.with_name("away").rename(folder)
+
+    def damage(self, how: Callable[[bytes], bytes | None]) -> None:
+        """Damages some blobs that the layer under way is stepped from."""
+        depth = self.cluster.depth() - 1
+        names = [name for name in self.contents.names() if f"/b-{depth}-" in name]
+        for name in self.rng.sample(names, min(20, len(names))):
+            with contextlib.suppress(FileNotFoundError, obstore.exceptions.NotFoundError):
+                self.contents.write(name, how(self.contents.read(name)))
+
+
+STRIKES: dict[str, tuple[int, Strike | None]] = {
+    "1 process": (1, None),
+    "2 processes": (2, None),
+    "4 processes": (4, None),
+    "workers killed": (2, Large.kill_workers),
+    "coordinator killed": (2, Large.kill_coordinator),
+    "second coordinator": (2, Large.take_over),
+    "place away": (2, Large.away),
+    "deleted": (2, lambda large: large.damage(lambda blob: None)),
+    "cut short": (2, lambda large: large.damage(lambda blob: blob[: len(blob) // 2])),
+    "altered": (2, lambda large: large.damage(lambda blob: blob[:-1] + bytes([blob[-1] ^ 1]))),
+}
+"""Processes of workers, and what is done in the middle of the job."""
+
+
+@cache
+def expected_of_large(name: str) -> str:
+    return expected(name)
+
+
+@pytest.mark.night
+@pytest.mark.parametrize("strike", STRIKES)
+@pytest.mark.parametrize("name", LARGE)
+def test_large_shards_have_the_digest_of_one_process(
+    kind: str,
+    url: str,
+    contents: Contents,
+    redis_server: RedisServer,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    name: str,
+    strike: str,
+) -> None:
+    processes, act = STRIKES[strike]
+    environment = {
+        "BLOBS": url,
+        "BLOCK_SIZE": "256KiB",
+        "LEASE_SECONDS": 1,
+        "WORKER_MEMORY": "0" if "damage" in (act.__code__.co_names if act else ()) else "32MiB",
+        "TEST_JOB_LEASE": 2,
+    }
+    database = f"sqlite:///{tmp_path / 'maps.db'}"
+    servers = request.getfixturevalue("object_server") if kind == "objects" else None
+    with Cluster(tmp_path / "cluster", redis_server.url, database, environment) as cluster:
+        for _ in range(processes):
+            cluster.add_worker()
+        cluster.add_coordinator()
+        cluster.ready()
+        job = cluster.submit(name)
+        if act is not None:
+            rng = random.Random()
+            middle = LARGE[name] // 2
+            reaches(cluster, rng.randint(middle - 5, middle + 5))
+            assert cluster.job(job).status == "running"
+            act(Large(cluster, contents, url, servers, rng, job))
+        result = cluster.wait(job, 300)
+        assert result.digest == expected_of_large(name)
+        assert len(result.layers) == LARGE[name]
+        print(f"{name}, {kind}, {strike}: {result.seconds:.1f} s")
+        if act is not None and "damage" in act.__code__.co_names:
+            assert any("going back" in one.said() or "lost" in one.said() for one in cluster.services)
+        nothing_is_left(contents)
 
 
 @pytest.mark.parametrize("kind", ["folder"], indirect=True)

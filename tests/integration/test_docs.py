@@ -16,6 +16,7 @@ from farthest.families.sliding.space import moves_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.reader import parse_puzzle
+from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,14 @@ def test_the_functions_that_are_shown() -> None:
     code = fenced("docs/python.md", "python")[0]
     assert code.count("  # 31\n") == 1
     run_lines("docs/python.md", code)
+
+
+def test_every_public_name_is_described() -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    words = set(re.findall(r"\w+", text))
+    assert set(farthest.__all__) <= words
+    of_maps = {name for name in vars(DistanceMap) if not name.startswith("_")}
+    assert of_maps - {"named", "solutions_of", "solution_graph"} <= words
 
 
 def test_statements_that_are_shown_ask_one_of_several_maps() -> None:

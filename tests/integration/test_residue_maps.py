@@ -106,7 +106,7 @@ def test_the_file_does_not_depend_on_how_it_was_found(tmp_path: Path, name: str)
         with open_database(tmp_path / f"{number}.db", create=True) as database:
             outcome = enumerate_puzzle(load(name), database, replace(settings, residues=True))
             files = MapFiles(database)
-            data = files.path(files.get(1)).read_bytes()
+            data = Path(files.place.where, files.get(1).name).read_bytes()
         found.add((outcome.digest, data))
     assert len(found) == 1
 
@@ -187,4 +187,4 @@ def test_what_a_killed_process_leaves_is_removed(
     outcome = enumerate_puzzle(load("8-puzzle"), database, Settings(residues=True))
     assert outcome.job == record.id
     files = MapFiles(database)
-    assert list(folder.iterdir()) == [files.path(files.get(record.id))]
+    assert list(folder.iterdir()) == [Path(files.place.where, files.get(record.id).name)]

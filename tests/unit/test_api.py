@@ -263,3 +263,24 @@ def test_a_damaged_job_can_be_deleted(tmp_path: Path) -> None:
         farthest.open_map(1, database)
     assert farthest.delete_job(1, database) is None
     assert farthest.jobs(database) == []
+
+
+def test_heuristics_and_pattern_maps(tmp_path: Path) -> None:
+    file = tmp_path / "maps.db"
+    boards = ["goal", "moves: 8 7", "start"]
+    assert farthest.heuristic_values("8-puzzle", boards, "manhattan").tolist() == [0, 2, 21]
+    assert farthest.heuristic_values("8-puzzle", [(1, 2, 3, 4, 5, 6, 7, 0, 8)]).tolist() == [1]
+    parity = farthest.heuristic_values("pegs-triangle-15", ["goal", "start"], "pegs", to="start")
+    assert parity.tolist() == [-1, 0]
+    with pytest.raises(farthest.SettingError, match="manhatten"):
+        farthest.heuristic_values("8-puzzle", boards, "manhatten")
+    farthest.enumerate("8-puzzle@1-3", database=file).close()
+    found = farthest.pattern_map("8-puzzle@1-3", file)
+    assert len(found.distances) == 504
+    goal = numpy.array([[1, 2, 3, 0, 0, 0, 0, 0, 0]], dtype=numpy.uint8)
+    assert found.distances[found.space.encode(goal)].tolist() == [0]
+    values = farthest.heuristic_values("8-puzzle", boards, "@1-3", database=file)
+    assert values[0] == 0
+    assert values.max() <= 31
+    with pytest.raises(farthest.JobError):
+        farthest.pattern_map("8-puzzle@4-6", file)

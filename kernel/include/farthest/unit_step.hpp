@@ -6,23 +6,19 @@
 //
 //   decode what is excluded -> step -> encode what is fresh
 //
-// Blob of a shard's states: for each piece u32 bytes of its blob (bitmap_codec.hpp), then these blobs. Of no
-// states: no bytes. A piece has piece_lines() lines, the last one perhaps fewer; its bitmap is filled up with
-// zeros to a multiple of 64 bytes.
+// Blobs are those of shard_blobs.hpp.
 #pragma once
 
 #include <memory>
 #include <mutex>
-#include <span>
 #include <vector>
 
 #include "farthest/isa.hpp"
 #include "farthest/pages.hpp"
+#include "farthest/shard_blobs.hpp"
 #include "farthest/space.hpp"
 
 namespace farthest {
-
-using Blob = std::span<const std::uint8_t>;
 
 // A shard's blob, to be decoded into a slot.
 struct SlotLoad {
@@ -36,12 +32,6 @@ struct ShardStep {
   std::uint64_t shard;
   std::vector<std::uint32_t> slots;
   std::vector<Blob> exclude;
-};
-
-// What is fresh in a shard.
-struct FreshShard {
-  std::vector<std::uint8_t> blob;
-  std::uint64_t states = 0;
 };
 
 class UnitStepper {
@@ -60,7 +50,7 @@ class UnitStepper {
   void load(const std::vector<SlotLoad>& loads, int threads);
 
   // Takes the step of these shards, which are prepared and distinct. Throws InvalidArgument as load().
-  std::vector<FreshShard> step(const std::vector<ShardStep>& shards, int threads);
+  std::vector<ShardBlob> step(const std::vector<ShardStep>& shards, int threads);
 
   // The blob of a shard that has these states, as keys counted from the shard's first.
   std::vector<std::uint8_t> blob_of(const std::vector<Key>& keys);
@@ -69,22 +59,24 @@ class UnitStepper {
   // InvalidArgument as load().
   std::vector<Key> keys_of(Blob blob, std::size_t limit);
 
+  // Adds a shard's states to the words of a residue map (map_files), of which word w of plane p is
+  // words[w * planes + p]: sets the bit of each in the planes that `number` names. Throws InvalidArgument as
+  // load(), and where there are not the words of a shard in 1 or 2 planes.
+  void mark(Blob blob, unsigned number, std::size_t planes, std::span<Word> words);
+
  private:
   struct Scratch;
   class Borrowed;
 
-  std::uint64_t pieces() const;
-  std::uint64_t piece_end(std::uint64_t piece) const;  // its last line and one
-  std::size_t piece_bytes(std::uint64_t piece) const;
   Word* slot_words(std::size_t slot) const;
   std::uint8_t* slot_flags(std::size_t slot) const;
   void load_piece(const SlotLoad& load, std::uint64_t piece);
-  void step_shard(const ShardStep& step, FreshShard& fresh);
+  void step_shard(const ShardStep& step, ShardBlob& fresh);
 
   const Space& space_;
   std::size_t slots_;
   Isa isa_;
-  std::uint64_t piece_lines_;
+  ShardPieces pieces_;
   std::size_t slot_size_;  // bytes of a slot's words, a multiple of 64
   Pages words_, flags_;
   std::mutex borrowing_;

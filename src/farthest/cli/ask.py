@@ -30,15 +30,17 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
     """Print the distance of each BOARD, one a line.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
-    reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start are boards too. -
-    reads boards from standard input, one a line, any number; empty lines are skipped. A board without a
-    distance gives "unreachable", or ">N" where the map ends at depth N; for a board of the command line the reason
-    follows. A line that is not a board ends the command with exit status 2, after the boards before it are answered.
+    reasonable form, in quotes where it has spaces; goal, the first that the puzzle draws, and start are boards too, and
+    "moves: R U' F2" or "scramble: R U' F2" is the board that these moves make of the goal. - reads boards from standard
+    input, one a line, any number; empty lines are skipped. A board without a distance gives "unreachable", or ">N"
+    where the map ends at depth N; for a board of the command line the reason follows. A line that is not a board ends
+    the command with exit status 2, after the boards before it are answered.
 
     \b
     Examples:
       farthest distance eight-kinds '┘│└/─□─/┐│┌'
       farthest distance 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' 647850321
+      farthest distance cube-2x2x2-htm "scramble: R U' F2 R2"
       farthest distance 8-puzzle - < boards.txt
     """
     from farthest.cli.bulk import answers_to_lines, standard_input
@@ -104,11 +106,11 @@ def path(
 ) -> None:
     """Show one optimal solution of BOARD, or list all.
 
-    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. BOARD may be goal or start,
-    as for distance. Moves have the names that the puzzle's family gives them; of sliding puzzles they are written
-    from-to: the piece in cell `from` moves, and cell `to`, empty before, is filled; cells are numbered from 0 in
-    reading order, walls left out. The number of solutions is exact, however many are listed; solutions are different
-    when a move is.
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. BOARD may be goal, start or
+    moves, as for distance, and "moves: (MOVES)'", with the moves of a path to the goal, is the board again. Moves have
+    the names that the puzzle's family gives them; of sliding puzzles they are written from-to: the piece in cell `from`
+    moves, and cell `to`, empty before, is filled; cells are numbered from 0 in reading order, walls left out. The
+    number of solutions is exact, however many are listed; solutions are different when a move is.
 
     \b
     Examples:

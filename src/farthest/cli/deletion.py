@@ -40,7 +40,7 @@ def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as
       farthest delete 51 52 60-70
     """
     from farthest.cli.printing import counted, print_json
-    from farthest.coordinator.enumeration.folder_run import scratch_folder
+    from farthest.environment import scratch_folder
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.sizes import bytes_text

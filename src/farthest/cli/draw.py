@@ -30,7 +30,8 @@ def draw(name: str, boards: tuple[str, ...], file: Path | None, force: bool, as_
     """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start.
 
     PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
-    quotes where it has spaces, or is goal (the first that the puzzle draws) or start.
+    quotes where it has spaces, or is goal (the first that the puzzle draws) or start, or "moves: R U' F2", what these
+    moves make of the goal.
 
     \b
     Examples:

@@ -87,7 +87,7 @@ def estimate(
     from farthest.coordinator.enumeration.worker_needs import worker_needs
     from farthest.coordinator.settings import Settings
     from farthest.families.given import origin_given
-    from farthest.map_files.folder import map_folder
+    from farthest.map_files.places import map_place
     from farthest.models.database import database_folder
     from farthest.puzzles.catalogue import load
     from farthest.spaces import compile_space
@@ -106,7 +106,7 @@ def estimate(
     check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=True)
     folder = database_folder(database)
-    maps = map_folder(folder / definition.name if folder else None) if settings.residues else None
+    maps = map_place(folder / definition.name if folder else None) if settings.residues else None
     needs = thread_needs(space, settings, folder, maps).estimate
     needs = replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))
     if as_json:
@@ -176,7 +176,18 @@ def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
     from farthest.sizes import bytes_text
 
     rows = [
-        (f"{each.processes:,}", seconds_text(each.seconds), bytes_text(each.redis), each.waits_for)
+        (
+            f"{each.processes:,}",
+            seconds_text(each.seconds),
+            bytes_text(each.memory),
+            bytes_text(each.coordinator_memory),
+            bytes_text(each.redis),
+            bytes_text(each.blobs),
+            f"{each.messages:,}",
+            each.waits_for,
+        )
         for each in workers
     ]
-    print_table(("processes of workers", "time", "Redis", "waits for"), rows, right="rrrl")
+    columns = ("workers", "time", "each", "coordinator", "Redis", "blobs", "messages", "waits for")
+    click.echo("By processes of workers: memory of each and of the coordinator, messages of a layer:")
+    print_table(columns, rows, right="rrrrrrrl")

@@ -51,14 +51,14 @@ def result_options(command: Command) -> Command:
             "--to",
             metavar="X",
             shell_complete=complete_origin,
-            help="Count moves to X: goal, start or a board.  [default: what the puzzle says]",
+            help="Count moves to X: goal, start, a board or moves.  [default: what the puzzle says]",
         ),
         click.option(
             "--from",
             "from_",
             metavar="X",
             shell_complete=complete_origin,
-            help="Count moves from X: goal, start or a board.",
+            help="Count moves from X: goal, start, a board or moves.",
         ),
     ):
         command = option(command)

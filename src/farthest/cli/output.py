@@ -16,7 +16,7 @@ from farthest.cli.options import allow_module_option, database_option, force_opt
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(("parquet", "csv", "npz")),
+    type=click.Choice(("parquet", "csv", "npz", "graphml")),
     help="What to write, whatever the ending of FILE; needed for -.",
 )
 @allow_module_option
@@ -26,11 +26,12 @@ from farthest.cli.options import allow_module_option, database_option, force_opt
 def export(
     job: str, file: str, format_: str | None, force: bool, database: str | None, as_json: bool
 ) -> None:
-    """Write every state to FILE: .parquet, .csv or .npz.
+    """Write every state to FILE: .parquet, .csv, .npz or .graphml.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Key, board and distance of
     each state are written in key order, a block at a time. An .npz file has the arrays keys, distances, labels (a label
     for each cell) and tokens (the text of each label). A .parquet file needs pyarrow: pip install 'farthest[parquet]'.
+    A .graphml file has the states and moves of at most 100,000 states, and needs networkx: farthest[graph].
     - writes to standard output, in the form that --format names.
 
     \b
@@ -41,7 +42,9 @@ def export(
     """
     to_stream = file == "-"
     if to_stream and format_ is None:
-        raise click.UsageError("- has no ending that says what to write: add --format csv, parquet or npz.")
+        raise click.UsageError(
+            "- has no ending that says what to write: add --format csv, parquet, npz or graphml."
+        )
     if to_stream and as_json:
         raise click.UsageError("--json and FILE - would both write to standard output.")
     from farthest.cli.opening import open_job

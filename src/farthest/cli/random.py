@@ -47,7 +47,7 @@ SEED_BITS = 32
     default="goal",
     metavar="X",
     shell_complete=complete_origin,
-    help="Boards that can be moved to X: goal, start or a board.  [default: goal]",
+    help="Boards that can be moved to X: goal, start, a board or moves.  [default: goal]",
 )
 @allow_module_option
 @database_option

@@ -12,7 +12,7 @@ from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algori
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
-    from farthest.coordinator.search.settings import SearchReporter
+    from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     metavar="X",
     default="goal",
     shell_complete=complete_origin,
-    help="Where to: goal, start or a board.  [default: goal]",
+    help="Where to: goal, start, a board or moves.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 @click.option(
     "--progress/--no-progress",
     default=None,
-    help="Report each iteration on standard error.  [default: if it is a terminal]",
+    help="Report each iteration on standard error, and of a list how much is done.  [default: if it is a terminal]",
 )
 @click.option(
     "--store/--no-store",
@@ -98,9 +98,10 @@ def solve(
     """Find a shortest solution of BOARD, or all, by searching.
 
     PUZZLE is a name of the catalogue, a parametric name or a file; BOARD is written in any reasonable form, in quotes
-    where it has spaces, or is goal (the first that the puzzle draws) or start. Without it the puzzle's start is solved.
-    - reads boards from standard input, one a line, any number; one line, or with --json one object, is printed for
-    each. A line that is not a board ends the command with exit status 2, after those before it are solved.
+    where it has spaces, or as moves, "moves: R U' F2" or "scramble: ...", or is goal (the first that the puzzle draws)
+    or start. Without it the puzzle's start is solved. - reads boards from standard input, one a line, any number; one
+    line, or with --json one object, is printed for each. A line that is not a board ends the command with exit status
+    2, after those before it are solved.
 
     A search is kept as a job once it has run for 10 s. A job that was stopped, by Ctrl-C or otherwise, goes on where it
     was when the same command is given again. --workers celery keeps every search from its beginning; searches of bfs,
@@ -113,6 +114,7 @@ def solve(
       farthest solve 8-puzzle 867254301 --algorithm astar --json
       farthest solve 15-puzzle-blank-first '14 13 15 7/11 12 9 5/6 0 2 1/4 8 10 3' --workers celery
       farthest random 15-puzzle -n 10 | farthest solve 15-puzzle -
+      farthest solve cube-3x3x3 "scramble: R U' F2 R2"
     """
     if limit is not None and not all_:
         raise click.UsageError("--limit needs --all: without it one solution is shown.")
@@ -139,13 +141,13 @@ def solve(
         threads=threads,
         memory=memory,
     )
-    reporter = _reporter(False if lines and progress is None else progress)
+    reporter = _reporter(progress, of_list=lines)
     with SearchStorage(database, store=store) as storage:
         solver = Solver(definition, target_given(definition, target), chosen, settings, storage, reporter)
         if lines:
             from farthest.cli.solve_lines import solve_lines
 
-            solve_lines(solver, storage, as_json=as_json)
+            solve_lines(solver, storage, reporter, as_json=as_json)
         else:
             _solve_one(solver, start_or(definition, board), storage, listed=all_, as_json=as_json)
 
@@ -168,12 +170,19 @@ def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: 
         show_search(solver.puzzle, board, outcome, storage, listed=listed)
 
 
-def _reporter(progress: bool | None) -> SearchReporter:
+def _reporter(progress: bool | None, *, of_list: bool) -> QuietSearchReporter:
     import sys
 
-    from farthest.cli.search_progress import LineSearchReporter, QuietSearchReporter, TerminalSearchReporter
+    from farthest.cli.search_progress import (
+        LineSearchReporter,
+        QuietSearchReporter,
+        TerminalListReporter,
+        TerminalSearchReporter,
+    )
 
     terminal = sys.stderr is not None and sys.stderr.isatty()
     if not (terminal if progress is None else progress):
         return QuietSearchReporter()
-    return TerminalSearchReporter() if terminal else LineSearchReporter()
+    if not terminal:
+        return LineSearchReporter()
+    return TerminalListReporter() if of_list else TerminalSearchReporter()

@@ -17,13 +17,16 @@ from farthest.families.given import board_given
 from farthest.search.replay import named_moves
 
 if TYPE_CHECKING:
+    from farthest.cli.search_progress import QuietSearchReporter
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
 
 
-def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> None:
+def solve_lines(
+    solver: Solver, storage: SearchStorage, reporter: QuietSearchReporter, *, as_json: bool
+) -> None:
     """Prints the result for each board before the next is read. That a board cannot be solved is a result too.
 
     Raises BoardError or ResourceError with the number of the line that is not a board, or whose search needs too much
@@ -31,6 +34,7 @@ def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> Non
     """
     solver.check()
     for number, line in numbered_boards():
+        reporter.board(number)
         try:
             found = _solve(solver, line)
         except SearchInterrupted as stopped:
@@ -40,10 +44,15 @@ def solve_lines(solver: Solver, storage: SearchStorage, *, as_json: bool) -> Non
             raise BoardError(f"line {number}: {error}") from None
         except ResourceError as error:
             raise ResourceError(f"line {number}: {error}") from None
+        if found.outcome is None:
+            reporter.answered(None, 0)
+        else:
+            reporter.answered(found.outcome.length, found.outcome.nodes)
         if as_json:
             print_json(_document(solver, found, storage))
         else:
             click.echo(_text(solver, found))
+    reporter.ended()
 
 
 @dataclass(frozen=True, slots=True)

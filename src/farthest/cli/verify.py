@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.options import allow_module_option, database_option, json_option
+from farthest.cli.options import (
+    allow_module_option,
+    byte_size,
+    database_option,
+    json_option,
+    scratch_option,
+)
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from farthest.verify.report import Report
 
 DISPROVED = 1
@@ -17,11 +25,25 @@ DISPROVED = 1
 
 @click.command()
 @click.argument("job", shell_complete=complete_job)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=byte_size,
+    help="Memory for the proof of a large residue map, such as 4GiB.  [default: 4/5 of what is free]",
+)
+@scratch_option
 @allow_module_option
 @database_option
 @json_option
 @click.pass_context
-def verify(context: click.Context, job: str, database: str | None, as_json: bool) -> None:
+def verify(
+    context: click.Context,
+    job: str,
+    memory: int | None,
+    scratch: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
     """Prove a stored map by a separate, simple program.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. Every state is
@@ -42,7 +64,7 @@ def verify(context: click.Context, job: str, database: str | None, as_json: bool
     number, report = _without_map(job, database) or (0, None)
     if report is None:
         with open_job(job, database) as opened:
-            number, report = opened.job, opened.verify()
+            number, report = opened.job, opened.verify(memory, scratch)
     if as_json:
         print_json({"job": number, **report.to_json()})
     else:

@@ -11,13 +11,15 @@ from farthest import _kernel
 from farthest.coordinator.settings import Estimate, MapKind, Settings
 from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
-from farthest.map_files.folder import free_bytes
+from farthest.map_files.folder import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.redis.cutting import MOST_BLOCKS
 
 if TYPE_CHECKING:
+    from farthest.map_files.place import MapPlace
     from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
@@ -160,6 +162,7 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
     if place.url != REDIS:
         _check_room(space, states, certain, place)
         blocks = 0 if space.engine == "scatter" else keys // 8 // max(BLOCK_SIZE.size(), 1)
+        blocks = min(blocks, 2 * MOST_BLOCKS)
         redis = RECORDS_BYTES + blocks * BLOCK_RECORDS_BYTES
         certain = redis if settings.max_depth is None else None
     if redis is not None and certain is not None and certain > limit:
@@ -223,6 +226,8 @@ def check_memory(
         advice = smaller
     elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
+    elif settings.keeps_distances and kernel.reversible:
+        advice = "use --map residues, a smaller map, whose layers are kept in files where they do not fit the memory"
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     elif kernel.reversible or kernel.graded:
@@ -256,13 +261,28 @@ def check_disk(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
         )
 
 
-def check_map_folder(puzzle: Puzzle, needs: Estimate, folder: Path) -> None:
-    """Raises ResourceError when the folder of map files has clearly too little room for the map."""
-    free = free_bytes(folder)
-    if needs.disk > free:
+def check_map_place(puzzle: Puzzle, needs: Estimate, maps: MapPlace) -> None:
+    """Raises ResourceError when the place of map files has clearly too little room for the map."""
+    free = maps.free()
+    if free is not None and needs.disk > free:
         raise ResourceError(
-            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {folder} has "
-            f"{bytes_text(free)} free; name another folder with {MAPS.name}, or use --map none"
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, but {maps.where} has "
+            f"{bytes_text(free)} free; name another place with {MAPS.name}, or use --map none"
+        )
+
+
+def check_map_and_layers(puzzle: Puzzle, needs: Estimate, maps: MapPlace, kept: int) -> None:
+    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
+    check_map_place(puzzle, needs, maps)
+    free = maps.free()
+    if free is None or not isinstance(maps, FolderMaps) or needs.scratch is None:
+        return
+    folder = maps.existing()
+    if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "
+            f"it is made of {bytes_text(kept)}, but {folder} has {bytes_text(free)} free for both; name another disk "
+            f"for one of them with {MAPS.name} or --scratch, or use --map none"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import DATABASE_WAIT_SECONDS
 from farthest.errors import FarthestError, JobError, NoRoomError, StorageError, UnavailableError
-from farthest.map_files.folder import job_token
+from farthest.map_files.names import job_token
 from farthest.models.jobs import Jobs
 from farthest.models.records import Setbacks, Takeovers
 from farthest.retry import retry_while_away

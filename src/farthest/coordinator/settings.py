@@ -69,12 +69,17 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class WorkersEstimate:
-    """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis at the most, and what it
-    mostly waits for: ``worker``, ``redis``, ``coordinator`` or ``spool``."""
+    """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis and of blobs at the
+    most, of memory of each process and of the coordinator, messages of a layer at the most, and what it mostly waits
+    for: ``worker``, ``redis`` or ``coordinator``."""
 
     processes: int
     seconds: float
     redis: int
+    blobs: int
+    memory: int
+    coordinator_memory: int
+    messages: int
     waits_for: str
 
 
@@ -141,3 +146,18 @@ class Outcome:
     complete: bool
     resumed_from: int | None
     figures: tuple[LayerFigures, ...] = ()
+
+    def _repr_html_(self) -> str:
+        from farthest.drawing.chart import Chart
+        from farthest.drawing.notebook import facts, image
+
+        deepest = len(self.layers) - 1
+        rows = [
+            ("states", f"{self.states:,}"),
+            ("eccentricity" if self.complete else "depth, where it was cut off", str(deepest)),
+            ("a farthest board", self.farthest[0] if self.farthest else "none is kept"),
+            ("seconds", f"{self.seconds:.3g}"),
+            ("digest", self.digest),
+        ]
+        chart = Chart(self.layers).document(self.puzzle)
+        return facts(self.puzzle, rows) + image(chart, f"States at each depth, 0 to {deepest}")

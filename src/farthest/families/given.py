@@ -1,16 +1,18 @@
 """What people hand over for a puzzle, a board or an origin, as the definitions that the rest works with.
 
-A board is also a word: ``goal``, the first goal that the puzzle's file draws, or ``start``. The words come first: where
-the letters of one are the pieces of a board, that board is written with spaces.
+A board is also a word: ``goal``, the first goal that the puzzle's file draws, or ``start``; or moves that lead there,
+``moves: R U' F2`` (families/moves_given.py). The words come first: where the letters of one are the pieces of a board,
+that board is written with spaces.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from farthest.errors import BoardError, PuzzleError
+from farthest.families.moves_given import board_after_moves, is_moves
 from farthest.families.python.puzzle_space import PuzzleSpace
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import WILDCARD, Board
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     """A name of the catalogue, the path of a file, a puzzle, or an object of a class of one's own."""
 
     GivenBoard = str | Sequence[int] | NDArray[numpy.integer]
-    """Text, ``goal`` or ``start``, or the number in each cell: an array has one dimension."""
+    """Text, ``goal``, ``start``, ``moves: ...``, or the number in each cell: an array has one dimension."""
 
     GivenOrigin = Origin | GivenBoard
     """Text may be as in a puzzle's file, ``to goal``, ``from start``; a board has the puzzle's own direction."""
@@ -34,7 +36,7 @@ WORDS = ("goal", "start")
 _PUZZLES = (
     "a name of the catalogue, the path of a file, a Puzzle or an object of a class derived from PuzzleSpace"
 )
-_BOARDS = "a text, 'goal', 'start', or a tuple, list or array of the number in each cell"
+_BOARDS = "a text, 'goal', 'start', 'moves: ...', or a tuple, list or array of the number in each cell"
 
 
 def puzzle_given(puzzle: GivenPuzzle) -> Puzzle:
@@ -53,12 +55,19 @@ def puzzle_given(puzzle: GivenPuzzle) -> Puzzle:
     raise TypeError(f"puzzle: expected {_PUZZLES}, got {type(given).__name__}")
 
 
+def is_plain(board: GivenBoard) -> TypeGuard[str]:
+    """Whether the board is a text that the puzzle's definition reads by itself."""
+    return isinstance(board, str) and board.strip() not in WORDS and not is_moves(board)
+
+
 def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
     """The board. Raises BoardError, and TypeError for what cannot be a board."""
     if isinstance(board, str):
         word = board.strip()
         if word in WORDS:
             return _named_board(puzzle, word)
+        if is_moves(board):
+            return board_after_moves(puzzle, board, lambda base: board_given(puzzle, base))
         return puzzle.definition.parse_board(board, name=puzzle.name)
     return puzzle.definition.check_board(_numbers(board), name=puzzle.name)
 

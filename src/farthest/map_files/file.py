@@ -5,15 +5,26 @@ from __future__ import annotations
 import mmap
 import os
 import sys
+import tempfile
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy
 
 from farthest.errors import DamagedMapError
-from farthest.map_files.layout import CHECKSUM, PAGE, file_checksum, header_bytes, parts_of, read_header
+from farthest.map_files.layout import (
+    CHECKSUM,
+    PAGE,
+    SECTION,
+    file_checksum,
+    header_bytes,
+    parts_of,
+    read_header,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -28,18 +39,30 @@ class Source(Protocol):
     place: str
     """As messages show it."""
 
+    most: int
+    """Most bytes that are worth reading at once."""
+
     def size(self) -> int:
         """Its bytes. Raises DamagedMapError where there is no such file."""
 
     def read(self, first: int, end: int) -> bytes:
         """The bytes from ``first`` to ``end``, this one excluded; fewer where it is shorter. Raises DamagedMapError."""
 
+    def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """The same of several ranges, in their order."""
+
+    def mapped(self, size: int) -> mmap.mmap | None:
+        """Its first bytes as memory that is read from the file where it is used; None where the file is not on this
+        machine. Raises DamagedMapError."""
+
     def close(self) -> None:
         """Gives up what is held."""
 
 
 class FileSource:
-    """A file of a folder."""
+    """``Source`` of a file in a folder."""
+
+    most = 2**20
 
     def __init__(self, path: Path) -> None:
         self.place = str(path)
@@ -65,6 +88,17 @@ class FileSource:
         except OSError as error:
             raise DamagedMapError(f"{self.place}: the map file cannot be read ({error.strerror})") from None
         return b"".join(parts)
+
+    def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """See Source."""
+        return (self.read(first, end) for first, end in ranges)
+
+    def mapped(self, size: int) -> mmap.mmap:
+        """See Source."""
+        try:
+            return mmap.mmap(self._file, size, mmap.MAP_SHARED, mmap.PROT_READ)
+        except (OSError, ValueError) as error:
+            raise DamagedMapError(f"{self.place}: the map file cannot be read ({error})") from None
 
     def close(self) -> None:
         """See Source."""
@@ -108,6 +142,7 @@ class MapPages:
         self.words: NDArray[numpy.uint64] = numpy.frombuffer(self._memory, dtype="<u8", count=self.form.words)
         self.present: NDArray[numpy.uint8] = numpy.zeros(self._parts.pages, dtype=numpy.uint8)
         self.held = 0
+        self._mapped: mmap.mmap | None = None
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -131,22 +166,66 @@ class MapPages:
         """Reads pages that are not there yet, given in any order. Raises DamagedMapError where one is not as it was
         stored."""
         if len(pages) == 1:
-            if not self.present[pages[0]]:
-                self._read(int(pages[0]), int(pages[0]) + 1)
-            return
-        wanted = numpy.unique(pages)
-        wanted = wanted[self.present[wanted] == 0]
+            wanted = pages[self.present[pages] == 0]
+        else:
+            wanted = numpy.unique(pages)
+            wanted = wanted[self.present[wanted] == 0]
         if not wanted.size:
             return
         breaks = numpy.flatnonzero(numpy.diff(wanted) != 1) + 1
-        for run in numpy.split(wanted, breaks):
-            first, last = int(run[0]), int(run[-1])
-            for at in range(first, last + 1, 256):
-                self._read(at, min(at + 256, last + 1))
+        most = self._source.most // PAGE
+        runs = [
+            (first, min(first + most, int(run[-1]) + 1))
+            for run in numpy.split(wanted, breaks)
+            for first in range(int(run[0]), int(run[-1]) + 1, most)
+        ]
+        header = self._parts.header
+        data = self._source.read_each(
+            [(header + first * PAGE, header + min(end * PAGE, self._parts.data)) for first, end in runs]
+        )
+        for (first, end), found in zip(runs, data, strict=True):
+            self._take(first, end, found)
 
-    def load_all(self) -> None:
-        """Reads every page that is not there yet."""
+    def load_all(self) -> NDArray[numpy.uint64]:
+        """Reads every page that is not there yet. Returns all words."""
         self.load(numpy.flatnonzero(self.present == 0))
+        return self.words
+
+    def sections(self, threads: int) -> Iterator[bytes]:
+        """All words, section by section, each page checked; none of them stays in memory. Raises DamagedMapError."""
+        pages, header = SECTION // PAGE, self._parts.header
+        starts = range(0, self._parts.pages, pages)
+        with ThreadPoolExecutor(threads) as pool:
+            for at in range(0, len(starts), 4 * threads):
+                some = [
+                    (first, min(first + pages, self._parts.pages)) for first in starts[at : at + 4 * threads]
+                ]
+                ranges = [
+                    (header + first * PAGE, header + min(end * PAGE, self._parts.data)) for first, end in some
+                ]
+                data = list(self._source.read_each(ranges))
+                list(pool.map(self._check, *zip(*some, strict=True), data))
+                yield from data
+
+    def mapped(self, scratch: Path, threads: int) -> NDArray[numpy.uint64]:
+        """All words, uint64, read from the file where they are used; ``release`` gives their memory back. A file that
+        is not on this machine is copied into the folder ``scratch`` first. Raises DamagedMapError and OSError."""
+        start = self._parts.header
+        if self._mapped is None:
+            self._mapped = self._source.mapped(start + self._parts.data)
+        if self._mapped is None:
+            start = 0
+            with tempfile.TemporaryFile(prefix="farthest-map-", dir=scratch) as file:
+                for section in self.sections(threads):
+                    file.write(section)
+                file.flush()
+                self._mapped = mmap.mmap(file.fileno(), self._parts.data, mmap.MAP_SHARED, mmap.PROT_READ)
+        return numpy.frombuffer(self._mapped, dtype="<u8", count=self.form.words, offset=start)
+
+    def release(self) -> None:
+        """Gives the memory back that ``mapped`` words take; they stay usable."""
+        if self._mapped is not None and hasattr(mmap, "MADV_DONTNEED"):
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
     def forget(self) -> None:
         """Gives the memory of all pages back."""
@@ -159,18 +238,22 @@ class MapPages:
         """Gives up the file; pages in memory stay."""
         self._source.close()
 
-    def _read(self, first: int, end: int) -> None:
+    def _take(self, first: int, end: int, data: bytes) -> None:
+        """Keeps pages that were read, if they are as they were stored."""
+        self._check(first, end, data)
+        self._memory[first * PAGE : first * PAGE + len(data)] = data
+        self.present[first:end] = 1
+        self.held += (end - first) * PAGE
+
+    def _check(self, first: int, end: int, data: bytes) -> None:
+        """Raises DamagedMapError where pages are not as they were stored."""
         begin, stop = first * PAGE, min(end * PAGE, self._parts.data)
-        data = self._source.read(self._parts.header + begin, self._parts.header + stop)
         if len(data) != stop - begin:
             raise self._damaged("it was cut short")
         for page in range(first, end):
             at = (page - first) * PAGE
             if zlib.crc32(data[at : at + PAGE]) != self._sums[page]:
                 raise self._damaged(f"page {page} of its data, {PAGE} bytes, is not what was stored")
-        self._memory[begin:stop] = data
-        self.present[first:end] = 1
-        self.held += (end - first) * PAGE
 
     def _damaged(self, what: str) -> DamagedMapError:
         return DamagedMapError(

@@ -1,89 +1,64 @@
-"""The folder of a database's map files, and their names there."""
+"""A folder of map files."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from farthest.environment import MAPS
-from farthest.errors import NoRoomError, SettingError, StorageError
+from farthest.map_files.writer import MapFileWriter, remove_files
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Callable
+    from pathlib import Path
 
-_NAME = re.compile(r"\d{1,19}-[0-9a-f]{8}\.map", re.ASCII)
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""The disk, a user's share of it, or what a process may write is used up."""
-
-
-def job_token(job: int, created: datetime, puzzle_digest: str) -> str:
-    """What names of a job's files begin with: other jobs of that number, in other databases, have another one."""
-    begun = hashlib.sha256(f"{created.isoformat()} {puzzle_digest}".encode()).hexdigest()
-    return f"{job}-{begun[:8]}"
+    from farthest.map_files.file import FileSource
+    from farthest.map_files.form import ResidueForm
 
 
-def map_folder(database: Path | None) -> Path:
-    """The folder of the map files of a database; ``database``: its file, None where a server keeps it.
+class FolderMaps:
+    """``MapPlace`` in a folder, which is made for the first file. ``beside``: it is that beside a database's file, and
+    removed with its last file."""
 
-    Raises SettingError where FARTHEST_MAPS is needed, or names something else than a folder.
-    """
-    text = MAPS.text()
-    if not text:
-        if database is None:
-            raise SettingError(
-                f"{MAPS.name} is not set, and the database is kept by a server: set it to a folder for the map files, "
-                "the same for all who ask them"
-            )
-        return database.with_name(database.name + ".maps")
-    if text.startswith("file:"):
-        parts = urlsplit(text)
-        if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
-            raise SettingError(f"{MAPS.name} is {text!r}; expected a folder, or file:///FOLDER")
-        return Path(unquote(parts.path))
-    if "://" in text:
-        raise SettingError(f"{MAPS.name} is {text!r}; map files are kept in a folder: expected its name")
-    return Path(text).expanduser()
+    def __init__(self, folder: Path, *, beside: bool = False) -> None:
+        self.where = str(folder)
+        self._folder = folder
+        self._beside = beside
 
+    def check(self) -> None:
+        """See MapPlace: whether files can be made shows when the first one is."""
 
-def checked_name(name: str) -> str:
-    """A map file's name as the database has it. Raises ValueError for one that this program does not give."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"name {name!r}, expected that of a map file")
-    return name
+    def writer(
+        self, token: str, form: ResidueForm, facts: dict[str, Any], told: Callable[[str], None]
+    ) -> MapFileWriter:
+        """See MapPlace."""
+        return MapFileWriter(self._folder, token, form, facts)
 
+    def path(self, name: str) -> Path:
+        """Where a file is."""
+        return self._folder / name
 
-def name_of(token: str) -> str:
-    """The name of the map file of a job."""
-    return f"{token}.map"
+    def source(self, name: str) -> FileSource:
+        """See MapPlace."""
+        from farthest.map_files.file import FileSource
 
+        return FileSource(self.path(name))
 
-def remove_files(folder: Path, token: str) -> None:
-    """Removes all that is in the folder of the job with this token, unfinished files too. Raises StorageError."""
-    try:
-        for path in folder.glob(f"{token}.*"):
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise folder_error(folder, error) from error
+    def remove(self, token: str) -> None:
+        """See MapPlace."""
+        remove_files(self._folder, token)
+        if self._beside:
+            with suppress(OSError):
+                self._folder.rmdir()
 
+    def free(self) -> int:
+        """See MapPlace: where the folder is, or will be."""
+        status = os.statvfs(self.existing())
+        return status.f_bavail * status.f_frsize
 
-def free_bytes(folder: Path) -> int:
-    """Bytes that are free where the folder is, or will be."""
-    while not folder.exists() and folder != folder.parent:
-        folder = folder.parent
-    status = os.statvfs(folder)
-    return status.f_bavail * status.f_frsize
-
-
-def folder_error(place: Path, error: OSError) -> StorageError:
-    """What the system refuses, told to people."""
-    kind = NoRoomError if error.errno in _FULL else StorageError
-    return kind(
-        f"{place}: the map file cannot be kept there ({error.strerror or error}); make room, or name another folder "
-        f"with {MAPS.name}"
-    )
+    def existing(self) -> Path:
+        """The folder, or the first one above it that is there."""
+        folder = self._folder
+        while not folder.exists() and folder != folder.parent:
+            folder = folder.parent
+        return folder

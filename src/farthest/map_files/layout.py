@@ -11,12 +11,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farthest.map_files.form import ResidueForm
 from farthest.untrusted_json import read_json_object
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 PAGE = 4096
 CHECKSUM = 4
@@ -88,6 +92,13 @@ def parts_of(header: bytes, form: ResidueForm) -> Parts:
 def file_bytes(form: ResidueForm) -> int:
     """The bytes of the file of a map of this form, about: headers differ by little."""
     return Parts(PAGE + len(form.colours) // PAGE * PAGE, 8 * form.words).bytes
+
+
+def section_sums(data: Buffer) -> tuple[bytes, str]:
+    """The checksums of the pages of a section of data, and its digest."""
+    view = memoryview(data)
+    pages = (zlib.crc32(view[at : at + PAGE]) for at in range(0, len(view), PAGE))
+    return b"".join(page.to_bytes(CHECKSUM, "little") for page in pages), hashlib.sha256(view).hexdigest()
 
 
 def file_checksum(header: bytes, checksums: bytes) -> str:

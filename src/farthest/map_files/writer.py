@@ -1,19 +1,20 @@
-"""Writing a map file: words in any order under a temporary name, then checksums, then its name."""
+"""Writing a map file into a folder: words in any order under a temporary name, then checksums, then its name."""
 
 from __future__ import annotations
 
-import hashlib
+import errno
 import os
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Self
 
-from farthest.errors import StorageError
-from farthest.map_files.folder import folder_error, name_of, remove_files
-from farthest.map_files.layout import CHECKSUM, PAGE, SECTION, file_checksum, header_of, parts_of
+from farthest.environment import MAPS
+from farthest.errors import NoRoomError, StorageError
+from farthest.map_files.layout import SECTION, file_checksum, header_of, parts_of, section_sums
+from farthest.map_files.names import name_of
+from farthest.map_files.place import WrittenFile
+from farthest.map_files.ranges import Written
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,22 +24,12 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A complete file, on the disk. ``sections``: the SHA-256, in hexadecimal, of each section of its data."""
-
-    name: str
-    bytes: int
-    checksum: str
-    sections: list[str]
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The disk, a user's share of it, or what a process may write is used up."""
 
 
 class MapFileWriter:
-    """One map file. What an earlier attempt at the job has left in the folder is removed first.
-
-    Words may be written in any order, each once. ``finish`` puts the file on the disk, ``publish`` gives it its name,
-    ``abort`` removes what has not got one. All raise StorageError, NoRoomError where the disk is full.
-    """
+    """``MapWriter`` of one map file. What an earlier attempt at the job has left in the folder is removed first."""
 
     def __init__(self, folder: Path, token: str, form: ResidueForm, facts: dict[str, Any]) -> None:
         self._folder = folder
@@ -46,7 +37,7 @@ class MapFileWriter:
         self._parts = parts_of(self._header, form)
         self._name = name_of(token)
         self._part = folder / f"{token}.{token_hex(8)}.part"
-        self._written: list[tuple[int, int]] = []  # ranges of bytes of the data
+        self._written = Written(self._parts.data, str(self._part))
         self._file = -1
         self._published = False
         remove_files(folder, token)
@@ -63,20 +54,16 @@ class MapFileWriter:
             raise folder_error(self._part, error) from error
 
     def write(self, first_word: int, data: Buffer) -> None:
-        """Writes words, 8 bytes each, the lowest first, from the word ``first_word`` of the map on."""
-        view = memoryview(data).cast("B")
-        first, last = 8 * first_word, 8 * first_word + len(view)
-        if len(view) % 8 or first < 0 or last > self._parts.data:
-            raise ValueError("words outside the map")
+        """See MapWriter."""
+        first, view = self._written.add(first_word, data)
         try:
             self._put(self._parts.header + first, view)
         except OSError as error:
             raise folder_error(self._part, error) from error
-        self._written.append((first, last))
 
     def finish(self, threads: int = 1) -> WrittenFile:
-        """Works out the checksums, and puts the file on the disk. Raises StorageError where words were not written."""
-        self._check_written()
+        """See MapWriter."""
+        self._written.check()
         starts = range(0, self._parts.data, SECTION)
         try:
             with ThreadPoolExecutor(threads) as pool:
@@ -90,7 +77,7 @@ class MapFileWriter:
         return WrittenFile(self._name, self._parts.bytes, checksum, [digest for _, digest in summed])
 
     def publish(self) -> None:
-        """Gives the finished file its name, in place of any other file; once, however often it is called."""
+        """See MapWriter."""
         if self._published:
             return
         try:
@@ -124,20 +111,28 @@ class MapFileWriter:
             done = os.pwrite(self._file, rest, at)
             rest, at = rest[done:], at + done
 
-    def _check_written(self) -> None:
-        end = 0
-        for first, last in [*sorted(self._written), (self._parts.data, 0)]:
-            if first != end:
-                raise StorageError(
-                    f"{self._part}: words from byte {end} of the data on were not written once each"
-                )
-            end = last
-
     def _sums(self, start: int) -> tuple[bytes, str]:
         """The checksums of the pages of a section, and its digest."""
         size = min(SECTION, self._parts.data - start)
         data = os.pread(self._file, size, self._parts.header + start)
         if len(data) != size:
             raise OSError(0, "it was cut short while it was written")
-        pages = (zlib.crc32(data[at : at + PAGE]) for at in range(0, size, PAGE))
-        return b"".join(page.to_bytes(CHECKSUM, "little") for page in pages), hashlib.sha256(data).hexdigest()
+        return section_sums(data)
+
+
+def remove_files(folder: Path, token: str) -> None:
+    """Removes all that is in the folder of the job with this token, unfinished files too. Raises StorageError."""
+    try:
+        for path in folder.glob(f"{token}.*"):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise folder_error(folder, error) from error
+
+
+def folder_error(place: Path, error: OSError) -> StorageError:
+    """What the system refuses, told to people."""
+    kind = NoRoomError if error.errno in _FULL else StorageError
+    return kind(
+        f"{place}: the map file cannot be kept there ({error.strerror or error}); make room, or name another folder "
+        f"with {MAPS.name}"
+    )

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, func, insert, select
 
-from farthest.environment import MAPS
-from farthest.errors import DamagedMapError, SettingError
-from farthest.map_files.folder import checked_name, job_token, map_folder, remove_files
+from farthest.errors import DamagedMapError, SettingError, UnavailableError
+from farthest.map_files.names import checked_name, job_token
+from farthest.map_files.places import map_place
 from farthest.models.rows import change_job
 from farthest.models.sealing import ROWS, check_rows, rows_digest, seal
 from farthest.models.stored_values import check_values, damaged
 from farthest.models.tables import job, map_file, puzzle
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
+    from farthest.map_files.place import MapPlace
     from farthest.models.transactions import Database
 
 RESIDUES = "residues"
@@ -30,7 +28,7 @@ RESIDUES = "residues"
 
 @dataclass(frozen=True, slots=True)
 class MapFileRow:
-    """A map file: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the folder of map files."""
+    """A map file: the keys ``first_key`` to ``last_key`` inclusive; ``name`` in the place of map files."""
 
     first_key: int
     last_key: int
@@ -47,9 +45,9 @@ class MapFiles:
         self._database = database
 
     @property
-    def folder(self) -> Path:
+    def place(self) -> MapPlace:
         """Where the files are. Raises SettingError where FARTHEST_MAPS has to say it."""
-        return map_folder(self._database.path)
+        return map_place(self._database.path)
 
     def put(self, job_id: int, row: MapFileRow, owner: str | None = None) -> None:
         """Stores the file of a job in place of any that it had. Raises JobError where the job is gone, or not
@@ -80,16 +78,12 @@ class MapFiles:
             raise damaged("map_file", f"of job {job_id}", str(error), job_id) from None
         return found
 
-    def path(self, row: MapFileRow) -> Path:
-        """Where a file is."""
-        return self.folder / row.name
-
 
 def remove_map_files(connection: Connection, database: Database, job_id: int) -> None:
     """Removes the files of a job that is about to be deleted, those of an attempt that was killed too.
 
     What is damaged in its rows is passed over. Raises SettingError where the job has a file, and FARTHEST_MAPS has to
-    say where.
+    say where; UnavailableError where it has one, and its place is away.
     """
     asked = (
         select(job.c.created, puzzle.c.digest).join_from(job, puzzle, isouter=True).where(job.c.id == job_id)
@@ -98,13 +92,8 @@ def remove_map_files(connection: Connection, database: Database, job_id: int) ->
     if row is None or not (isinstance(row.created, datetime) and isinstance(row.digest, str)):
         return
     try:
-        folder = map_folder(database.path)
-    except SettingError:
+        map_place(database.path).remove(job_token(job_id, row.created, row.digest))
+    except (SettingError, UnavailableError):
         files = select(func.count()).select_from(map_file).where(map_file.c.job_id == job_id)
         if connection.execute(files).scalar_one():
             raise
-        return
-    remove_files(folder, job_token(job_id, row.created, row.digest))
-    if not MAPS.text():  # the folder beside the database: gone with its last file
-        with suppress(OSError):
-            folder.rmdir()

@@ -32,7 +32,7 @@ class LayerRecord:
     seconds: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class JobRecord:
     """A row of ``job`` with its puzzle's digest and definition; times are in UTC.
 
@@ -74,6 +74,29 @@ class JobRecord:
     puzzle_digest: str
     puzzle_json: str
     sealed: bool
+
+    def __repr__(self) -> str:
+        return f"<JobRecord {self.id}: {', '.join(f'{name} {value}' for name, value in self._told)}>"
+
+    def _repr_html_(self) -> str:
+        from farthest.drawing.notebook import facts
+
+        return facts(f"job {self.id}", self._told)
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        """What is told of it to people: names and values."""
+        bound = "depth" if self.kind == ENUMERATION else "bound"
+        numbers = [("states", self.states), (bound, self.depth)]
+        map_ = [("map", "residues" if self.keeps_residues else "full")] if self.has_map else []
+        return [
+            (self.kind, self.name),
+            ("status", self.state_now),
+            *((name, f"{value:,}") for name, value in numbers if value is not None),
+            *map_,
+            *([("seconds", f"{self.seconds:.3g}")] if self.seconds is not None else []),
+            *([("error", self.error)] if self.error else []),
+        ]
 
     @property
     def keeps_residues(self) -> bool:

@@ -161,6 +161,10 @@ class PuzzleDefinition(ABC):
         """Whether a board alone does not tell the names of its pieces: interchangeable ones are written differently."""
         return False
 
+    def unnamed(self, move: str) -> str:
+        """What a move's name says besides the piece, where ``names_swap``."""
+        return move
+
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
         """A path as it is shown: each piece keeps its name. ``boards``: uint8, shape (moves + 1, cells)."""
         return NamedPath(self, boards, list(moves))

@@ -12,6 +12,7 @@ from farthest.puzzles.solvable import Solvable, undecided
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.move_maker import MoveMaker
     from farthest.puzzles.pattern_maker import PatternMaker
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
@@ -54,6 +55,11 @@ class Family(ABC):
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """The picture of a board; ``WILDCARD`` is allowed."""
         return text_picture(definition.draw_board(board), definition.palette())
+
+    def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
+        """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
+        del puzzle
+        return None
 
     def patterns(self) -> PatternMaker | None:
         """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""

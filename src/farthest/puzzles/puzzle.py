@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
+from importlib import import_module
 from typing import Any, Literal, cast
 
 from farthest.errors import PuzzleError
@@ -51,7 +52,7 @@ class Origin:
     where: str = "goal"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Puzzle:
     """What is enumerated: ``definition`` says what can be arranged how, ``metric`` what counts as one move."""
 
@@ -83,6 +84,17 @@ class Puzzle:
             raise PuzzleError(f"puzzle {self.name}: the origin is the goal, but there is none; add one")
         if self.origin.where == "start" and not self.definition.has_origin("start"):
             raise PuzzleError(f"puzzle {self.name}: the origin is the start, but there is none; add one")
+
+    def __repr__(self) -> str:
+        size = self.definition.size()
+        return f"<Puzzle {self.name}: {self.family} {size}, metric {self.metric}>"
+
+    def _repr_svg_(self) -> str | None:
+        if not self.definition.ready:  # a class that is not imported yet
+            return None
+        # Drawings know puzzles; notebooks alone ask for one here.
+        drawn: str = import_module("farthest.drawing.notebook").puzzle_svg(self)
+        return drawn
 
     @property
     def digest(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import BoardError
-from farthest.families.given import WORDS, board_given
+from farthest.families.given import board_given, is_plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,7 +43,7 @@ def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.inte
 def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
     """The boards as texts; words and numbers stay as they are written."""
     for number, board in enumerate(boards, 1):
-        if isinstance(board, str) and board.strip() not in WORDS:
+        if is_plain(board):
             yield board
             continue
         try:

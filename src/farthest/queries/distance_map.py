@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 import numpy
 
@@ -12,6 +12,7 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.naming import job_text
+from farthest.queries.board_path import BoardPath
 from farthest.queries.nearer import nearer_moves
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
@@ -22,9 +23,15 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    import networkx
+    import pandas
+    import polars
+
+    from farthest.drawing.notebook import Drawing
     from farthest.families.given import GivenBoard
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
+    from farthest.queries.data_frames import What
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.nearer import Nearer
     from farthest.queries.paths import Way
@@ -33,6 +40,10 @@ if TYPE_CHECKING:
 
 ROWS_READ = 1_000_000
 """Readable rows of a layer that are taken instead of reading a whole residue map."""
+FARTHEST_DRAWN = 6
+"""Boards that a notebook shows of a map."""
+READ_SOON = 2**24
+"""States of a map whose last layer is read for them."""
 
 
 def open_map(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> DistanceMap:
@@ -56,15 +67,16 @@ class DistanceMap(StoredMap):
 
     # --- solutions ---------------------------------------------------------------------------------------
 
-    def path(self, board: GivenBoard) -> list[str]:
-        """The boards of one optimal solution, both ends included, in the order in which the moves are made.
+    def path(self, board: GivenBoard) -> BoardPath:
+        """The boards of one optimal solution, both ends included, in the order in which the moves are made; its
+        ``moves`` are those between them, and a notebook draws it.
 
         It leads from the board to the origin, or from the origin to the board where distances are counted so.
         Raises as `distance` does.
         """
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return self.named(self._in_order_of_moves(way)).texts
+        return BoardPath(self.puzzle, self.named(self._in_order_of_moves(way)))
 
     def solutions(self, board: GivenBoard, limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``, always in the same order.
@@ -127,29 +139,102 @@ class DistanceMap(StoredMap):
             text for block in state_blocks(self, depth) for text in self.puzzle.definition.texts(block.labels)
         )
 
+    @overload
+    def random(self, *, distance: int | None = None, seed: int | None = None) -> str: ...
+
+    @overload
+    def random(self, count: int, *, distance: int | None = None, seed: int | None = None) -> list[str]: ...
+
+    def random(
+        self, count: int | None = None, *, distance: int | None = None, seed: int | None = None
+    ) -> str | list[str]:
+        """The board of a random state at ``distance`` (None: of any), each with the same chance; with ``count`` a list
+        of so many, in which a board may come twice.
+
+        ``seed``: the same boards for the same number of 0 or more. Raises JobError beyond the last layer.
+        """
+        import secrets
+
+        from farthest.queries.random_states import random_states
+        from farthest.random_source import RandomSource
+
+        source = RandomSource(secrets.randbits(64) if seed is None else seed)
+        found = list(random_states(self, 1 if count is None else count, source, distance))
+        return found[0] if count is None else found
+
+    # --- tables and graphs -------------------------------------------------------------------------------
+
+    def to_pandas(self, what: What = "states", *, distance: int | None = None) -> pandas.DataFrame:
+        """A table of the states (of one ``distance``; None: all), with the columns that `export` writes; or of the
+        "layers": depth, states, seconds.
+
+        Raises MissingLibraryError without pandas, ResourceError for more than 50,000,000 states.
+        """
+        from farthest.queries.data_frames import columns, optional
+
+        library = optional("pandas", "frames", "to_pandas")
+        return library.DataFrame(columns(self, what, distance))
+
+    def to_polars(self, what: What = "states", *, distance: int | None = None) -> polars.DataFrame:
+        """As `to_pandas`, with polars."""
+        from farthest.queries.data_frames import columns, optional
+
+        library = optional("polars", "frames", "to_polars")
+        table: polars.DataFrame = library.DataFrame(columns(self, what, distance))
+        return table
+
+    def graph(self) -> networkx.DiGraph:
+        """The states and the moves between them as a networkx graph: each node is the text of a board, with its
+        ``distance``; each edge leads from a board to the board after a move, with the ``moves`` as text.
+
+        Raises MissingLibraryError without networkx, ResourceError for more than 100,000 states.
+        """
+        from farthest.queries.state_graph import state_graph
+
+        return state_graph(self)
+
     # --- files and proof ---------------------------------------------------------------------------------
 
     def export(self, file: str | Path | BinaryIO, *, format: str | None = None, force: bool = False) -> int:
-        """Write key, board and distance of every state to a .parquet, .csv or .npz file; returns the number of states.
+        """Write key, board and distance of every state to a .parquet, .csv or .npz file, or at most 100,000 states and
+        their moves to a .graphml file; returns the number of states.
 
-        ``format``: "parquet", "csv" or "npz", where the ending does not say it; needed where ``file`` is a stream of
-        bytes. Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
+        ``format``: "parquet", "csv", "npz" or "graphml", where the ending does not say it; needed where ``file`` is a
+        stream of bytes. Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
         """
         from farthest.queries.export import export_map
 
         return export_map(self, file, format=format, force=force)
 
-    def plot(self, file: str | Path, *, log: bool = False, force: bool = False) -> None:
-        """Draw the number of states at each depth to a .png or .svg file. Raises as `export` does."""
+    def plot(self, file: str | Path | None = None, *, log: bool = False, force: bool = False) -> Drawing:
+        """Draw the number of states at each depth, for a notebook; and to a .png or .svg file where one is given.
+
+        Raises as `export` does."""
+        from farthest.drawing.chart import Chart
+        from farthest.drawing.notebook import Drawing
         from farthest.queries.plot import plot_layers
 
-        plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)
+        if file is not None:
+            plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)
+        return Drawing(Chart(self.layers, logarithmic=log).document(self.puzzle.title))
 
-    def verify(self) -> Report:
-        """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`."""
+    def _repr_html_(self) -> str:
+        from farthest.queries.notebook import map_html
+
+        if self.states <= READ_SOON:
+            return map_html(self, self.farthest(FARTHEST_DRAWN))
+        kept = islice(Maps(self.database).states(self.job, self.depth), FARTHEST_DRAWN)
+        return map_html(self, [row.board for row in kept])
+
+    def verify(self, memory: int | None = None, scratch: Path | None = None) -> Report:
+        """Prove the whole map, and what is stored with it, by the separate program of `farthest verify`.
+
+        ``memory``: bytes that the proof of a large residue map may use, four fifths of what is free by default;
+        ``scratch``: the folder for what is more than that, as for `farthest enumerate --scratch`.
+        """
         from farthest.queries.proof import prove
 
-        return prove(self)
+        return prove(self, memory, scratch)
 
     def heuristics(self, texts: str | Sequence[str] = (), *, limit: int = 3) -> list[Findings]:
         """Compare heuristics with the whole map, as `farthest heuristic` does: whether they are admissible and

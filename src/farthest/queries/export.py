@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy
 
 from farthest.queries.csv_cells import text_cells
+from farthest.queries.data_frames import optional
 from farthest.queries.output_file import OutputError, form_of, written_file
+from farthest.queries.state_graph import state_graph
 from farthest.queries.states import key_blocks, state_blocks
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from farthest.queries.stored_map import StoredMap
     from farthest.spaces.contract import Codes, Space
 
-FORMS = (".parquet", ".csv", ".npz")
+FORMS = (".parquet", ".csv", ".npz", ".graphml")
 
 
 def export_map(
@@ -38,9 +40,9 @@ def export_map(
     ``.parquet`` and ``.csv``: columns key, code (sparse maps only), board (text), distance. ``.npz``: arrays ``keys``
     (uint64), ``codes`` (sparse maps only; uint64, or uint8 of shape (states, bytes)), ``distances`` (uint8 or uint16),
     ``labels`` (uint8, a label for each cell) and, where labels are written as tokens, ``tokens`` (the text of each).
-    ``format``: "parquet", "csv" or "npz", whatever the ending is. ``file`` may be a stream of bytes, such as a pipe,
-    which needs ``format``; after an error a part of it is written. Raises OutputError where the file cannot be written,
-    or exists and ``force`` is not given.
+    ``.graphml``: the graph of `state_graph`. ``format``: "parquet", "csv", "npz" or "graphml", whatever the ending is.
+    ``file`` may be a stream of bytes, such as a pipe, which needs ``format``; after an error a part of it is written.
+    Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
     """
     if isinstance(file, str | Path):
         file = Path(file)
@@ -56,8 +58,13 @@ def export_map(
 
 def _writer(form: str) -> Callable[[StoredMap, BinaryIO], None]:
     if form not in FORMS:
-        raise OutputError(f"format {form[1:]}: expected parquet, csv or npz")
-    return {".parquet": _write_parquet, ".csv": _write_csv, ".npz": _write_npz}[form]
+        raise OutputError(f"format {form[1:]}: expected parquet, csv, npz or graphml")
+    return {
+        ".parquet": _write_parquet,
+        ".csv": _write_csv,
+        ".npz": _write_npz,
+        ".graphml": _write_graphml,
+    }[form]
 
 
 class _Unseekable(io.RawIOBase):
@@ -132,6 +139,11 @@ def _write_parquet(distance_map: StoredMap, file: BinaryIO) -> None:
                 codes = block.codes if plain else [row.tobytes() for row in _code_bytes(space, block.codes)]
                 arrays.insert(1, pyarrow.array(codes, type=code))
             writer.write_batch(pyarrow.record_batch(arrays, schema=schema))
+
+
+def _write_graphml(distance_map: StoredMap, file: BinaryIO) -> None:
+    networkx = optional("networkx", "graph", "a .graphml file")
+    networkx.write_graphml(state_graph(distance_map), file)
 
 
 def _write_npz(distance_map: StoredMap, file: BinaryIO) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import closing
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from farthest.environment import scratch_folder
 from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
@@ -14,29 +18,36 @@ from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
 from farthest.models.stored_values import damaged
 from farthest.models.structure import structure_problems
+from farthest.sizes import available_memory
 from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
 from farthest.verify.pattern import verify_pattern
-from farthest.verify.residues import verify_residues
+from farthest.verify.residues import Means, verify_residues
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.queries.stored_map import StoredMap
     from farthest.verify.report import Check, Report
+    from farthest.verify.rows import Rows
+
+TOLD_SECONDS = 10.0
+"""How often the progress of a long proof is told."""
 
 UNSEALED = "an older version of farthest stored the job: nothing says whether all of it is what was stored"
 
 
-def prove(distance_map: StoredMap) -> Report:
-    """The report of ``farthest verify`` for a job with a map."""
+def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | None = None) -> Report:
+    """The report of ``farthest verify`` for a job with a map. ``memory``: bytes that the proof of a large residue map
+    may use, four fifths of what is free by default; ``scratch``: the folder for its layers."""
     kept = _kept(distance_map.database, distance_map.record)
-    report = _prove_map(distance_map)
+    report = _prove_map(distance_map, memory, scratch)
     return replace(report, checks=(*kept, *report.checks))
 
 
@@ -108,7 +119,51 @@ def _player(record: JobRecord) -> Any:
     return play
 
 
-def _prove_map(distance_map: StoredMap) -> Report:
+def _prove_residues(
+    distance_map: StoredMap, facts: Facts, rows: Rows, memory: int | None, scratch: Path | None
+) -> Report:
+    bits = distance_map.residue_bits()
+    means = Means(
+        available_memory() * 4 // 5 if memory is None else memory,
+        scratch_folder(scratch, distance_map.database.folder),
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
+        told=Progress(distance_map.told, distance_map.layers),
+    )
+    with closing(bits):
+        return verify_residues(
+            distance_map.puzzle,
+            distance_map.record.layout,
+            distance_map.origin,
+            bits,
+            layers=distance_map.layers,
+            digest=distance_map.digest,
+            depth=None if distance_map.complete else distance_map.depth,
+            facts=facts,
+            rows=rows,
+            means=means,
+        )
+
+
+class Progress:
+    """Tells how far the proof of a residue map is, now and then. ``layers``: the states of each."""
+
+    def __init__(self, told: Callable[[str], None], layers: Sequence[int]) -> None:
+        self._told = told
+        self._layers = layers
+        self._next = monotonic() + TOLD_SECONDS
+
+    def __call__(self, depth: int, share: float) -> None:
+        if monotonic() < self._next:
+            return
+        self._next = monotonic() + TOLD_SECONDS
+        if not depth:
+            self._told(f"working out the moves of blocks of keys: {share:.0%}")
+            return
+        done = sum(self._layers[:depth]) + share * sum(self._layers[depth : depth + 1])
+        self._told(f"enumerating again: depth {depth}, {done / max(1, sum(self._layers)):.0%} of the states")
+
+
+def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None) -> Report:
     record = distance_map.record
     facts = Facts(record.states, record.eccentricity, record.depth, record.unit)
     stored = Maps(distance_map.database).states(record.id, checked=False)
@@ -116,17 +171,7 @@ def _prove_map(distance_map: StoredMap) -> Report:
     depth = None if distance_map.complete else distance_map.depth
     definition = distance_map.puzzle.definition
     if record.keeps_residues:
-        return verify_residues(
-            distance_map.puzzle,
-            record.layout,
-            distance_map.origin,
-            distance_map.residue_bits(),
-            layers=distance_map.layers,
-            digest=distance_map.digest,
-            depth=depth,
-            facts=facts,
-            rows=rows,
-        )
+        return _prove_residues(distance_map, facts, rows, memory, scratch)
     if isinstance(definition, Sliding):
         prove_sliding = verify_pattern if definition.blanks else verify_map
         return prove_sliding(

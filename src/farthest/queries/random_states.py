@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.stored_map import StoredMap
     from farthest.random_source import RandomSource
 
 
@@ -33,7 +33,7 @@ LOOKED_UP = 1 << 12
 
 
 def random_states(
-    distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None = None
+    distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None = None
 ) -> Iterator[str]:
     """The boards of ``count`` states at ``depth`` (None: of all states): each is drawn with the same chance and
     independently of the others, so a board may occur twice. In the order in which they were drawn.
@@ -51,7 +51,7 @@ def random_states(
     )
 
 
-def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     states = distance_map.states if depth is None else distance_map.layers[depth]
     keys = distance_map.space.keys
     large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
@@ -78,7 +78,7 @@ def _drawn(distance_map: DistanceMap, count: int, rng: RandomSource, depth: int 
     return boards
 
 
-def _met(distance_map: DistanceMap, keys: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+def _met(distance_map: StoredMap, keys: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
     found: list[NDArray[numpy.uint64]] = []
     missing = count
     while missing:
@@ -91,7 +91,7 @@ def _met(distance_map: DistanceMap, keys: int, count: int, rng: RandomSource, de
     return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
 
 
-def holds_the_solvable(distance_map: DistanceMap, target: str = "goal") -> bool:
+def holds_the_solvable(distance_map: StoredMap, target: str = "goal") -> bool:
     """Whether the states of the map are the boards from which moves lead to the target (``goal``, ``start`` or a
     board's text): either it has all distances to the target; or the target is the goal, moves can be taken back, and
     the map, counted from the start, reaches the goal (then its states are those that moves join to the start)."""
@@ -105,5 +105,5 @@ def holds_the_solvable(distance_map: DistanceMap, target: str = "goal") -> bool:
     return target == "goal" and from_start and undirected and first_goals(distance_map) is not None
 
 
-def _place(distance_map: DistanceMap, where: str) -> str:
+def _place(distance_map: StoredMap, where: str) -> str:
     return where if where in ("goal", "start") else distance_map.text(where)

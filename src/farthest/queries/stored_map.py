@@ -61,8 +61,8 @@ class StoredMap:
     page, when they are needed.
 
     A board is given as text in any form that its family reads, as ``goal`` (the first that the puzzle draws) or
-    ``start``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to the origin, or from
-    it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
+    ``start``, as ``moves: ...``, or as labels by cell: a tuple, a list or an array. Distances are numbers of moves to
+    the origin, or from it where the job's origin says so. ``close``, or leaving a ``with`` block, closes the database.
     """
 
     def __init__(self, database: Database, record: JobRecord, *, cache_bytes: int = CACHE_BYTES) -> None:
@@ -194,11 +194,9 @@ class StoredMap:
         return numpy.concatenate([chunk.codes for chunk in self.chunks() if chunk.codes is not None])
 
     def residue_bits(self) -> MapPages:
-        """All bits of a residue map, in memory. Raises DamagedMapError where the file is not what was stored."""
-        pages = self._map_pages()
-        pages.load_all()
-        pages.close()
-        return pages
+        """All bits of a residue map, of which nothing was read yet. Raises DamagedMapError where the file is not what
+        was stored."""
+        return self._map_pages()
 
     def check_depth(self, depth: int) -> None:
         """Raises JobError unless the map has a layer of this depth."""
@@ -265,12 +263,12 @@ class StoredMap:
 
     def _map_pages(self) -> MapPages:
         """The file of the residue map, of which nothing was read yet."""
-        from farthest.map_files.file import FileSource, MapPages
+        from farthest.map_files.file import MapPages
         from farthest.models.map_rows import MapFiles
 
         files = MapFiles(self.database)
         row = files.get(self.job)
-        pages = MapPages(FileSource(files.path(row)), row.bytes, row.checksum)
+        pages = MapPages(files.place.source(row.name), row.bytes, row.checksum)
         expected = {"puzzle": self.record.puzzle_digest, "layout": layout_digest(self.record.layout)}
         pages.check_facts({**expected, "direction": self.origin.direction, "where": self.origin.where})
         pages.check_keys(self._length)

@@ -40,6 +40,7 @@ class Bitmap:
         self._words = zeros(len(shards) * kernel.words_per_shard * 8).cast("Q")
         self._flags = zeros(len(shards) * kernel.lines_per_shard)
         self._kernel = kernel
+        self.shards = shards
         self.layer = self.at(shards)
 
     def at(self, shards: range) -> _kernel.Layer:

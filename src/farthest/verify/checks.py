@@ -27,6 +27,7 @@ PROVES = {
     "nearer": "every other reached state has a neighbour nearer to the origin",
     "jump": "no neighbour is nearer by more than one",
     "closed": "no reached state has an unreached successor",
+    "blocks": "moves of blocks of keys are those of the plain model, by samples of every block and some whole blocks",
     "residues": "each neighbour of a state is one nearer, as near, or has the residue of one farther",
     "unreached": "no key that is not reached has a residue that a reached one could have",
     "recount": "every distance is that of a second search, without the kernel",

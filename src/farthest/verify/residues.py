@@ -11,17 +11,20 @@ In memory are the bits, and three layers of codes.
 
 import hashlib
 import json
-import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.verify.bit_order import WORD_BITS, BitOrder
+from farthest.verify.block_moves import BlockTables, NoTablesError, block_size, block_tables
 from farthest.verify.checks import (
     check_facts,
     compare_digest,
@@ -29,24 +32,38 @@ from farthest.verify.checks import (
     compare_layers,
     make_check,
 )
-from farthest.verify.models import Codes, Model, model_of
+from farthest.verify.models import BlockModel, Codes, Model, model_of
 from farthest.verify.ranking import LayoutError
+from farthest.verify.recount import MapWords, Recount
 from farthest.verify.report import Check, Report
 from farthest.verify.rows import Facts, Rows, compare_last_rows
 
 BLOCK_STATES = 1 << 15
-SECTION_WORDS = 2**20 // 8
-WORD_BITS = np.uint64(64)
+PLAIN_KEYS = 2**26
+"""Most keys of a map that is proved by the plain model alone: it takes some minutes on two cores."""
 
 
-class Bits(Protocol):
-    """The map as its file has it: docs/map-files.md has the fields. ``words``: uint64, all of them."""
+class Bits(MapWords, Protocol):
+    """The map as its file has it: docs/map-files.md has the fields."""
 
-    @property
-    def fields(self) -> Mapping[str, Any]: ...
+    def load_all(self) -> NDArray[np.uint64]:
+        """All words, in memory."""
 
-    @property
-    def words(self) -> NDArray[np.uint64]: ...
+    def sections(self, threads: int) -> Iterator[bytes]:
+        """All words in sections of 2**20 bytes, each checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a proof may use. ``memory``: bytes; ``scratch``: the folder for what is more. ``plain_keys``: maps of more
+    keys are proved by the moves of blocks. ``told``: called with (depth, share of the step to it that is done), and may
+    raise an exception; the depth is 0 while these moves are worked out."""
+
+    memory: int
+    scratch: Path
+    threads: int
+    plain_keys: int = PLAIN_KEYS
+    told: Callable[[int, float], None] = lambda depth, share: None
 
 
 def verify_residues(
@@ -60,11 +77,12 @@ def verify_residues(
     depth: int | None,
     facts: Facts,
     rows: Rows,
-    threads: int | None = None,
+    means: Means,
 ) -> Report:
     """Prove a residue map, or find where it is wrong. The arguments are those of ``verify_generic``.
 
-    Raises BoardError when the origin's text is not a board of the puzzle.
+    Raises BoardError when the origin's text is not a board of the puzzle, ResourceError and NoRoomError where memory or
+    disk are too small.
     """
     started = time.perf_counter()
     checks: list[Check] = []
@@ -91,15 +109,25 @@ def verify_residues(
         checks.append(make_check("layout", 1, 1, str(error)))
         return report("not counted: the key layout is wrong")
     keys = model.keys or 0
-    numbers = _Numbers(bits.fields, bits.words)
+    numbers = _Numbers(bits.fields)
     wrong = "" if numbers.keys == keys else f"{numbers.keys:,} keys; the layout has {keys:,}"
     checks.append(make_check("length", keys, int(bool(wrong)), wrong))
     if wrong:
         return report("not counted: the map is of other keys")
-    nearest_goal = _enumerate(puzzle, model, numbers, len(layers), depth, found, threads)
-    checks += found.checks()
-    checks.append(_check_others(numbers, found.counts))
-    found_digest = _digest(found.counts, bits)
+    search = _Search(puzzle, origin, layout, model, numbers, len(layers), depth, found, means)
+    summed = _Sums(numbers, bits.sections(means.threads))  # first: a damaged file is refused at once
+    blocks = search.blocks(bits)
+    if blocks is None:
+        numbers.words = bits.load_all()
+        nearest_goal = search.by_boards()
+    else:
+        checks.append(
+            make_check("blocks", blocks.sampled, 0, f"{blocks.blocks:,} blocks of {blocks.size:,} keys")
+        )
+        nearest_goal = search.by_blocks(blocks, bits)
+    checks += found.checks(by_blocks=blocks is not None)
+    checks.append(_check_others(numbers, summed, found.counts))
+    found_digest = _digest(found.counts, bits.fields, summed)
     checks.append(compare_layers(tuple(found.counts), tuple(layers)))
     checks.append(compare_digest(found_digest, digest))
     checks.append(check_facts(facts, found.counts, _unit(len(found.counts)), complete=depth is None))
@@ -117,16 +145,14 @@ def verify_residues(
 
 
 class _Numbers:
-    """The numbers of keys, read again as docs/map-files.md has it."""
+    """The numbers of keys in ``words``, of a map in memory."""
 
-    def __init__(self, fields: Mapping[str, Any], words: NDArray[np.uint64]) -> None:
-        self.keys = int(fields["keys"])
+    def __init__(self, fields: Mapping[str, Any]) -> None:
+        self.order = BitOrder(fields)
+        self.keys = self.order.keys
         self.modulus = int(fields["modulus"])
-        self.words = words
         self.planes = 1 if self.modulus == 4 else 2
-        self._group = int(fields["words_per_group"]) * int(fields["bits"])
-        self._group_words = int(fields["words_per_group"])
-        self._order = np.array(fields["order"] or range(self._group), dtype=np.uint64)
+        self.words: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
         self._ones = tuple(fields["ones"])
         self._colours = np.array([int(digit) for digit in fields["colours"]], dtype=np.int64)
 
@@ -140,25 +166,34 @@ class _Numbers:
 
     def are(self, codes: Codes, depth: int, number: int) -> NDArray[np.bool_]:
         """Which keys have a number, and the colour of states of a depth."""
-        group, k = np.divmod(codes, np.uint64(self._group))
-        at = self._order[k.astype(np.int64)]
-        word = (group * np.uint64(self._group_words) + at // WORD_BITS).astype(np.int64) * self.planes
+        word, bit = np.divmod(self.order.places(codes), WORD_BITS)
         found = np.zeros(len(codes), dtype=np.int64)
         for plane in range(self.planes):
-            found += (self.words[word + plane] >> at % WORD_BITS & np.uint64(1)).astype(np.int64) << plane
+            part = self.words[word * self.planes + plane] >> bit.astype(np.uint64) & np.uint64(1)
+            found += part.astype(np.int64) << plane
         right: NDArray[np.bool_] = found == number
         if self.modulus == 4:
             colour = self._colours[(codes // np.uint64(self.keys // len(self._colours))).astype(np.int64)]
             right &= colour == depth % 2
         return right
 
-    def count(self) -> dict[int, int]:
-        """How many keys have each number but 0; bits that belong to no key are counted too."""
-        if self.planes == 1:
-            return {1: int(np.bitwise_count(self.words).sum(dtype=np.int64))}
-        low, high = self.words[0::2], self.words[1::2]
-        some = {1: low & ~high, 2: high & ~low, 3: high & low}
-        return {number: int(np.bitwise_count(at).sum(dtype=np.int64)) for number, at in some.items()}
+
+class _Sums:
+    """What is known of all words: how many keys have each number but 0 (bits that belong to no key are counted too),
+    and the SHA-256 of each section."""
+
+    def __init__(self, numbers: _Numbers, sections: Iterable[bytes]) -> None:
+        self.digests: list[str] = []
+        self.counts = dict.fromkeys((1,) if numbers.planes == 1 else (1, 2, 3), 0)
+        for section in sections:
+            self.digests.append(hashlib.sha256(section).hexdigest())
+            words = np.frombuffer(section, dtype="<u8")
+            if numbers.planes == 1:
+                self.counts[1] += int(np.bitwise_count(words).sum(dtype=np.int64))
+                continue
+            low, high = words[0::2], words[1::2]
+            for number, at in (1, low & ~high), (2, high & ~low), (3, high & low):
+                self.counts[number] += int(np.bitwise_count(at).sum(dtype=np.int64))
 
 
 class _Layers:
@@ -178,50 +213,128 @@ class _Layers:
         if wrong and not self.detail[name]:
             self.detail[name] = detail
 
-    def checks(self) -> list[Check]:
+    def checks(self, *, by_blocks: bool) -> list[Check]:
         """All checks of the layers."""
         return [
-            make_check(name, self.looked[name], self.wrong[name], self.detail[name]) for name in self.looked
+            make_check(name, self.looked[name], self.wrong[name], self.detail[name])
+            for name in self.looked
+            if not (by_blocks and name in ("codes", "nearer"))  # "blocks" and "residues" say that
         ]
 
 
-def _enumerate(
-    puzzle: Puzzle,
-    model: Model,
-    numbers: _Numbers,
-    most: int,
-    depth: int | None,
-    found: _Layers,
-    threads: int | None,
-) -> int | None:
-    """Finds all layers, as many as are stored or one more. Returns the depth of the nearest goal, if known answers ask
-    for it."""
-    look_for_goal = any(known.goal is not None for known in puzzle.known)
-    nearest_goal = None
-    before: Codes = np.empty(0, dtype=np.uint64)
-    layer: Codes = np.unique(model.codes(model.origins()))
-    outside = int((layer >= numbers.keys).sum())
-    layer = layer[: len(layer) - outside]
-    wrong = outside + int((~numbers.are(layer, 0, numbers.number(0))).sum())
-    found.look("origin", len(layer) + outside, wrong, "a state at distance 0 has another residue, or no key")
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        for distance in range(most + 1):
-            found.counts.append(len(layer))
-            found.last = layer
-            if look_for_goal and nearest_goal is None and _has_goal(puzzle, model, layer):
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The layers of a puzzle, as many as are stored (``most``) or one more; ``found`` says what is wrong with them."""
+
+    puzzle: Puzzle
+    origin: Origin
+    layout: Mapping[str, Any]
+    model: Model
+    numbers: _Numbers
+    most: int
+    depth: int | None
+    found: _Layers
+    means: Means
+
+    def blocks(self, bits: Bits) -> BlockTables | None:
+        """The moves of blocks of keys, where the map is large and the space has such moves."""
+        if self.numbers.keys <= self.means.plain_keys or not isinstance(self.model, BlockModel):
+            return None
+        ranges = max(1, len(bits.fields["colours"]))
+        size = block_size(self.model.block_sizes, self.numbers.order, ranges)
+        if size is None:
+            return None
+
+        def told(done: int, blocks: int) -> None:
+            self.means.told(0, done / blocks)
+
+        try:
+            return block_tables(self.model, self.numbers.order, size, self.means.threads, told)
+        except NoTablesError:
+            return None
+
+    def _origins(self) -> Codes:
+        layer: Codes = np.unique(self.model.codes(self.model.origins()))
+        outside = int((layer >= self.numbers.keys).sum())
+        layer = layer[: len(layer) - outside]
+        self.found.look("origin", len(layer) + outside, outside, "an origin has no key")
+        return layer
+
+    def _number(self, depth: int) -> tuple[int, bool]:
+        """Of the states of a layer, and whether it is beyond the map."""
+        beyond = self.depth is not None and depth == self.depth + 1
+        return self.numbers.beyond(depth) if beyond else self.numbers.number(depth), beyond
+
+    def by_boards(self) -> int | None:
+        """Finds all layers as codes, by the model alone. Returns the depth of the nearest goal, if known answers ask
+        for it."""
+        puzzle, model, found = self.puzzle, self.model, self.found
+        nearest_goal = None
+        before: Codes = np.empty(0, dtype=np.uint64)
+        layer = self._origins()
+        wrong = int((~self.numbers.are(layer, 0, self.numbers.number(0))).sum())
+        found.look("origin", 0, wrong, "a state at distance 0 has another residue")
+        with ThreadPoolExecutor(self.means.threads) as pool:
+            for distance in range(self.most + 1):
+                found.counts.append(len(layer))
+                found.last = layer
+                if self._asks_for_goal and nearest_goal is None and _has_goal(puzzle, model, layer):
+                    nearest_goal = distance
+                number, beyond = self._number(distance + 1)
+                expand = partial(_expand, model, self.numbers, before, layer, distance, number)
+                blocks = [layer[at : at + BLOCK_STATES] for at in range(0, len(layer), BLOCK_STATES)]
+                results = list(pool.map(expand, blocks))
+                for _, findings in results:
+                    for finding in findings:
+                        found.look(*finding)
+                before, layer = (
+                    layer,
+                    np.unique(np.concatenate([codes for codes, _ in results] or [layer[:0]])),
+                )
+                if not layer.size or beyond:
+                    break
+                self.means.told(distance + 1, 1.0)
+        return nearest_goal
+
+    @property
+    def _asks_for_goal(self) -> bool:
+        return any(known.goal is not None for known in self.puzzle.known)
+
+    def by_blocks(self, tables: BlockTables, bits: Bits) -> int | None:
+        """The same as bits, by the moves of blocks."""
+        means, found = self.means, self.found
+        goals = self._goals() if self._asks_for_goal else None
+        nearest_goal = None
+        origins = self._origins()
+        try:
+            recount = Recount(
+                tables, bits, origins, memory=means.memory, scratch=means.scratch, threads=means.threads
+            )
+        except NoTablesError:
+            found.look("residues", len(origins), len(origins), "moves join keys whose colours are the same")
+            return None
+        wrong = recount.compare_origins(origins, self.numbers.number(0))
+        found.look("origin", 0, wrong, "a state at distance 0 has another residue")
+        for distance in range(self.most + 1):
+            found.counts.append(recount.states)
+            if goals is not None and nearest_goal is None and recount.holds(goals):
                 nearest_goal = distance
-            beyond = depth is not None and distance == depth
-            number = numbers.beyond(distance + 1) if beyond else numbers.number(distance + 1)
-            expand = partial(_expand, model, numbers, before, layer, distance, number)
-            blocks = [layer[at : at + BLOCK_STATES] for at in range(0, len(layer), BLOCK_STATES)]
-            results = list(pool.map(expand, blocks))
-            for _, findings in results:
-                for finding in findings:
-                    found.look(*finding)
-            before, layer = layer, np.unique(np.concatenate([codes for codes, _ in results] or [layer[:0]]))
-            if not layer.size or beyond:
+            number, beyond = self._number(distance + 1)
+            wrong, first = recount.step(number, partial(means.told, distance + 1))
+            detail = (
+                "" if first is None else f"key {first}: its residue is not that of distance {distance + 1}"
+            )
+            found.look("residues", recount.states, wrong, detail)
+            if not recount.states or beyond:
                 break
-    return nearest_goal
+        found.last = recount.before()
+        return nearest_goal
+
+    def _goals(self) -> Codes:
+        goal = replace(self.origin, where="goal")
+        model = model_of(self.puzzle, goal, self.layout)
+        goals: Codes = np.unique(model.codes(model.origins()))
+        return goals[goals < self.numbers.keys]
 
 
 Finding = tuple[str, int, int, str]
@@ -280,9 +393,9 @@ def _has_goal(puzzle: Puzzle, model: Model, layer: Codes) -> bool:
     )
 
 
-def _check_others(numbers: _Numbers, counts: Sequence[int]) -> Check:
+def _check_others(numbers: _Numbers, summed: _Sums, counts: Sequence[int]) -> Check:
     """No key that is not reached, and no bit that belongs to no key, says otherwise."""
-    found = numbers.count()
+    found = summed.counts
     expected = dict.fromkeys(found, 0)
     for depth, states in enumerate(counts):
         number = numbers.number(depth)
@@ -297,14 +410,12 @@ def _check_others(numbers: _Numbers, counts: Sequence[int]) -> Check:
     return make_check("unreached", numbers.keys, sum(map(abs, wrong.values())), detail)
 
 
-def _digest(counts: Sequence[int], bits: Bits) -> str:
+def _digest(counts: Sequence[int], fields: Mapping[str, Any], summed: _Sums) -> str:
     names = ("keys", "bits", "words_per_group", "order", "modulus", "ones", "colours")
-    fields = json.dumps({name: bits.fields[name] for name in names}, sort_keys=True, separators=(",", ":"))
-    digest = hashlib.sha256(f"farthest residues 1\n{' '.join(map(str, counts))}\n{fields}\n".encode())
-    for at in range(0, len(bits.words), SECTION_WORDS):
-        digest.update(
-            f"{hashlib.sha256(bits.words[at : at + SECTION_WORDS].tobytes()).hexdigest()}\n".encode()
-        )
+    text = json.dumps({name: fields[name] for name in names}, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(f"farthest residues 1\n{' '.join(map(str, counts))}\n{text}\n".encode())
+    for section in summed.digests:
+        digest.update(f"{section}\n".encode())
     return digest.hexdigest()
 
 

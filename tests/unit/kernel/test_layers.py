@@ -234,8 +234,8 @@ OF_ANY_LAYER: list[Call] = [
     lambda layer: _kernel.keys_of(SPACE, layer, 1),
     lambda layer: _kernel.population(SPACE, layer),
     lambda layer: _kernel.clear(SPACE, layer),
-    lambda layer: _kernel.pack(SPACE, layer),
-    lambda layer: _kernel.unpack(SPACE, _kernel.pack(SPACE, Bitmap(SPACE).layer), [layer]),
+    lambda layer: _kernel.encode_shards(SPACE, layer),
+    lambda layer: _kernel.decode_shards(SPACE, [b""] * SPACE.shards, [layer]),
 ]
 
 
@@ -269,8 +269,9 @@ NONE_INSTEAD_OF_A_LAYER = [
     "keys_of(space, None, 1)",
     "population(space, None)",
     "clear(space, None)",
-    "pack(space, None)",
-    "unpack(space, bytes(8), [None])",
+    "encode_shards(space, None)",
+    "decode_shards(space, [b''] * 6, [None])",
+    "decode_shards(space, [None] * 6, [layer])",
     "clear(None, layer)",
 ]
 

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 
+import numpy
 import pytest
 
 from farthest import _kernel
@@ -133,3 +134,34 @@ def test_what_does_not_fit_the_space_is_refused() -> None:
         stepper.step([(space.shards, [0], [])])
     with pytest.raises(ValueError, match="no such key"):
         stepper.blob_of([space.keys])
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_blobs_are_marked_in_the_words_of_a_residue_map(planes: int) -> None:
+    space = gather(compile_space(load("pancake-6"))).kernel
+    stepper = _kernel.UnitStepper(space, 1)
+    chance = random.Random(planes)
+    words = numpy.zeros(space.words_per_shard * planes, dtype=numpy.uint64)
+    expected = words.copy()
+    for number in range(2**planes):
+        keys = sorted(chance.sample(range(space.keys // space.shards), 20))
+        blob = stepper.blob_of(keys)
+        stepper.mark(blob, number, planes, words)
+        for key in keys:
+            group, k = divmod(key, space.bits * space.words_per_group)
+            at = list(space.order)[k] if space.order else k
+            for plane in range(planes):
+                bit = numpy.uint64((number >> plane & 1) << at % 64)
+                expected[(group * space.words_per_group + at // 64) * planes + plane] |= bit
+    assert (words == expected).all()
+    before = words.copy()
+    stepper.mark(b"", 1, planes, words)
+    assert (words == before).all()
+    for wrong in (blob[:-1], blob + b"0", blob[:5]):
+        with pytest.raises(ValueError):
+            stepper.mark(wrong, 1, planes, words)
+    for size in (0, 1, len(words) + 1):
+        with pytest.raises(ValueError, match="the words of a shard"):
+            stepper.mark(blob, 1, planes, numpy.zeros(size, dtype=numpy.uint64))
+    with pytest.raises(ValueError, match="the words of a shard"):
+        stepper.mark(blob, 1, 3, words)

@@ -122,7 +122,7 @@ def test_plain_boards() -> None:
         (
             "cube",
             "no puzzle is called 'cube'",
-            "did you mean 'cube-2x2x2-htm' or 'cube-2x2x2-qtm' or 'cuboid-1x3x3', or",
+            "did you mean 'cube-2x2x2-htm' or 'cube-2x2x2-qtm' or 'cube-3x3x3', or",
         ),
         ("Klotsky", "no puzzle is called 'Klotsky'", "did you mean 'hakoiri-musume-move'"),
         ("red donky", "no puzzle is called 'red donky'", "did you mean 'red-donkey'?"),

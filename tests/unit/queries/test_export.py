@@ -89,7 +89,7 @@ def test_a_stream(map_of: MapOf, tmp_path: Path, form: str) -> None:
 
 @pytest.mark.parametrize("form", [None, "txt", ".csv"])
 def test_a_stream_needs_a_form(map_of: MapOf, form: str | None) -> None:
-    with pytest.raises(OutputError, match="expected parquet, csv or npz"):
+    with pytest.raises(OutputError, match="expected parquet, csv, npz or graphml"):
         map_of("3-puzzle").export(io.BytesIO(), format=form)
 
 
@@ -118,7 +118,7 @@ def test_a_file_is_not_replaced_unless_that_is_wanted(map_of: MapOf, tmp_path: P
 
 @pytest.mark.parametrize("name", ["states.txt", "states", "states.csv.gz"])
 def test_other_forms(map_of: MapOf, tmp_path: Path, name: str) -> None:
-    with pytest.raises(OutputError, match=r"expected \.parquet, \.csv or \.npz"):
+    with pytest.raises(OutputError, match=r"expected \.parquet, \.csv, \.npz or \.graphml"):
         map_of("3-puzzle").export(tmp_path / name)
 
 

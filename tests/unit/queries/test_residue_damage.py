@@ -1,4 +1,4 @@
-"""A residue map that is not what was stored is refused, by whoever asks; one that was stored wrong is disproved."""
+"""A residue map that is not what was stored is refused, by whoever asks."""
 
 import random
 import shutil
@@ -14,8 +14,6 @@ from farthest.map_files.file import FileSource, MapPages
 from farthest.map_files.form import ResidueForm, WordOrder
 from farthest.map_files.writer import MapFileWriter
 from farthest.models.map_rows import MapFiles
-from farthest.queries.distance_map import DistanceMap
-from farthest.verify.report import Report
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +34,7 @@ def copied(stored: Path, tmp_path: Path) -> Path:
 def file_of(database: Path, job: int) -> Path:
     with farthest.open_map(job, database) as opened:
         files = MapFiles(opened.database)
-        return files.path(files.get(job))
+        return Path(files.place.where, files.get(job).name)
 
 
 def ask_all(database: Path, job: int) -> None:
@@ -66,25 +64,6 @@ def test_a_hundred_flipped_bits_are_refused(copied: Path, job: int) -> None:
         file.write_bytes(whole)
         assert opened.verify().ok
     ask_all(copied, job)
-
-
-@pytest.mark.parametrize("job", [1, 2, 3])
-def test_a_map_that_was_stored_with_a_wrong_bit_is_disproved(
-    stored: Path, monkeypatch: pytest.MonkeyPatch, job: int
-) -> None:
-    with farthest.open_map(job, stored) as opened:
-        bits = opened.residue_bits()
-        right = bits.words.copy()
-        monkeypatch.setattr(DistanceMap, "residue_bits", lambda self: bits)
-        assert opened.verify().ok
-        rng = random.Random(job)
-        for _ in range(20):
-            place = rng.randrange(64 * len(right))
-            bits.words[:] = right
-            bits.words[place // 64] ^= numpy.uint64(1 << place % 64)
-            # Also where the digests were made of the wrong map.
-            report: Report = opened.verify()
-            assert {check.name for check in report.failures} & {"residues", "unreached", "origin"}, place
 
 
 def test_a_file_of_another_job_is_refused(copied: Path) -> None:

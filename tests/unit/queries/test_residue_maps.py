@@ -174,7 +174,7 @@ def test_a_word_of_one_bit_a_state_is_what_the_distances_say(tmp_path: Path) -> 
     with farthest.enumerate("3-puzzle", database=tmp_path / "a.db", map="residues") as made:
         files = MapFiles(made.database)
         row = files.get(made.job)
-        data = files.path(row).read_bytes()
+        data = Path(files.place.where, row.name).read_bytes()
         distances = made.array()
     line, text, _ = data.split(b"\n", 2)
     size = int(line.split()[-1])

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from farthest import object_store
 from farthest.errors import AccessError, NoRoomError, SettingError, StorageError, UnavailableError
-from farthest.stores.blobs import object_store
-from farthest.stores.blobs.object_store import ObjectPlace
+from farthest.locations import Bucket
+from farthest.stores.blobs.objects import ObjectPlace
 from farthest.stores.blobs.place import BlobName, BlobPart, NameTakenError
 
 NAME = BlobName("7-aa-1", "b", 3, 5, "0123abcd")
@@ -68,7 +69,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answering]:
 
 @pytest.fixture
 def place(server: Answering) -> ObjectPlace:
-    return ObjectPlace("bucket", "prefix")
+    return ObjectPlace(Bucket("bucket", "prefix"))
 
 
 def test_a_store_that_overwrites_is_refused(server: Answering, place: ObjectPlace) -> None:
@@ -122,7 +123,7 @@ def test_a_server_that_does_not_answer_is_away(server: Answering, monkeypatch: p
     monkeypatch.setattr(object_store, "ANSWER_SECONDS", 0.2)
     done = threading.Event()
     server.answer = lambda handler: (200 if done.wait(20) else 500, b"")
-    place = ObjectPlace("bucket", "prefix")
+    place = ObjectPlace(Bucket("bucket", "prefix"))
     with pytest.raises(UnavailableError, match="cannot be reached"):
         place.put({NAME: b"blob"})
     done.set()
@@ -160,16 +161,17 @@ def test_variables_that_cannot_be_used(
         monkeypatch.delenv("AWS_ENDPOINT_URL")
     monkeypatch.setenv(name, value)
     with pytest.raises(SettingError, match=r"AWS_") as error:
-        ObjectPlace("bucket", "")
+        ObjectPlace(Bucket("bucket", ""))
     assert "secret" not in str(error.value)
 
 
 def test_without_its_package_it_is_told() -> None:
     code = (
         "import sys; sys.modules['obstore'] = None\n"
-        "from farthest.stores.blobs.object_store import ObjectPlace\n"
+        "from farthest.locations import Bucket\n"
+        "from farthest.stores.blobs.objects import ObjectPlace\n"
         "from farthest.errors import SettingError\n"
-        "try: ObjectPlace('bucket', '')\n"
+        "try: ObjectPlace(Bucket('bucket', ''))\n"
         "except SettingError as error: print(error)\n"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -13,6 +13,7 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, PuzzleError, ResourceError
 from farthest.models.map_rows import MapFiles
+from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.residues import gathered_form
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import ScatterSpace, Space
+    from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.gather_store import FolderStore
     from farthest.stores.folder.journal import LayerFigures
@@ -99,7 +101,9 @@ class ThreadsBackend:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
         check_countable(space, self._settings)
         folder = database.folder if database is not None else None
-        maps = MapFiles(database).folder if database is not None and self._settings.residues else None
+        maps = MapFiles(database).place if database is not None and self._settings.residues else None
+        if maps is not None:
+            maps.check()
         needs = thread_needs(space, self._settings, folder, maps)
         self._reporter.estimate(needs.estimate)
         if needs.estimate.problem:
@@ -229,10 +233,11 @@ class CeleryBackend:
         self._nodes.call(lambda: attempts.drop_dead(self._nodes, name, self._place))
         if space.engine == "scatter":
             return self._growing(scatter(space), name, BLOCK_SIZE.size())
-        from farthest.stores.blocks import cut
+        from farthest.stores.redis.cutting import cut_for_workers
         from farthest.stores.redis.gather_attempt import GatherAttempt
 
-        blocks = cut(gather(space), BLOCK_SIZE.size())
+        blocks = cut_for_workers(gather(space), BLOCK_SIZE.size())
+        self._tell_of_larger_blocks(space, blocks)
         distances = not self._settings.histogram_only
         return GatherAttempt.create(
             self._nodes,
@@ -242,6 +247,18 @@ class CeleryBackend:
             distances=distances,
             place=self._place,
         )
+
+    def _tell_of_larger_blocks(self, space: Space, made: Cut) -> None:
+        """Where a size was asked for, and a layer would have too many blocks of it."""
+        from farthest.environment import BLOCK_SIZE
+        from farthest.stores.redis.cutting import MOST_BLOCKS
+
+        size = made.kernel.words_per_shard * 8 * made.per_block
+        if BLOCK_SIZE.text() != BLOCK_SIZE.default and made.per_block > 1 and size > BLOCK_SIZE.size():
+            self._reporter.notice(
+                f"puzzle {space.puzzle.name}: blocks of {bytes_text(size)} are stepped, not of {BLOCK_SIZE.text()}: "
+                f"a layer would have more than {MOST_BLOCKS:,} of those ({BLOCK_SIZE.name})"
+            )
 
     def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
         from farthest.stores.redis import attempts

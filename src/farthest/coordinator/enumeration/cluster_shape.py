@@ -17,8 +17,10 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.blocks import Blocks, cut
+from farthest.stores.blocks import Blocks
 from farthest.stores.memory.gather_store import searches_in_place
+from farthest.stores.redis.coded_steps import LEAST_SHARD
+from farthest.stores.redis.cutting import cut_for_workers
 from farthest.worker.enumeration.choice import Choice
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ class Shape:
     """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/redis/gather_store.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
-    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that
+    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``coded``: whether blocks are stepped as
+    stores/redis/coded_steps.py says, else as whole bitmaps. ``sources(b)``: the blocks that
     moves lead from into b.
     """
 
@@ -43,6 +46,7 @@ class Shape:
     blocks: int
     bitmap: int
     row_bytes: int
+    coded: bool
     active: tuple[dict[int, int], dict[int, int]]
     sources: Callable[[int], list[int]]
 
@@ -58,7 +62,7 @@ class Shape:
     @classmethod
     def of_space(cls, space: GatherSpace, block_size: int, layers: Sequence[int]) -> Shape:
         """The shape of a space's search with these layers."""
-        made = cut(space, block_size)
+        made = cut_for_workers(space, block_size)
         kernel, blocks = made.kernel, Blocks(made.kernel.shards, made.per_block)
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -78,15 +82,17 @@ class Shape:
                 known[block] = blocks.of(shards)
             return known[block]
 
+        exclude = "before" if in_place else "two" if kernel.reversible else "all"
         return cls(
             name=space.puzzle.name,
             layers=tuple(layers),
-            exclude="before" if in_place else "two" if kernel.reversible else "all",
+            exclude=exclude,
             keys=kernel.keys,
             shards=kernel.shards,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
+            coded=exclude != "all" and kernel.words_per_shard * 8 >= LEAST_SHARD,
             active=active,
             sources=sources,
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from farthest.stores.folder.unit_file import file_bytes
 
 if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
     from farthest.stores.folder.cutting import FolderCut
     from farthest.stores.folder.plan import Plan
 
@@ -34,10 +35,13 @@ class LayerTraffic:
 
 @dataclass(frozen=True, slots=True)
 class FileNeeds:
-    """``disk``: the most that is there at once; ``layers``: by depth."""
+    """``disk``: the most that is there at once; ``layers``: by depth. Of the layers that a residue map is made of
+    ``kept``: bytes of their files in the end, ``marked``: of their bitmaps."""
 
     disk: int
     layers: tuple[LayerTraffic, ...]
+    kept: int = 0
+    marked: int = 0
 
     @property
     def written(self) -> int:
@@ -50,9 +54,9 @@ class FileNeeds:
         return sum(layer.read for layer in self.layers)
 
 
-def file_needs(cut: FolderCut, states: Sequence[int]) -> FileNeeds:
+def file_needs(cut: FolderCut, states: Sequence[int], residues: ResidueForm | None = None) -> FileNeeds:
     """What layers of so many states need: all layers that are there at once (stores/folder/layer_files.py), and
-    sources read as often as the plans say."""
+    sources read as often as the plans say. ``residues``: the form of the map that some layers are kept for."""
     kernel = cut.kernel
     keys = kernel.keys // 2 if cut.in_place else kernel.keys
     pieces = -(-kernel.words_per_shard * 8 // PIECE_BYTES)
@@ -74,8 +78,10 @@ def file_needs(cut: FolderCut, states: Sequence[int]) -> FileNeeds:
         bitmap = int(touched * kernel.words_per_shard * 8)
         layers.append(LayerTraffic(sizes[depth], int(before) + older, bitmap))
     together = 2 if cut.in_place else 3
-    disk = max(sum(sizes[at : at + together]) for at in range(len(sizes)))
-    return FileNeeds(disk, tuple(layers))
+    kept = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
+    disk = max(sum(kept[:at]) + sum(sizes[at : at + together]) for at in range(len(sizes)))
+    marked = sum(layer.bitmap for layer, size in zip(layers, kept, strict=True) if size)
+    return FileNeeds(disk, tuple(layers), sum(kept), marked)
 
 
 def disk_at_peak(states: Sequence[int], keys: int, *, in_place: bool) -> int:

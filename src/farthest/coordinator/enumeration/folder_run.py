@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from farthest.coordinator.enumeration.expected_layers import expected_layers
 from farthest.coordinator.enumeration.file_needs import disk_at_peak, file_needs
 from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
-from farthest.environment import SCRATCH
-from farthest.errors import ResourceError, SettingError
+from farthest.errors import ResourceError
 from farthest.sizes import bytes_text
 from farthest.stores.folder.cutting import cut_for_files, shard_classes
 from farthest.stores.folder.gather_store import FolderStore
@@ -24,6 +22,7 @@ from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
+    from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.contract import ShardStore
     from farthest.stores.folder.cutting import FolderCut
@@ -35,18 +34,6 @@ FORMAT = 1
 """Of the folder's files: another version's cannot be gone on from."""
 
 
-def scratch_folder(given: Path | None, beside: Path | None) -> Path:
-    """Where folders of layers are made: the one that is given, that of FARTHEST_SCRATCH, ``beside``, the folder
-    of the database's file, or the system's for temporary files. Raises SettingError where it is no folder."""
-    folder = given or (Path(SCRATCH.text()) if SCRATCH.text() else None)
-    if folder is None:
-        return beside or Path(tempfile.gettempdir())
-    if not folder.is_dir():
-        source = "--scratch" if given else SCRATCH.name
-        raise SettingError(f"{source} is {folder}, which is no folder; make it, or name another")
-    return folder.absolute()
-
-
 def layers_folder(scratch: Path, name: str) -> Path:
     """The folder of the layers of the job whose attempts are called ``name``."""
     return scratch / f"farthest-{name}"
@@ -54,7 +41,8 @@ def layers_folder(scratch: Path, name: str) -> Path:
 
 class FolderRun:
     """One enumeration from files in ``scratch``, within ``memory`` bytes. Raises ResourceError where the memory is too
-    small, or the disk by far. ``layers``: what is expected, for the needs of ``disk``."""
+    small, or the disk by far. ``layers``: what is expected, for the needs of ``disk``. ``residues``: the form of the
+    residue map that is to be made."""
 
     def __init__(
         self,
@@ -64,8 +52,10 @@ class FolderRun:
         threads: int,
         isa: str = "",
         max_depth: int | None = None,
+        residues: ResidueForm | None = None,
     ) -> None:
         self._space = space
+        self._residues = residues
         self.scratch = scratch
         self._threads = threads
         self._isa = isa
@@ -76,7 +66,7 @@ class FolderRun:
         if space.shards_at(self._classes) > QUICKLY_PLANNED:
             self._check(disk_at_peak(self.layers.states, space.keys, in_place=in_place))
         self.cut = self._cut(memory)
-        self.needs = file_needs(self.cut, self.layers.states)
+        self.needs = file_needs(self.cut, self.layers.states, residues)
 
     def _cut(self, memory: int, units: int | None = None) -> FolderCut:
         base = PROCESS_BYTES + self._space.shards_at(self._classes) * SHARD_BYTES
@@ -87,13 +77,17 @@ class FolderRun:
         self._check(self.needs.disk)
 
     def _check(self, disk: int) -> None:
-        free = shutil.disk_usage(self.scratch).free + sum(map(_bytes_in, self._begun()))
+        free = shutil.disk_usage(self.scratch).free + self.begun_bytes()
         if disk > free:
             raise ResourceError(
                 f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at "
                 f"the peak, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
                 "--scratch, or allow more memory with --memory"
             )
+
+    def begun_bytes(self) -> int:
+        """What earlier attempts at the same enumeration have in the scratch folder."""
+        return sum(map(_bytes_in, self._begun()))
 
     def _begun(self) -> Iterator[Path]:
         """Folders of earlier attempts at the same enumeration."""
@@ -121,6 +115,7 @@ class FolderRun:
                 cut.slots,
                 folder,
                 in_place=cut.in_place,
+                residues=self._residues,
                 threads=self._threads,
                 isa=self._isa,
             )
@@ -130,8 +125,10 @@ class FolderRun:
 
     def _identity(self) -> dict[str, Any]:
         """What those who go on with the layers must have in common."""
-        space = self._space
+        space, form = self._space, self._residues
+        kept = {} if form is None else {"residues": [form.modulus, *form.ones]}
         return {
+            **kept,
             "format": FORMAT,
             "puzzle": space.puzzle.digest,
             "direction": space.origin.direction,

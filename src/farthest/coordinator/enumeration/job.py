@@ -112,6 +112,7 @@ class _Enumeration:
         self._backend = backend_for(puzzle, settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
+        self._exhausted = False  # an earlier attempt has found that there are no more layers
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
         self._checkpoints = True
@@ -204,7 +205,7 @@ class _Enumeration:
         self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
-        self._layers, self._seconds = [], []
+        self._layers, self._seconds, self._exhausted = [], [], False
         self._resume(space, store, self._give_up(stop))
         complete = self._search(space, store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
@@ -248,7 +249,9 @@ class _Enumeration:
         self._go_on_with([(layer.states, layer.seconds or 0.0) for layer in checkpoint.layers])
 
     def _go_on_with(self, layers: Sequence[tuple[int, float]]) -> None:
-        """These layers, their states and seconds, are known."""
+        """These layers, their states and seconds, are known; an empty one after the last: there are no more."""
+        self._exhausted = not layers[-1][0]
+        layers = layers[: len(layers) - self._exhausted]
         self._layers = [states for states, _ in layers]
         self._seconds = [seconds for _, seconds in layers]
         self._stored = len(layers) - 1
@@ -262,6 +265,8 @@ class _Enumeration:
         """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
         if not self._layers:
             self._add_layer(sum(store.counts(0).values()), 0.0)
+        if self._exhausted:
+            return True
         executor = self._backend.executor(self._layer_progress, self._poll(stop), self._still_ours)
         try:
             complete = self._search_with(executor, space, store, stop)

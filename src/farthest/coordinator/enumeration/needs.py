@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.enumeration.expected_layers import expected_layers
-from farthest.coordinator.enumeration.folder_run import FolderRun, scratch_folder
+from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.speed import (
     MAP_SECONDS,
     PATTERN_SECONDS,
@@ -23,7 +23,8 @@ from farthest.coordinator.enumeration.speed import (
 from farthest.coordinator.estimate import (
     check_disk,
     check_map,
-    check_map_folder,
+    check_map_and_layers,
+    check_map_place,
     check_memory,
     check_pattern,
     check_shards,
@@ -33,16 +34,19 @@ from farthest.coordinator.estimate import (
     estimate_scatter,
     map_kind,
 )
+from farthest.environment import scratch_folder
 from farthest.errors import PuzzleError, ResourceError
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import searches_in_place
+from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest import _kernel
     from farthest.coordinator.settings import Estimate, MapKind, Settings
+    from farthest.map_files.place import MapPlace
     from farthest.spaces.contract import GatherSpace, Space
 
 WORTH_MEASURING = 10.0
@@ -65,9 +69,9 @@ def kernel_for(space: GatherSpace, settings: Settings) -> _kernel.Space:
 
 
 def thread_needs(
-    space: Space, settings: Settings, folder: Path | None, maps: Path | None = None
+    space: Space, settings: Settings, folder: Path | None, maps: MapPlace | None = None
 ) -> ThreadNeeds:
-    """What the run needs. ``folder``: of the database's file; ``maps``: of the files of residue maps, where one is to
+    """What the run needs. ``folder``: of the database's file; ``maps``: for the files of residue maps, where one is to
     be made. Where the run is to be refused, the estimate says why. Raises ResourceError where not even that much can
     be said."""
     if space.engine == "scatter":
@@ -81,8 +85,11 @@ def thread_needs(
     else:
         found = _gathering(gather(space), settings, folder)
     needs = found.estimate
-    if maps is not None:
-        needs = _refused(needs, lambda: check_map_folder(space.puzzle, needs, maps))
+    if maps is not None and found.files is not None:
+        kept = max(found.files.needs.kept - found.files.begun_bytes(), 0)
+        needs = _refused(needs, lambda: check_map_and_layers(space.puzzle, needs, maps, kept))
+    elif maps is not None:
+        needs = _refused(needs, lambda: check_map_place(space.puzzle, needs, maps))
     elif folder is not None:
         needs = _refused(needs, lambda: check_disk(space.puzzle, needs, folder))
     return replace(found, estimate=_described(needs, space, settings))
@@ -147,7 +154,8 @@ def _gathering(space: GatherSpace, settings: Settings, folder: Path | None) -> T
     in_place = searches_in_place(kernel, space.keys_of(space.origins))
     needs = estimate(space.puzzle, kernel, settings, in_place=in_place)
     needs = replace(needs, two_colours=in_place, shards=kernel.shards, units=kernel.shards)
-    if needs.memory > needs.memory_limit and settings.histogram_only and (kernel.reversible or kernel.graded):
+    small = settings.histogram_only or settings.residues
+    if needs.memory > needs.memory_limit and small and (kernel.reversible or kernel.graded):
         return _in_files(space, settings, needs, folder)
     layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
     needs = replace(
@@ -170,11 +178,12 @@ def _in_files(
         f"in memory they need {bytes_text(in_memory.memory)}, more than the "
         f"{bytes_text(in_memory.memory_limit)} allowed"
     )
-    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch, disk=0)
+    needs = replace(in_memory, layers_in="files", why=why, scratch=scratch)
 
     threads = settings.threads or cores()
     try:
-        files = FolderRun(space, scratch, needs.memory_limit, threads, settings.isa, settings.max_depth)
+        form = gathered_form(space, settings.max_depth) if settings.residues else None
+        files = FolderRun(space, scratch, needs.memory_limit, threads, settings.isa, settings.max_depth, form)
     except ResourceError as error:
         return ThreadNeeds(replace(needs, problem=str(error)))
     needs = replace(
@@ -198,6 +207,7 @@ def told(needs: Estimate) -> str:
         f"the layers are kept in files in {needs.scratch}: about {bytes_text(needs.layers_disk)} of disk at the peak, "
         f"{bytes_text(needs.written)} written in all, {bytes_text(needs.memory)} of memory, "
         f"{needs.units} units a layer"
+        + ("; those that the map is made of stay until it is made" if needs.map == "residues" else "")
     )
 
 

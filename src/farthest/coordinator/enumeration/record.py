@@ -187,7 +187,17 @@ class JobRecorder(OwnedJob):
 
         if not self._settings.residues:
             return self._with_retries(lambda: write(None))
-        with residue_file(self._database, self.record, space, self._settings, store, layers, threads) as file:
+        with residue_file(
+            self._database,
+            self.record,
+            space,
+            self._settings,
+            store,
+            layers,
+            threads,
+            self._notice,
+            self.while_waiting,
+        ) as file:
             return self._with_retries(lambda: write(file))
 
     def _write_result(

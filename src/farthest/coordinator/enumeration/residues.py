@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.settings import Settings
 from farthest.errors import PuzzleError
-from farthest.map_files.folder import job_token
 from farthest.map_files.layout import layout_digest, map_digest
-from farthest.map_files.writer import MapFileWriter
+from farthest.map_files.names import job_token
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
 from farthest.spaces.contract import gather
+from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.residues import gathered_form, residue_blocks, residue_problem, scattered_form
 
 if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
+    from farthest.map_files.place import MapWriter
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
@@ -54,7 +55,7 @@ class ResidueFile:
     job: int
     row: MapFileRow
     digest: str
-    writer: MapFileWriter
+    writer: MapWriter
 
     def record(self, owner: str) -> None:
         """Stores what is known of the file with the job, within a transaction. Raises JobError where the job is not
@@ -75,9 +76,12 @@ def residue_file(
     store: JobStore,
     layers: Sequence[int],
     threads: int,
+    told: Callable[[str], None],
+    poll: Callable[[], None],
 ) -> Iterator[ResidueFile]:
-    """The file of the map that the store holds, on the disk; removed at the end of the block unless it was
-    published."""
+    """The file of the map that the store holds, stored for good; removed at the end of the block unless it was
+    published. ``told`` hears that the place of map files is away; ``poll`` is called now and then, and may raise an
+    exception."""
     files, form = MapFiles(database), _form(space, settings, store)
     token = job_token(record.id, record.created, record.puzzle_digest)
     facts = {
@@ -89,8 +93,13 @@ def residue_file(
         "where": space.origin.where,
         "max_depth": settings.max_depth,
     }
-    with MapFileWriter(files.folder, token, form, facts) as writer:
-        for first, words in residue_blocks(store, form, len(layers) - 1, threads):
+    with files.place.writer(token, form, facts, told) as writer:
+        if isinstance(store, FolderStore):
+            blocks = store.residue_blocks(form, len(layers) - 1, threads)
+        else:
+            blocks = residue_blocks(store, form, len(layers) - 1, threads)
+        for first, words in blocks:
+            poll()
             writer.write(first, words)
         written = writer.finish(threads)
         row = MapFileRow(0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum)
@@ -99,7 +108,7 @@ def residue_file(
 
 
 def _form(space: Space, settings: Settings, store: JobStore) -> ResidueForm:
-    if isinstance(store, MemoryStore):
+    if isinstance(store, MemoryStore | FolderStore):
         return gathered_form(gather(space), settings.max_depth)
     assert space.keys is not None, "a sparse space has no residue map"
     return scattered_form(space.keys)

@@ -19,6 +19,10 @@ CODED_SECONDS = 1.4e-9
 that is read and decoded, or encoded and written. Fitted to sliding-2x7 and 3x5 and to pancake-12, on cores that
 others used more or less: docs/scaling.md compares them."""
 
+MARK_SECONDS = 0.45e-9
+"""A residue map made of layers in files: a byte of the bitmaps of the layers that it is made of, decoded, and its share
+of the map's checksums (sliding-2x7: 285 processor seconds in all, 217 without a map)."""
+
 WALL = 1.4
 """Elapsed seconds of layers in files, beside processor seconds / threads, with 2 threads: 1.27 on sliding-2x7, 1.42 on
 sliding-3x5."""
@@ -44,7 +48,8 @@ REFERENCE_SECONDS = 0.005
 def seconds_in_files(kernel: _kernel.Space, needs: FileNeeds) -> float:
     """Processor seconds of layers in files."""
     bitmaps = sum(layer.bitmap for layer in needs.layers)
-    return BITMAP_SECONDS * bitmaps * _moves_into(kernel) + CODED_SECONDS * (needs.read + needs.written)
+    stepped = BITMAP_SECONDS * bitmaps * _moves_into(kernel) + CODED_SECONDS * (needs.read + needs.written)
+    return stepped + MARK_SECONDS * needs.marked
 
 
 def seconds_in_memory(kernel: _kernel.Space, states: Sequence[int], *, in_place: bool) -> float:

@@ -9,8 +9,9 @@ from farthest.coordinator.enumeration.cluster_model import Cluster, predict
 from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
 from farthest.coordinator.enumeration.expected_layers import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
-from farthest.environment import BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
+from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
 from farthest.spaces.contract import gather
+from farthest.stores.blobs.place import REDIS
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
@@ -34,7 +35,19 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
             histogram_only=settings.histogram_only,
+            blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))
-        found.append(WorkersEstimate(number, prediction.seconds, int(prediction.peak), prediction.bound))
+        found.append(
+            WorkersEstimate(
+                processes=number,
+                seconds=prediction.seconds,
+                redis=int(prediction.peak),
+                blobs=int(prediction.blobs),
+                memory=int(prediction.worker_bytes),
+                coordinator_memory=int(prediction.coordinator_bytes),
+                messages=max(layer.messages for layer in prediction.layers),
+                waits_for=prediction.bound,
+            )
+        )
     return tuple(found)

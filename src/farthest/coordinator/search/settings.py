@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from farthest.heuristics.algorithms import ALGORITHMS, Algorithm
 from farthest.models.leases import LEASE_SECONDS
+from farthest.wording import counted
 
 if TYPE_CHECKING:
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way
 
@@ -69,7 +71,7 @@ class Iteration:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchOutcome:
     """The result of a search.
 
@@ -78,7 +80,7 @@ class SearchOutcome:
     ``optimal``: whether it is proven that no solution is shorter. ``nodes``: generated in all iterations, or by the
     graph search; ``expanded``: of a graph search, the boards taken from its list. ``iterations``: none in a graph
     search. ``digest``: of all that does not depend on time: equal for equal searches. ``seconds``: the search alone.
-    ``resumed``: the bound of the iteration that an earlier attempt had reached.
+    ``resumed``: the bound of the iteration that an earlier attempt had reached. ``definition``: the puzzle.
     """
 
     job: int | None
@@ -97,6 +99,40 @@ class SearchOutcome:
     seconds: float
     digest: str
     resumed: int | None
+    definition: Puzzle = field(compare=False)
+
+    def __repr__(self) -> str:
+        return f"<SearchOutcome of {self.puzzle}, {self.board}: {self._result}, {self.nodes:,} nodes>"
+
+    def _repr_html_(self) -> str:
+        from farthest.drawing.notebook import facts, image
+
+        rows = [
+            ("board", self.board),
+            ("result", self._result),
+            ("algorithm", f"{self.algorithm}, heuristic {self.heuristic}"),
+            ("nodes", f"{self.nodes:,}"),
+            ("seconds", f"{self.seconds:.3g}"),
+        ]
+        drawn = self._repr_svg_()
+        return facts(self.definition.title, rows) + (image(drawn, self._result) if drawn else "")
+
+    def _repr_svg_(self) -> str | None:
+        from farthest.drawing.notebook import path_svg
+        from farthest.search.replay import boards_along
+
+        if not self.moves:
+            return None
+        board = self.definition.definition.parse_board(self.board)
+        boards = boards_along(self.definition, board, self.moves)
+        return path_svg(self.definition, self.definition.definition.named_path(boards, self.moves))
+
+    @property
+    def _result(self) -> str:
+        if self.length is None:
+            return "no solution"
+        proven = "" if self.optimal else ", not proven shortest"
+        return f"{counted(self.length, 'move')}, {counted(self.solutions, 'solution')}{proven}"
 
     @property
     def moves(self) -> Way | None:

@@ -254,6 +254,7 @@ class _Search:
             seconds=sum(one.seconds for one in iterations) if seconds is None else seconds,
             digest=search_digest(length, solutions, bounds, paths),
             resumed=resumed,
+            definition=problem.puzzle,
         )
         if recorder is not None:
             recorder.finish(outcome)

@@ -90,6 +90,12 @@ class Blocks(BlockFields):
         """See PuzzleDefinition."""
         return any(len(set(kind.tokens)) > 1 for kind in self.kinds)
 
+    def unnamed(self, move: str) -> str:
+        """See PuzzleDefinition."""
+        from farthest.families.blocks.paths import unnamed
+
+        return unnamed(move)
+
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
         """See PuzzleDefinition."""
         from farthest.families.blocks.paths import named_path

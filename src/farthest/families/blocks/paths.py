@@ -38,6 +38,12 @@ def move_name(definition: BlockFields, kind: int, before: int, after: int, numbe
     return " ".join(parts)
 
 
+def unnamed(move: str) -> str:
+    """The way that a piece goes, of a ``move_name``."""
+    words = move.split()[1:]
+    return " ".join(words[2:] if words[:1] == ["at"] else words)
+
+
 def named_path(definition: BlockFields, boards: NDArray[np.uint8]) -> NamedPath:
     """See PuzzleDefinition, where ``names_swap``. On the first board the pieces have the names that the board alone
     tells."""

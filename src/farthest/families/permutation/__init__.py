@@ -10,6 +10,7 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.permutation.definition import Permutation
     from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.move_maker import MoveMaker
     from farthest.puzzles.pattern_maker import PatternMaker
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
@@ -55,6 +56,12 @@ class PermutationFamily(Family):
         from farthest.families.permutation.solvable import solvable
 
         return solvable(puzzle, targets)
+
+    def move_maker(self, puzzle: Puzzle) -> MoveMaker:
+        """See Family."""
+        from farthest.families.permutation.written_moves import WrittenMoves
+
+        return WrittenMoves(puzzle)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """See Family."""

@@ -1,15 +1,21 @@
 """Blobs: the states of one block, found at one depth or up to it, as bytes with a header.
 
-A blob is one zstd frame with a content checksum. Inside: a header (little endian: 4 bytes for the kind, uint32 depth,
-uint32 block, uint64 states) and a body: the packed lines of a bitmap (kernel/include/farthest/packing.hpp), or a run
-(kernel/include/farthest/run_blob.hpp). What is damaged, cut off or of another place raises LostStateError: it is never
-read as an empty block.
+The header (little endian): 4 bytes for the kind, uint32 depth, uint32 block, uint64 states. With it is a sorted run, or
+the bitmaps of shards:
+
+    run       one zstd frame, with a checksum of its contents: header, run (kernel/include/farthest/run_blob.hpp)
+    bitmaps   header; for each shard of the block uint32 bytes of its blob; XXH3 of all this, uint64; then the blobs
+              (kernel/include/farthest/shard_blobs.hpp), which have checksums of their own. So a part can be read alone
+
+What is damaged, cut off or of another place raises LostStateError: it is never read as an empty block.
 """
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     from farthest.stores.bitmaps import Bitmap
 
 HEADER = struct.Struct("<4sIIQ")
+CHECKSUM = struct.Struct("<Q")
 FOUND, VISITED, SENT = b"fblb", b"fall", b"fout"
 """Kinds of blobs: of the states at a depth, of all states up to it, of what a block's states lead to in another."""
 
@@ -32,25 +39,28 @@ MOST_BYTES = 2**30
 
 
 def seal(kind: bytes, depth: int, block: int, states: int, body: Buffer) -> bytes:
-    """The blob with this header and body. Raises StorageError where the body is too long."""
-    size = memoryview(body).nbytes
+    """The blob of a run, with this header and body. Raises StorageError where the body is too long."""
+    _check_size(depth, block, memoryview(body).nbytes)
+    header = HEADER.pack(kind, depth, block, states)
+    return frame_of(b"".join((header, body)), checksum=True)
+
+
+def _check_size(depth: int, block: int, size: int) -> None:
     if size > MOST_BYTES:
         raise StorageError(
             f"block {block} at depth {depth} has {bytes_text(size)} of states, at most {bytes_text(MOST_BYTES)} are "
             f"possible; choose a smaller {BLOCK_SIZE.name}"
         )
-    header = HEADER.pack(kind, depth, block, states)
-    return frame_of(b"".join((header, body)), checksum=True)
 
 
 def longest_blob(body: int) -> int:
-    """No blob with a body of so many bytes is longer."""
+    """No blob of a run with a body of so many bytes is longer."""
     return longest(HEADER.size + min(body, MOST_BYTES))
 
 
 def unseal(kind: bytes, depth: int, block: int, blob: Buffer, most: int) -> tuple[int, memoryview]:
-    """States and body of a blob, which must have been sealed as that; the body has at most ``most`` bytes. Raises
-    LostStateError."""
+    """States and body of the blob of a run, which must have been sealed as that; the body has at most ``most`` bytes.
+    Raises LostStateError."""
     try:
         data = memoryview(unpacked(blob, HEADER.size + min(most, MOST_BYTES), HEADER.size))
         is_kind, at_depth, of_block, states = HEADER.unpack_from(data)
@@ -66,11 +76,73 @@ def damaged(depth: int, block: int, what: object) -> LostStateError:
     return LostStateError(f"the blob of block {block} at depth {depth} is damaged: {what}")
 
 
+# Bitmaps
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTable:
+    """Where the shards of a block are in its blob. ``starts``: for each shard the first byte of its blob, then the
+    bytes of the whole; ``states``: of the block."""
+
+    starts: list[int]
+    states: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of memory that it takes, about."""
+        return 40 * len(self.starts)
+
+    def shard(self, blob: Buffer, number: int) -> memoryview:
+        """The blob of a shard in the whole blob of its block."""
+        return memoryview(blob)[self.starts[number] : self.starts[number + 1]]
+
+
+def head_bytes(shards: int) -> int:
+    """Bytes of a block's blob before those of its shards."""
+    return HEADER.size + 4 * shards + CHECKSUM.size
+
+
+def longest_block_blob(kernel: _kernel.Space, shards: int) -> int:
+    """No blob of so many shards is longer."""
+    return head_bytes(shards) + min(shards * _kernel.longest_shard_blob(kernel), MOST_BYTES)
+
+
+def join_shards(depth: int, block: int, states: int, shards: Sequence[Buffer], kind: bytes = FOUND) -> bytes:
+    """The blob of a block with these blobs of its shards. Raises StorageError where it is too long."""
+    sizes = [memoryview(shard).nbytes for shard in shards]
+    _check_size(depth, block, sum(sizes))
+    head = HEADER.pack(kind, depth, block, states) + struct.pack(f"<{len(sizes)}I", *sizes)
+    return b"".join((head, CHECKSUM.pack(_kernel.xxh3(head)), *shards))
+
+
+def read_table(
+    kernel: _kernel.Space, depth: int, block: int, blob: Buffer, shards: int, kind: bytes = FOUND
+) -> ShardTable:
+    """The table of a block's blob, of which the first ``head_bytes`` are enough. Raises LostStateError."""
+    head = memoryview(blob)[: head_bytes(shards)]
+    try:
+        if len(head) < head_bytes(shards):
+            raise ValueError("it is cut off")
+        (checksum,) = CHECKSUM.unpack(head[-CHECKSUM.size :])
+        if checksum != _kernel.xxh3(head[: -CHECKSUM.size]):
+            raise ValueError("its checksum is wrong")
+        is_kind, at_depth, of_block, states = HEADER.unpack_from(head)
+        if (is_kind, at_depth, of_block) != (kind, depth, block):
+            raise ValueError(f"it is {is_kind!r} of block {of_block} at depth {at_depth}")
+        sizes = struct.unpack_from(f"<{shards}I", head, HEADER.size)
+        if max(sizes) > _kernel.longest_shard_blob(kernel) or sum(sizes) > MOST_BYTES:
+            raise ValueError("it says that it has more bytes than such shards can have")
+    except ValueError as error:
+        raise damaged(depth, block, error) from error
+    return ShardTable(list(accumulate(sizes, initial=len(head))), states)
+
+
 def encode_blob(
     kernel: _kernel.Space, depth: int, block: int, states: int, bitmap: Bitmap, kind: bytes = FOUND
 ) -> bytes:
     """The blob of a block's bitmap, which has ``states`` states."""
-    return seal(kind, depth, block, states, _kernel.pack(kernel, bitmap.layer))
+    shards = [blob for blob, _ in _kernel.encode_shards(kernel, bitmap.layer)]
+    return join_shards(depth, block, states, shards, kind)
 
 
 def decode_blob(
@@ -81,12 +153,17 @@ def decode_blob(
     bitmaps: Sequence[Bitmap],
     kind: bytes = FOUND,
 ) -> int:
-    """Adds the blob's states to each of the bitmaps of that block; how many they are. Raises LostStateError."""
-    states, packed = unseal(kind, depth, block, blob, 8 + bitmaps[0].bytes)
+    """Adds the blob's states to each of the bitmaps of that block; how many they are. Raises LostStateError; then the
+    bitmaps hold anything."""
+    shards = bitmaps[0].shards
+    table = read_table(kernel, depth, block, blob, len(shards), kind)
     try:
-        found = _kernel.unpack(kernel, packed, [bitmap.layer for bitmap in bitmaps])
-        if found != states:
-            raise ValueError(f"it holds {found} states and says {states}")
+        if memoryview(blob).nbytes != table.starts[-1]:
+            raise ValueError(f"it has {memoryview(blob).nbytes} bytes, expected {table.starts[-1]}")
+        parts = [table.shard(blob, number) for number in range(len(shards))]
+        found = _kernel.decode_shards(kernel, parts, [bitmap.layer for bitmap in bitmaps])
+        if found != table.states:
+            raise ValueError(f"it holds {found} states and says {table.states}")
     except ValueError as error:
         raise damaged(depth, block, error) from error
-    return states
+    return found

@@ -32,6 +32,11 @@ class BlobCache:
         self._lock = threading.Lock()
         self._contents: OrderedDict[Hashable, Contents] = OrderedDict()
 
+    @property
+    def size(self) -> int:
+        """Most bytes that it keeps."""
+        return self._size
+
     def get(self, name: Hashable, kind: type[Kind]) -> Kind | None:
         """The contents of a blob of that kind, if they are here."""
         with self._lock:

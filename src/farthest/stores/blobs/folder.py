@@ -63,10 +63,12 @@ class FolderPlace:
     def put(self, blobs: Mapping[BlobName, bytes]) -> None:
         """See BlobPlace."""
         with self._errors():
-            changed = {self._begun(name.attempt) for name in blobs}
+            changed: dict[str, Path] = {}
             for name, blob in blobs.items():
+                if name.attempt not in changed:
+                    changed[name.attempt] = self._begun(name.attempt)
                 self._write(self._path(name), blob)
-            for folder in changed:
+            for folder in changed.values():
                 _synchronize(folder)
 
     def _begun(self, attempt: str) -> Path:

@@ -21,9 +21,13 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.stores.folder.layer_files import LayerFiles, Sources
+from farthest.stores.folder.residues import residue_blocks
 from farthest.stores.folder.room import Room
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.map_files.form import ResidueForm
     from farthest.models.pieces import Piece
     from farthest.stores.contract import Base
     from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
@@ -67,7 +71,8 @@ class UnitStepInput:
 
 class FolderStore:
     """``JobStore`` over files, which only counts. ``plans``: by the parity of the depth; ``in_place``: each is of the
-    shards of one colour, else both are the same. ``origins``: keys. ``slots``: for sources in memory.
+    shards of one colour, else both are the same. ``origins``: keys. ``slots``: for sources in memory. ``residues``:
+    the form of the residue map that is to be made at the end, for which some layers are kept.
     """
 
     def __init__(
@@ -79,6 +84,7 @@ class FolderStore:
         folder: EnumerationFolder,
         *,
         in_place: bool,
+        residues: ResidueForm | None = None,
         threads: int = 1,
         isa: str = "",
     ) -> None:
@@ -103,7 +109,9 @@ class FolderStore:
         self._forget_slots()
         try:
             kernel.prepare(list(range(kernel.shards)), threads)
-            self._files = LayerFiles(folder, plans)
+            self._files = LayerFiles(
+                folder, plans, lambda depth: residues is not None and residues.number(depth) != 0
+            )
             if self._files.depth < 0:
                 self._write_origins(origins)
             self._counts[self._files.depth] = self._files.states(self._files.depth)
@@ -296,6 +304,11 @@ class FolderStore:
             self._behind.pop().result()
 
     # Results
+
+    def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
+        """The words of the residue map up to ``depth``, of which the store was told: (the first word's number, words),
+        some at a time."""
+        return residue_blocks(self.kernel, self._stepper, self._files, form, depth, threads)
 
     def keys(self, depth: int, limit: int) -> list[int]:
         """See JobStore."""

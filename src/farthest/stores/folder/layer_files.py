@@ -3,6 +3,8 @@
 A unit of L(d+1) is written, synced and named; only then the same unit of L(d-1) is removed, which nothing needs any
 more. So at any time there are L(d), units of L(d+1) and the others of L(d-1): two layers and a unit of a space that is
 searched in place, else three. Whoever goes on begins with the first unit that has no file.
+
+Files of layers that a residue map is made of stay until the enumeration ends (residues.py).
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from resource import RUSAGE_SELF, getrusage
@@ -35,11 +37,15 @@ class Sources:
 
 class LayerFiles:
     """``plans``: by the parity of the depth. ``depth``: of the last complete layer, -1 at first; ``tables[d][u]``: what
-    the file of unit u of layer d holds. Methods raise StorageError, LostStateError where a file is missing or
-    damaged."""
+    the file of unit u of layer d holds. ``keeps``: whether the files of the layer at a depth stay. Methods raise
+    StorageError, LostStateError where a file is missing or damaged."""
 
-    def __init__(self, folder: EnumerationFolder, plans: tuple[Plan, Plan]) -> None:
+    def __init__(
+        self, folder: EnumerationFolder, plans: tuple[Plan, Plan], keeps: Callable[[int], bool]
+    ) -> None:
         self.folder = folder
+        self._keeps = keeps
+        self._kept_bytes = 0  # of files that are not in `tables` any more
         self._plans = plans
         self._where = tuple(
             {shard: (unit, at) for unit, shards in enumerate(plan.units) for at, shard in enumerate(shards)}
@@ -72,6 +78,12 @@ class LayerFiles:
             before = set(self.folder.layers[-2].units).difference(done)
             self.tables[depth - 1] = {unit: self._table(depth - 1, unit) for unit in sorted(before)}
         known = {self._place(at, unit).name for at, tables in self.tables.items() for unit in tables}
+        for layer in filter(lambda layer: self._keeps(layer.depth), self.folder.layers):
+            kept = {self._place(layer.depth, unit).name for unit in layer.units} - known
+            if missing := kept - names:
+                raise LostStateError(f"{self.folder.path / min(missing)}: the file is missing")
+            self._kept_bytes += sum((self.folder.path / name).stat().st_size for name in kept)
+            known |= kept
         for name in names:  # what was to be removed, or not written to its end, when the process was killed
             if name.startswith("L") and name not in known:
                 self.folder.remove(name)
@@ -116,8 +128,15 @@ class LayerFiles:
             table = write_unit(self.folder.path, self._place(depth, unit), shards)
         self._written += table.file_bytes
         self.tables[depth][unit] = table
-        if self.tables.get(depth - 2, {}).pop(unit, None) is not None:
-            self.folder.remove(self._place(depth - 2, unit).name)
+        if (before := self.tables.get(depth - 2, {}).pop(unit, None)) is not None:
+            self._retire(depth - 2, unit, before)
+
+    def _retire(self, depth: int, unit: int, table: UnitTable) -> None:
+        """No step needs the unit any more."""
+        if self._keeps(depth):
+            self._kept_bytes += table.file_bytes
+        else:
+            self.folder.remove(self._place(depth, unit).name)
 
     def complete(self, depth: int) -> None:
         """Notes that all units of the layer are committed, and removes what is older than the next one needs."""
@@ -132,14 +151,15 @@ class LayerFiles:
                 processor=round(process_time() - processor, 3),
                 read=self._read,
                 written=self._written,
-                disk=sum(table.file_bytes for known in self.tables.values() for table in known.values()),
+                disk=self._kept_bytes
+                + sum(table.file_bytes for known in self.tables.values() for table in known.values()),
                 memory=getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024),
             )
         )
         self.depth = depth
         for old in [known for known in self.tables if known < depth - 1]:
-            for unit in self.tables.pop(old):
-                self.folder.remove(self._place(old, unit).name)
+            for unit, table in self.tables.pop(old).items():
+                self._retire(old, unit, table)
 
     # Reading
 
@@ -194,8 +214,20 @@ class LayerFiles:
             unit, at = self._where[depth & 1][shard]
             table = self.tables[depth][unit]
             with self.folder.errors(), self._opened(depth, unit) as file:
-                blob = self._bytes(file, table, at, Room())
+                blob = self._bytes(file, table, at, Room(table.sizes[at]))
             yield shard, blob
+
+    def unit_blobs(self, depth: int, unit: int) -> tuple[UnitTable, Callable[[int], memoryview]]:
+        """Of a unit of a complete layer that is kept: what its file holds, and what reads the blob of the shard that is
+        number n of it."""
+        with self.folder.errors():
+            table = self._table(depth, unit)
+
+        def read(at: int) -> memoryview:
+            with self.folder.errors(), self._opened(depth, unit) as file:
+                return self._bytes(file, table, at, Room(table.sizes[at]))
+
+        return table, read
 
     @contextmanager
     def _opened(self, depth: int, unit: int) -> Iterator[int]:

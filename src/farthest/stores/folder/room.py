@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 SLAB = 2**23
-"""Bytes that memory is asked for at once; longer pieces have memory of their own size."""
+"""Bytes that memory is asked for at once, as a rule; longer pieces have memory of their own size."""
 
 
 class Room:
-    """Gives out memory until ``clear`` takes all of it back."""
+    """Gives out memory until ``clear`` takes all of it back. ``slab``: bytes that are asked for at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, slab: int = SLAB) -> None:
+        self._size = slab
         self._slabs: list[memoryview] = []
         self._slab = 0
         self._used = 0
@@ -23,7 +24,7 @@ class Room:
                 return rest[:size]
             self._slab += 1
             self._used = 0
-        self._slabs.append(memoryview(bytearray(max(size, SLAB))))
+        self._slabs.append(memoryview(bytearray(max(size, self._size))))
         self._used = size
         return self._slabs[-1][:size]
 

@@ -69,27 +69,30 @@ class Assembly:
                 if block != self._block:
                     self._layers, self._block = self._planes(block, threads), block
                 until = min(end, (block + 1) * self._keys_per_block)
+                self._add_base(key, until, threads)
                 part = out[(key - first) * width : (until - first) * width]
                 distances = typed(part, unit)
                 _kernel.expand(self._kernel, self._layers, self._shift, self._parity, key, distances, threads)
                 key = until
             yield first, end - 1, unit, out
 
+    def _add_base(self, first: int, end: int, threads: int) -> None:
+        """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
+        if self._base is None:
+            return
+        for key, part in parts(self._base, first, end):
+            try:
+                _kernel.collect(self._kernel, self._layers, self._shift, key, part, threads)
+            except ValueError as error:
+                raise DamagedMapError(
+                    f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
+                ) from None
+
     def _planes(self, block: int, threads: int) -> list[_kernel.Layer]:
         shards = self._blocks.shards(block)
         number = ((self._depth >> self._shift) + 1).bit_length()
         planes = [Bitmap(self._kernel, shards) for _ in range(number)]
         layers = [plane.layer for plane in planes]
-        if self._base is not None:
-            first = block * self._keys_per_block
-            end = min(first + self._keys_per_block, self._kernel.keys)
-            for key, part in parts(self._base, first, end):
-                try:
-                    _kernel.collect(self._kernel, layers, self._shift, key, part, threads)
-                except ValueError as error:
-                    raise DamagedMapError(
-                        f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
-                    ) from None
         for depth, blob in self._blobs(block):
             chosen = [plane for bit, plane in enumerate(planes) if ((depth >> self._shift) + 1) >> bit & 1]
             decode_blob(self._kernel, depth, block, blob, chosen)

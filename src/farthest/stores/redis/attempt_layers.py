@@ -122,7 +122,7 @@ class AttemptLayers(AttemptSteps[Opened]):
         self.touch()
         return [shard for block in self._begun[depth] for shard in self.blocks.shards(block)]
 
-    def _late(self, depth: int, error: LateStepError) -> StorageError:
+    def late(self, depth: int, error: LateStepError) -> StorageError:
         """See AttemptSteps; a layer that should be under way and is not has been lost."""
         return LostStateError(str(error)) if depth == self._depth else error
 

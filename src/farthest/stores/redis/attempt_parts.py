@@ -11,24 +11,25 @@ from farthest.models.chunks import chunk_digest, encode_chunk, map_digest
 from farthest.models.drafts import MadeChunk, StoredDraft
 from farthest.stores.blobs.place import new_nonce
 from farthest.stores.distances import unit_for
-from farthest.stores.redis.part_maker import PartMaker, payloads
+from farthest.stores.redis.part_maker import payloads
 from farthest.stores.redis.part_records import NO_BASE, PLACE, Fold, PartChunk, PartRecord
 from farthest.stores.redis.records import numbers
 
 if TYPE_CHECKING:
     from farthest.stores.contract import Base
-    from farthest.stores.redis.gather_attempt import GatherAttempt
+    from farthest.stores.redis.attempt_layers import AttemptLayers
+    from farthest.stores.redis.part_records import PartCut
 
 
 class AttemptParts:
     """One map of an attempt, which is to be made as ``fold`` says. ``base``: finds the chunks of the checkpoint at its
     base, where there is one."""
 
-    def __init__(self, store: GatherAttempt, fold: Fold, base: Base | None) -> None:
+    def __init__(self, store: AttemptLayers[Any], cut: PartCut, fold: Fold, base: Base | None) -> None:
         self.store = store
         self.fold = fold
         self._base = base
-        self._cut = PartMaker(store).cut
+        self._cut = cut
         self.parts = range(self._cut.count)
 
     def begin(self) -> None:

@@ -98,7 +98,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         self.blocks = blocks
         self.holder = holder
         self.poll: Callable[[], None] = lambda: None
-        self._cache = cache
+        self.cache = cache
         self._set_records = nodes.main.register_script(COMMIT)
 
     @classmethod
@@ -136,7 +136,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         try:
             return self._open(depth, shards)
         except LateStepError as error:
-            raise self._late(depth, error) from error
+            raise self.late(depth, error) from error
 
     def commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None:
         """See StepStore. Raises LateStepError when the layer is over, UnavailableError, StorageError (Redis, or
@@ -144,7 +144,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
         try:
             self._commit(depth, step_input, counts)
         except LateStepError as error:
-            raise self._late(depth, error) from error
+            raise self.late(depth, error) from error
 
     @abstractmethod
     def _open(self, depth: int, shards: Sequence[int]) -> Opened: ...
@@ -152,7 +152,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
     @abstractmethod
     def _commit(self, depth: int, step_input: Opened, counts: Sequence[int]) -> None: ...
 
-    def _late(self, depth: int, error: LateStepError) -> StorageError:
+    def late(self, depth: int, error: LateStepError) -> StorageError:
         """What to raise where a step's layer is not under way."""
         return error
 
@@ -242,7 +242,7 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
             )
         return pointer
 
-    def _missing(self, step: int, depth: int, block: int) -> LostStateError:
+    def missing(self, step: int, depth: int, block: int) -> LostStateError:
         """The error for a blob that is not there. Raises LateStepError where the layer ``step`` is over: what a step
         that comes late needs may be gone."""
         self._check_under_way(step)

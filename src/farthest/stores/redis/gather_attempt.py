@@ -24,9 +24,9 @@ from farthest.stores.redis.assembly import Assembly
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempt_parts import AttemptParts
 from farthest.stores.redis.attempts import AttemptFacts
-from farthest.stores.redis.gather_store import BlockStepInput, GatherStore
+from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.part_maker import block_blobs
-from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, Fold
+from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, Fold, PartCut
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.restoring import read_blocks
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
 
 
-class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
+class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
     """``GatherStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
     count."""
 
@@ -55,8 +55,7 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
         part_chunks: int | None = None,
     ) -> GatherAttempt:
         """A new attempt at depth 0. ``place``: of its blobs; None: the nodes. ``part_chunks``: of a map part, None for
-        about a block's. Raises StorageError (UnavailableError
-        where waiting may help)."""
+        about a block's. Raises StorageError (UnavailableError where waiting may help)."""
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -95,6 +94,7 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
         self._shift = 1 if in_place else 0
         self._reach = Sources(self.kernel)
         self._base: Base | None = None
+        self._folding: AttemptParts | None = None
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
@@ -176,7 +176,10 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
         depths = range(self._stored_depth + 1, depth + 1)
         base = NO_BASE if self._base is None else self._stored_depth
         records = tuple(len(self._complete(known)) for known in depths)
-        return AttemptParts(self, Fold(depth, base, records, self._colour, job, owner), self._base)
+        fold = Fold(depth, base, records, self._colour, job, owner)
+        cut = PartCut(self.kernel.keys, self.facts.part_chunks)
+        self._folding = AttemptParts(self, cut, fold, self._base)
+        return self._folding
 
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
@@ -194,6 +197,9 @@ class GatherAttempt(AttemptLayers[BlockStepInput], GatherStore):
                 )
             return chunk
 
+        if self._folding is not None:
+            self._folding.end()
+            self._folding = None
         self._base, self._stored_depth = checked, depth
         for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
             self._remove(known)

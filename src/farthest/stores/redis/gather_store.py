@@ -19,17 +19,19 @@ from typing import TYPE_CHECKING, Self
 from farthest import _kernel
 from farthest.spaces.contract import gather
 from farthest.stores.bitmaps import Bitmap
-from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob, longest_blob
+from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob, longest_block_blob
 from farthest.stores.blocks import Blocks
 from farthest.stores.contract import BitmapStepInput
 from farthest.stores.redis.attempt_steps import AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import AttemptFacts, unbelieved
+from farthest.stores.redis.coded_steps import LEAST_SHARD, CodedStepInput, CodedSteps
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.cache import BlobCache
     from farthest.stores.blobs.place import BlobName, BlobPlace
     from farthest.stores.redis.connections import RedisNodes
+    from farthest.stores.redis.shard_blobs import BlockBlob
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,10 @@ class BlockStepInput(BitmapStepInput):
     visited_of: dict[int, tuple[Bitmap, BlobName | None]]
 
 
-class GatherStore(AttemptSteps[BlockStepInput]):
+GatherStepInput = BlockStepInput | CodedStepInput
+
+
+class GatherStore(AttemptSteps[GatherStepInput]):
     """``StepStore`` of one attempt: opens and commits whole blocks. The coordinator's store
     (stores/redis/gather_attempt.py) begins layers and reads results.
     """
@@ -59,6 +64,8 @@ class GatherStore(AttemptSteps[BlockStepInput]):
         super().__init__(nodes, attempt, facts, Blocks(kernel.shards, facts.per_block), cache, holder, place)
         self.kernel = kernel
         self._sources: dict[int, list[int]] = {}
+        large = kernel.words_per_shard * 8 >= LEAST_SHARD
+        self._coded = CodedSteps(self, kernel) if large and facts.exclude != "all" else None
 
     @classmethod
     def of(
@@ -79,12 +86,15 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     # StepStore
 
-    def _open(self, depth: int, shards: Sequence[int]) -> BlockStepInput:
+    def _open(self, depth: int, shards: Sequence[int]) -> GatherStepInput:
         if not shards:
             return BlockStepInput(self.kernel, [], [], [], [], [], {}, {})
         wanted = self.blocks.of(shards)
         sources = sorted({source for block in wanted for source in self.sources_of(block)} | set(wanted))
         look = self._look(depth, wanted, sources)
+        if self._coded is not None:
+            stepped = [shard for block in look.blocks for shard in self.blocks.shards(block)]
+            return CodedStepInput(self._coded, depth, stepped, look)
         frontier = self._bitmaps(depth, depth - 1, look.before)
         exclude: list[list[_kernel.Layer]] = []
         visited: dict[int, tuple[Bitmap, BlobName | None]] = {}
@@ -108,7 +118,10 @@ class GatherStore(AttemptSteps[BlockStepInput]):
             visited_of=visited,
         )
 
-    def _commit(self, depth: int, step_input: BlockStepInput, counts: Sequence[int]) -> None:
+    def _commit(self, depth: int, step_input: GatherStepInput, counts: Sequence[int]) -> None:
+        if isinstance(step_input, CodedStepInput):
+            self._commit_coded(depth, step_input, step_input.steps)
+            return
         states = {shard: count for shard, count in zip(step_input.shards, counts, strict=True) if count}
         commits: dict[int, Commit] = {}
         for block, bitmap in step_input.fresh_of.items():
@@ -127,7 +140,23 @@ class GatherStore(AttemptSteps[BlockStepInput]):
                 commit.replaced += [] if old is None else [old]
         for block in self._commit_blocks(depth, commits):
             if nonce := commits[block].record.nonce:
-                self._cache.put(self.found_name(depth, block, nonce), step_input.fresh_of[block])
+                self.cache.put(self.found_name(depth, block, nonce), step_input.fresh_of[block])
+
+    def _commit_coded(self, depth: int, step_input: CodedStepInput, steps: CodedSteps) -> None:
+        commits: dict[int, Commit] = {}
+        blobs: dict[BlobName, BlockBlob] = {}
+        for block in self.blocks.of(step_input.shards):
+            fresh = step_input.fresh
+            here = {shard: fresh[shard][1] for shard in self.blocks.shards(block) if shard in fresh}
+            commits[block] = commit = Commit(Record.new(here))
+            if here:
+                name = self.found_name(depth, block, commit.record.nonce)
+                blobs[name] = steps.blob(depth, block, fresh)
+                commit.blobs[name] = blobs[name].blob
+        mine = self._commit_blocks(depth, commits)
+        for name, blob in blobs.items():
+            if name.block in mine:
+                self.cache.put(name, blob)
 
     # Reading
 
@@ -144,14 +173,14 @@ class GatherStore(AttemptSteps[BlockStepInput]):
             block: self.found_name(depth, block, one.nonce) for block, one in records.items() if one.nonce
         }
         have: dict[int, Bitmap | None] = {
-            block: self._cache.get(name, Bitmap) for block, name in names.items()
+            block: self.cache.get(name, Bitmap) for block, name in names.items()
         }
         missing = [block for block, bitmap in have.items() if bitmap is None]
         blobs = self.fetch([names[block] for block in missing], self.longest_blob(0))
         for block, blob in zip(missing, blobs, strict=True):
             read = Bitmap(self.kernel, self.blocks.shards(block))
             self._decode(step, depth, block, blob, [read])
-            self._cache.put(names[block], read)
+            self.cache.put(names[block], read)
             have[block] = read
         return [
             self._empty.at(self.blocks.shards(block)) if (bitmap := have.get(block)) is None else bitmap.layer
@@ -160,7 +189,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
 
     def longest_blob(self, states: int) -> int:
         """See AttemptSteps: of any block."""
-        return longest_blob(8 + self._empty.bytes)
+        return longest_block_blob(self.kernel, self.blocks.per_block)
 
     @cached_property
     def _empty(self) -> Bitmap:
@@ -176,7 +205,7 @@ class GatherStore(AttemptSteps[BlockStepInput]):
         kind: bytes = FOUND,
     ) -> None:
         if blob is None:
-            raise self._missing(step, depth, block)
+            raise self.missing(step, depth, block)
         decode_blob(self.kernel, depth, block, blob, bitmaps, kind)
 
     # All states of a block, where moves are one-way

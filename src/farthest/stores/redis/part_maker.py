@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from farthest.stores.contract import Base
+    from farthest.stores.redis.attempt_blobs import AttemptBlobs
     from farthest.stores.redis.gather_store import GatherStore
 
 FETCHED_AT_ONCE = 8
@@ -189,7 +190,7 @@ def block_blobs(store: GatherStore, block: int, records: dict[int, Record]) -> I
 
 
 def payloads(
-    store: GatherStore, depth: int, part: int, record: PartRecord, keys: Sequence[tuple[int, int]]
+    store: AttemptBlobs, depth: int, part: int, record: PartRecord, keys: Sequence[tuple[int, int]]
 ) -> Iterator[MadeChunk]:
     """The chunks of a part that are in the place of blobs; their checksums are to be compared by the reader. Raises
     LostStateError."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urlsplit
 
 from farthest.environment import BLOBS
 from farthest.errors import SettingError
+from farthest.locations import Bucket, folder_or_bucket
 from farthest.passwords import hide_password
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.redis.blob_place import RedisPlace
@@ -22,26 +22,16 @@ def place_of(nodes: RedisNodes) -> BlobPlace:
     said = BLOBS.text()
     if said == REDIS:
         return RedisPlace(nodes)
-    try:
-        url = urlsplit(said)
-    except ValueError:
-        raise _no_place(said) from None
-    path = unquote(url.path)
-    if url.query or url.fragment:
-        raise _no_place(said)
-    if url.scheme == "file" and url.netloc in ("", "localhost") and path.startswith("/") and "\0" not in path:
+    found = folder_or_bucket(said)
+    if isinstance(found, Path):
         from farthest.stores.blobs.folder import FolderPlace
 
-        return FolderPlace(Path(path))
-    if url.scheme == "s3" and url.netloc and "@" not in url.netloc:
-        from farthest.stores.blobs.object_store import ObjectPlace
+        return FolderPlace(found)
+    if isinstance(found, Bucket):
+        from farthest.stores.blobs.objects import ObjectPlace
 
-        return ObjectPlace(url.netloc, path.strip("/"))
-    raise _no_place(said)
-
-
-def _no_place(said: str) -> SettingError:
-    return SettingError(
+        return ObjectPlace(found)
+    raise SettingError(
         f"{BLOBS.name} is {hide_password(said)!r}; expected {REDIS}, a folder by its full path as file:///scratch, or "
         "an object store as s3://bucket/prefix"
     )

@@ -163,9 +163,9 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         for shard in self._commit_blocks(depth, commits):
             one, nonce = step_input.steps[shard], commits[shard].record.nonce
             if nonce:
-                self._cache.put(self.found_name(depth, shard, nonce), one.fresh)
+                self.cache.put(self.found_name(depth, shard, nonce), one.fresh)
                 if one.united.states:
-                    self._cache.put(self.visited_name(depth, shard, nonce), one.united)
+                    self.cache.put(self.visited_name(depth, shard, nonce), one.united)
 
     def _outcome(self, depth: int, shard: int, one: ShardStep) -> Commit:
         """What is to be stored of a step."""
@@ -246,7 +246,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         runs = self._runs(wanted)
         for one in wanted:
             if one.name not in runs:
-                raise self._missing(step, depth, one.shard)
+                raise self.missing(step, depth, one.shard)
             yield one.shard, runs[one.name]
 
     def _visited(
@@ -277,7 +277,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             if missing and shard not in self._look(depth, [shard], [shard]).blocks:
                 continue
             if missing:
-                raise self._missing(depth, missing[0].depth, shard)
+                raise self.missing(depth, missing[0].depth, shard)
             visited[shard] = pointers[shard].blobs, [runs[one.name] for one in some]
         return visited
 
@@ -285,7 +285,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         """The contents of those of the blobs that are there, by name. Raises LostStateError for damaged ones."""
         runs: dict[BlobName, SortedRun] = {}
         for one in wanted:
-            if (run := self._cache.get(one.name, SortedRun)) is not None:
+            if (run := self.cache.get(one.name, SortedRun)) is not None:
                 runs[one.name] = run
         unknown = [one for one in wanted if one.name not in runs]
         most = self.longest_blob(max((one.states for one in unknown), default=0))
@@ -294,7 +294,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
             if blob is not None:
                 run = self.run_in(blob, one.kind, one.depth, one.shard, one.states)
                 runs[one.name] = run
-                self._cache.put(one.name, run)
+                self.cache.put(one.name, run)
         return runs
 
     def longest_blob(self, states: int) -> int:
@@ -322,7 +322,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         ]
         for (shard, sent), blob in zip(wanted, self.fetch_parts(parts), strict=True):
             if not blob:
-                raise self._missing(depth, depth - 1, sent.by)
+                raise self.missing(depth, depth - 1, sent.by)
             most = SENDER.size + most_bytes(self._width, sent.part.codes)
             codes, data = unseal(SENT, depth - 1, shard, blob, most)
             if codes != sent.part.codes or bytes(data[: SENDER.size]) != SENDER.pack(sent.by):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,15 @@ class Model(Protocol):
     def boards(self, codes: Codes) -> Boards:
         """The boards of codes. For a code that no board has, any board, which then has another code; never raises an
         exception."""
+
+
+@runtime_checkable
+class BlockModel(Model, Protocol):
+    """A model whose keys are mixed-radix numbers."""
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """How many consecutive keys agree in all digits but the last one, two, ..., ascending; the last: all keys."""
 
 
 def model_of(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,10 @@ def joined(parts: Sequence[tuple[NDArray[np.intp], Boards]], cells: int) -> tupl
     if not parts:
         return np.empty(0, dtype=np.intp), np.empty((0, cells), dtype=np.uint8)
     return np.concatenate([rows for rows, _ in parts]), np.concatenate([boards for _, boards in parts])
+
+
+def trailing_products(radices: Sequence[int], *, halved: bool) -> list[int]:
+    """The products of the last one, two, ... of the radices, ascending, each once; half of them in a layout with
+    parity, in which a digit is dropped."""
+    sizes = sorted({prod(radices[at:]) for at in range(len(radices))})
+    return [size // 2 for size in sizes if size % 2 == 0] if halved else sizes

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
+from farthest.verify.models.digits import trailing_products
 from farthest.verify.ranking import LayoutError
 
 NO_KEY = np.uint64(2**64 - 1)
@@ -61,6 +62,12 @@ class PermutationModel:
         self.code_bytes = 8
         self._ranks = prod(one.radix for one in self._classes)
         self.keys: int | None = self._ranks * prod(self._twists) // (1 if self._parity is None else 2)
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        radices = [*(one.radix for one in self._classes), *self._twists]
+        return trailing_products(radices, halved=self._parity is not None)
 
     def origins(self) -> Boards:
         """See Model."""

@@ -15,7 +15,7 @@ from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import joined
+from farthest.verify.models.digits import joined, trailing_products
 from farthest.verify.moves import paths_toward_origin
 from farthest.verify.ranking import Ranking
 
@@ -40,6 +40,12 @@ class SlidingModel:
         self.keys: int | None = self._ranking.keys
         self._place_of = np.zeros(256, dtype=np.uint8)  # of a label among the layout's classes
         self._place_of[self._ranking.classes] = range(len(self._ranking.classes))
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        ranking = self._ranking
+        return trailing_products(ranking.radices, halved=ranking.parity is not None)
 
     def origins(self) -> Boards:
         """See Model."""

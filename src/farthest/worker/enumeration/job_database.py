@@ -16,7 +16,7 @@ from farthest.errors import (
     NoRoomError,
     StorageError,
 )
-from farthest.map_files.folder import job_token
+from farthest.map_files.names import job_token
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.stores.redis.part_records import NO_JOB
 

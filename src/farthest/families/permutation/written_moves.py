@@ -1,0 +1,124 @@
+"""Moves of permutation puzzles as people write them: ``R U' F2 R2' R^-1``, and ``RU'F2`` where names are letters."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from farthest.errors import BoardError
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.moves import Move, identity, inverse, product
+from farthest.families.permutation.whole_turns import is_cube, without_whole_turns
+from farthest.puzzles.move_maker import MoveMaker
+from farthest.puzzles.move_text import POWER, check_count, power_of
+from farthest.wording import near_match
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.move_text import Step
+    from farthest.puzzles.puzzle import Puzzle
+
+_LISTED = 24
+"""Moves that a message lists at most."""
+_DERIVED = re.compile(r"[\d'~]+\Z")
+
+
+class WrittenMoves(MoveMaker):
+    """See MoveMaker. A word is a move, or a power of one that the metric need not count as one move."""
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        definition = self._definition = permutation(puzzle)
+        self._named = {move.name: move for move in definition.generators}
+        self._words: dict[str, Move] = {}
+        self._longest_first = sorted(self._named, key=len, reverse=True)
+        # Without a separator only letters can be told apart: 12 may be a name, or 1 squared.
+        self._letters = all(len(name) == 1 and name.isalpha() for name in self._stems())
+
+    @cached_property
+    def _cube(self) -> bool:
+        return is_cube(self._named, self._definition.slot_moduli)
+
+    def held(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """See MoveMaker."""
+        plain = all(step.word in self._named for step in steps)
+        return steps if plain or not self._cube else without_whole_turns(steps)
+
+    def made(self, board: Board, word: str) -> list[Board]:
+        """See MoveMaker."""
+        return [self._moved(board, self._move(word))]
+
+    def undone(self, board: Board, word: str) -> list[Board]:
+        """See MoveMaker."""
+        return [self._moved(board, inverse(self._move(word), self._definition.slot_moduli))]
+
+    def _move(self, word: str) -> Move:
+        found = self._words.get(word)
+        if found is None:
+            if len(self._words) > 4096:
+                self._words.clear()
+            found = self._words[word] = self._read(word)
+        return found
+
+    def _read(self, word: str) -> Move:
+        if word in self._named:
+            return self._named[word]
+        moduli = self._definition.slot_moduli
+        whole = identity(self._definition.slots)
+        at = parts = 0
+        while at < len(word):
+            name = next((name for name in self._longest_first if word.startswith(name, at)), None)
+            if name is None or (at and not self._letters):
+                raise BoardError(self._unknown(word))
+            at += len(name)
+            parts += 1
+            check_count(parts)
+            power = POWER.match(word, at)
+            assert power is not None, "the empty text matches"
+            if name[-1].isdigit() and power[0][:1].isdigit():
+                raise BoardError(self._unknown(word))
+            at = power.end()
+            count, undone = power_of(power)
+            move = inverse(self._named[name], moduli) if undone else self._named[name]
+            whole = product(whole, _power(move, count, moduli), moduli)
+        return whole
+
+    def _moved(self, board: Board, move: Move) -> Board:
+        definition, slots = self._definition, self._definition.slots
+        after = list(board)
+        for slot, to in enumerate(move.to):
+            after[to] = board[slot]
+            if definition.oriented:
+                turned = (board[slots + slot] + move.delta[slot]) % definition.slot_moduli[slot]
+                after[slots + to] = 0 if definition.ignore[board[slot]] else turned
+        return tuple(after)
+
+    def _stems(self) -> Iterator[str]:
+        """The names of the moves, those left out that are written as powers of others."""
+        for name in self._named:
+            stem = _DERIVED.sub("", name)
+            yield stem if stem in self._named else name
+
+    def _unknown(self, word: str) -> str:
+        stems = list(dict.fromkeys(self._stems()))
+        listed = " ".join(stems[:_LISTED]) + (" ..." if len(stems) > _LISTED else "")
+        guess = near_match(word, self._named)
+        expected = f"expected one of {listed}, and after it perhaps a number, ' or both"
+        if self._cube:
+            return f"{expected}; or x y z M E S r Rw"
+        if word.rstrip("2'’") in ("x", "y", "z"):
+            return f"it turns the whole puzzle, but this one is held; {expected}"
+        return f"{expected}; {guess}" if guess else expected
+
+
+def _power(move: Move, count: int, moduli: tuple[int, ...]) -> Move:
+    """By squaring."""
+    found = identity(len(move.to))
+    while count:
+        if count & 1:
+            found = product(found, move, moduli)
+        move = product(move, move, moduli)
+        count >>= 1
+    return found

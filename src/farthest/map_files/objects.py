@@ -1,0 +1,255 @@
+"""Map files in an object store: a file is several objects, which are its bytes when they are read one after the other.
+
+The objects of the file NAME are NAME/00000000, NAME/00000001 and so on: the header, the data in pieces of PIECE bytes,
+the checksums in such pieces. Each is written whole, by one request. A multipart upload would make one object of a file;
+but what a killed process leaves of one can neither be listed nor removed by the client, and its parts have an order.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from itertools import accumulate
+from secrets import token_hex
+from threading import Event
+from typing import TYPE_CHECKING, Any, Self
+
+from farthest.environment import DATABASE_WAIT_SECONDS, MAPS
+from farthest.errors import AccessError, DamagedMapError, SettingError, StorageError
+from farthest.map_files.layout import SECTION, file_checksum, header_of, parts_of, section_sums
+from farthest.map_files.names import new_name
+from farthest.map_files.place import WrittenFile
+from farthest.map_files.ranges import Written
+from farthest.object_store import REQUESTS, ObjectStore, RefusedError
+from farthest.retry import retry_while_away
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from typing_extensions import Buffer
+
+    from farthest.locations import Bucket
+    from farthest.map_files.form import ResidueForm
+
+PIECE = 16 * SECTION
+"""Bytes of data in an object: few enough for one request on a slow line, and many enough for few objects."""
+
+UPLOADS = 4
+"""Pieces that are written at a time: it bounds the memory."""
+
+_NUMBER = re.compile(r"\d{8}", re.ASCII)
+
+
+class ObjectMaps:
+    """``MapPlace`` in a bucket of an object store. Raises SettingError as ``ObjectStore`` does."""
+
+    def __init__(self, bucket: Bucket) -> None:
+        self._objects = ObjectStore(bucket, MAPS)
+        self.where = self._objects.url
+
+    def check(self) -> None:
+        """See MapPlace: writes an object, reads it, lists it, removes it."""
+        folder = f"farthest-probe-{token_hex(8)}"
+        path = f"{folder}/{0:08}"
+        try:
+            self._objects.put(path, b"first")
+            found = self._objects.read(path, 1, 3), [one.path for one in self._objects.files(folder)]
+            self._objects.delete([path])
+        except (AccessError, RefusedError) as error:
+            raise SettingError(str(error)) from error
+        if found != (b"irs", [path]):
+            raise SettingError(
+                f"{self._objects.place}: this object store does not give back what was written; choose another one"
+            )
+
+    def writer(
+        self, token: str, form: ResidueForm, facts: dict[str, Any], told: Callable[[str], None]
+    ) -> ObjectWriter:
+        """See MapPlace."""
+        retry_while_away(lambda: self.remove(token), DATABASE_WAIT_SECONDS.number, told=told)
+        return ObjectWriter(self._objects, new_name(token), form, facts, told)
+
+    def source(self, name: str) -> ObjectSource:
+        """See MapPlace."""
+        return ObjectSource(self._objects, name)
+
+    def remove(self, token: str) -> None:
+        """See MapPlace."""
+        self._objects.delete([one.path for one in self._objects.files(token)])
+
+    def free(self) -> int | None:
+        """See MapPlace: an object store does not say."""
+        return None
+
+
+class ObjectWriter:
+    """``MapWriter`` of the file ``name``. A piece is written as soon as it is complete; until then it is in memory.
+
+    It waits for a store that is away for FARTHEST_DATABASE_WAIT_SECONDS.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        name: str,
+        form: ResidueForm,
+        facts: dict[str, Any],
+        told: Callable[[str], None],
+    ) -> None:
+        self._objects = objects
+        self._name = name
+        self._told = told
+        self._header = header_of(form, facts)
+        self._parts = parts_of(self._header, form)
+        self._written = Written(self._parts.data, f"{objects.url}/{name}")
+        self._begun: dict[int, _Piece] = {}
+        self._sums: dict[int, list[tuple[bytes, str]]] = {}
+        self._pool = ThreadPoolExecutor(UPLOADS, "farthest-map")
+        self._under_way: deque[Future[None]] = deque()
+        self._stopped = Event()
+        self._published = False
+
+    def write(self, first_word: int, data: Buffer) -> None:
+        """See MapWriter."""
+        at, rest = self._written.add(first_word, data)
+        while rest:
+            number, within = divmod(at, PIECE)
+            part = rest[: PIECE - within]
+            if number not in self._begun:
+                self._begun[number] = _Piece(min(PIECE, self._parts.data - number * PIECE))
+            piece = self._begun[number]
+            piece.data[within : within + len(part)] = part
+            piece.missing -= len(part)
+            at, rest = at + len(part), rest[len(part) :]
+            if piece.missing <= 0:
+                del self._begun[number]
+                self._send(self._store_data, number, piece.data)
+
+    def finish(self, threads: int = 1) -> WrittenFile:
+        """See MapWriter."""
+        self._written.check()
+        self._wait(0)
+        summed = [section for number in sorted(self._sums) for section in self._sums[number]]
+        checksums = b"".join(sums for sums, _ in summed)
+        first = 1 + len(self._sums)
+        for number, start in enumerate(range(0, len(checksums), PIECE), first):
+            self._send(self._store, number, checksums[start : start + PIECE])
+        self._wait(0)
+        self._store(0, self._header)
+        checksum = file_checksum(self._header, checksums)
+        return WrittenFile(self._name, self._parts.bytes, checksum, [digest for _, digest in summed])
+
+    def publish(self) -> None:
+        """See MapWriter: objects have their names already, and are a map when the database names them."""
+        self._published = True
+
+    def abort(self) -> None:
+        """Removes what was written, unless it was published. What cannot be removed now is by the next attempt."""
+        self._stopped.set()
+        self._pool.shutdown(cancel_futures=True)
+        if not self._published:
+            with suppress(StorageError):
+                self._objects.delete([one.path for one in self._objects.files(self._name)])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.abort()
+
+    def _send(self, action: Callable[[int, Any], None], number: int, data: Buffer) -> None:
+        self._under_way.append(self._pool.submit(action, number, data))
+        self._wait(UPLOADS)
+
+    def _wait(self, most: int) -> None:
+        """Until at most so many pieces are under way. Raises what one of the others has raised."""
+        while len(self._under_way) > most:
+            self._under_way.popleft().result()
+
+    def _store_data(self, number: int, data: bytearray) -> None:
+        view = memoryview(data)
+        self._sums[number] = [
+            section_sums(view[start : start + SECTION]) for start in range(0, len(view), SECTION)
+        ]
+        self._store(1 + number, data)
+
+    def _store(self, number: int, data: Buffer) -> None:
+        retry_while_away(
+            lambda: self._objects.put(_path(self._name, number), data),
+            DATABASE_WAIT_SECONDS.number,
+            told=self._told,
+            while_waiting=self._check_stopped,
+        )
+
+    def _check_stopped(self) -> None:
+        if self._stopped.is_set():
+            raise StorageError(f"{self._objects.url}/{self._name}: the map was given up")
+
+
+class _Piece:
+    """A piece of data whose words were not all written. ``missing``: bytes."""
+
+    def __init__(self, size: int) -> None:
+        self.data = bytearray(size)
+        self.missing = size
+
+
+class ObjectSource:
+    """``Source`` of the objects of a map file, which are looked for once."""
+
+    most = 2**22
+
+    def __init__(self, objects: ObjectStore, name: str) -> None:
+        self.place = f"{objects.url}/{name}"
+        self._objects = objects
+        self._name = name
+        found = objects.files(name)
+        numbers = [one.path.removeprefix(f"{name}/") for one in found]
+        present = {int(number) for number in numbers if _NUMBER.fullmatch(number)}
+        sizes = [one.size for one, number in zip(found, numbers, strict=True) if _NUMBER.fullmatch(number)]
+        if not present:
+            raise DamagedMapError(f"{self.place}: the map file cannot be opened (there are no such objects)")
+        missing = min(set(range(max(present) + 1)) - present, default=None)
+        if missing is not None:
+            raise DamagedMapError(
+                f"{self.place}: the map file is damaged: its object {missing:08} is missing; restore it from a copy, "
+                "or remove the job with `farthest delete` and enumerate again"
+            )
+        self._starts = [0, *accumulate(sizes)]
+
+    def size(self) -> int:
+        """See Source."""
+        return self._starts[-1]
+
+    def read(self, first: int, end: int) -> bytes:
+        """See Source."""
+        parts = []
+        end = min(end, self.size())
+        number = bisect_right(self._starts, first) - 1
+        while first < end:
+            within = first - self._starts[number]
+            size = min(end, self._starts[number + 1]) - first
+            part = self._objects.read(_path(self._name, number), within, size)
+            parts.append(part)
+            if len(part) != size:
+                break
+            first, number = first + size, number + 1
+        return b"".join(parts)
+
+    def read_each(self, ranges: Sequence[tuple[int, int]]) -> Iterator[bytes]:
+        """See Source: several at a time."""
+        for start in range(0, len(ranges), REQUESTS):
+            yield from self._objects.for_each(lambda one: self.read(*one), ranges[start : start + REQUESTS])
+
+    def mapped(self, size: int) -> None:
+        """See Source: objects are elsewhere."""
+
+    def close(self) -> None:
+        """See Source."""
+
+
+def _path(name: str, number: int) -> str:
+    return f"{name}/{number:08}"
