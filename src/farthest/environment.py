@@ -114,7 +114,8 @@ BLOCK_SIZE = Setting(
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
     "1000000",
-    "Layers found from at most so many states, in at most 256 blocks, are not sent to workers.",
+    "Layers found from at most so many states, in at most 256 blocks, and maps of at most so many keys are not sent to "
+    "workers.",
 )
 SCRATCH = Setting(
     "FARTHEST_SCRATCH",

@@ -1,5 +1,6 @@
 """Maps that workers make part by part: the same as the coordinator's alone, whatever is late, repeated or lost."""
 
+import dataclasses
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +9,10 @@ import pytest
 
 from farthest import frames
 from farthest.errors import JobError, LateStepError, LostStateError, NoBaseError
+from farthest.map_files.names import job_token
 from farthest.models.chunks import MapDigest
 from farthest.models.database import open_database
-from farthest.models.drafts import MadeChunk, write_drafts
+from farthest.models.drafts import MadeChunk, StoredDraft, write_drafts
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord
@@ -35,6 +37,7 @@ SIZE = 24
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (part_records, part_maker):
         monkeypatch.setattr(module, "CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.worker.enumeration.job_database.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.drafts.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)
@@ -214,8 +217,6 @@ def test_drafts_become_the_map_at_once(begin: Begin, postgres_url: str) -> None:
         assert maps.depth(job) is None
         with pytest.raises(JobError, match="no stored map"):
             list(maps.chunks(job))
-        from farthest.models.drafts import StoredDraft
-
         drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
         with pytest.raises(LostStateError, match=r"0 of the \d+ chunks"):
             maps.checkpoint_made(
@@ -250,6 +251,39 @@ def test_a_worker_without_the_database_says_so(
         assert not JobDatabase().write(run.attempt, fold, "0000000a", [])
         with pytest.raises(NoBaseError):
             JobDatabase().base(run.attempt, fold, [(0, SIZE - 1)])
+
+
+def test_a_worker_with_the_database_stores_and_reads_there(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, postgres_url: str
+) -> None:
+    of = case("two colours", 2)
+    run = begin(of)
+    advance(run, 1, 4)
+    made = chunks_of(of, run, 4)
+    monkeypatch.setenv("FARTHEST_DATABASE_URL", postgres_url)
+    with open_database(postgres_url, create=True) as database:
+        jobs, maps = Jobs(database), Maps(database)
+        job = jobs.add('{"name":"tiny"}', "d" * 64, "tiny", {}, {"version": 1}, OWNER)
+        record = jobs.get(job)
+        attempt = f"{job_token(record.id, record.created, record.puzzle_digest)}-0123abcd"
+        fold = run.parts(4, job, OWNER).fold
+        seen = JobDatabase()
+        assert seen.write(attempt, fold, "0000000a", made)
+        assert not JobDatabase().write(attempt, dataclasses.replace(fold, owner="another"), "0000000b", made)
+        assert not JobDatabase().write(f"{record.id}-00000000-0123abcd", fold, "0000000b", made)
+        drafts = [StoredDraft(one.first, one.last, one.unit, one.checksum, "0000000a") for one in made]
+        layers = [LayerRecord(depth, len(layer)) for depth, layer in enumerate(of.layers[:5])]
+        maps.checkpoint_made(job, 4, drafts, layers, 1.0)
+        later = dataclasses.replace(fold, base=4, depth=5, records=(1,))
+        keys = [(one.first, one.last) for one in made]
+        base = seen.base(attempt, later, keys)
+        assert b"".join(base(first).distances for first, _ in keys) == distances_of(of, 4)
+        with pytest.raises(LostStateError, match="the checkpoint of depth 4, expected 3"):
+            seen.base(attempt, dataclasses.replace(fold, base=3, depth=4, records=(1,)), keys)
+        jobs.interrupt(job)
+        with pytest.raises(LateStepError):
+            seen.write(attempt, fold, "0000000c", made)
+        seen.close()
 
 
 def test_a_digest_is_that_of_the_payload(begin: Begin) -> None:

@@ -273,8 +273,10 @@ class _Enumeration:
             while not self._layers[-1]:  # empty layers at the end
                 del self._layers[-1], self._seconds[-1]
             return complete
-        except LayerGivenUp:
-            self._checkpoint(store)
+        except (
+            LayerGivenUp
+        ):  # its steps are still in the workers' queue, and map parts would wait behind them
+            self._checkpoint(store, alone=True)
             raise KeyboardInterrupt from None
         except NoRoomError:
             with suppress(StorageError):  # the layers until now are kept if possible

@@ -17,11 +17,10 @@ from farthest.errors import (
     StorageError,
 )
 from farthest.map_files.names import job_token
-from farthest.models.chunks import CHUNK_KEYS
+from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.redis.part_records import NO_JOB
 
 if TYPE_CHECKING:
-    from farthest.models.chunks import Chunk
     from farthest.models.drafts import MadeChunk
     from farthest.models.transactions import Database
     from farthest.stores.contract import Base
@@ -105,4 +104,12 @@ class JobDatabase:
 
     def _give_up(self, error: FarthestError) -> None:
         log.warning("map parts go by the place of blobs for a while: %s", error)
-        self._known, self._pause = ("", ""), monotonic() + PAUSE_SECONDS
+        self._pause = monotonic() + PAUSE_SECONDS
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections; the next use opens others."""
+        self._known = "", ""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
