@@ -1,4 +1,4 @@
-# One image for every service of docker-compose.yml: coordinator, worker, migrate, flower. The cache mounts need
+# One image for every service of docker-compose.yml: coordinator, worker, migrate, web, flower. The cache mounts need
 # BuildKit, which builds by default from Docker Engine 23.0 on.
 ARG PYTHON=3.13-slim-trixie
 
@@ -21,7 +21,7 @@ RUN PATH="/tools/bin:$PATH" pip wheel --no-deps --no-build-isolation --wheel-dir
 RUN --mount=type=cache,target=/root/.cache/pip \
     python -m venv --without-pip /opt/farthest \
     && /tools/bin/pip --python /opt/farthest/bin/python install --constraint constraints.txt \
-        "$(echo /wheels/farthest-*.whl)[monitor,parquet,s3]"
+        "$(echo /wheels/farthest-*.whl)[monitor,parquet,s3,web]"
 
 FROM python:${PYTHON}
 # The scratch folder is a volume in docker-compose.yml, blobs may be in one; a fresh volume takes its owner from the folder here.

@@ -85,9 +85,9 @@ class _Counter:
 
 
 class _CountedStore(GatherStore):
-    """A store that tells what it reads and writes. ``counter`` is set once it is made."""
+    """A store that tells what it reads and writes."""
 
-    counter: _Counter
+    counter = _Counter()
 
     def fetch_parts(self, parts: Any) -> list[bytes]:
         begun = time.thread_time()
@@ -110,8 +110,6 @@ class _CountedStore(GatherStore):
 
 class _CountedRun(_CountedStore, GatherAttempt):
     """The coordinator's."""
-
-    counter = _Counter()
 
     def settle(self) -> None:
         """Waits until older layers have left Redis: how soon they do is up to the machine's load."""
@@ -194,7 +192,7 @@ def counted_run(
     """Enumerates the puzzle in the Redis server at ``url``, which nobody else uses meanwhile."""
     nodes = RedisNodes([url])
     space = gather(compile_space(puzzle))
-    counter = _CountedRun.counter = _Counter()
+    counter = _CountedStore.counter = _Counter()
     base = held(nodes)
     run = _CountedRun.create(
         nodes, attempts.new_attempt("1-scale"), space, cut_for_workers(space, block_size), distances=make_map
@@ -204,8 +202,6 @@ def counted_run(
         stores: list[GatherStore] = []
         for number in range(workers):
             store = _CountedStore.attach(nodes, run.attempt, BlobCache(worker_memory), f"scale-{number}")
-            assert isinstance(store, _CountedStore)
-            store.counter = counter
             stores.append(store)
         search = LayerSearch(run, _InTurn(nodes, counter, stores, small_states))
         done: list[Layer] = []

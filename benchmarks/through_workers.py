@@ -93,6 +93,7 @@ def main() -> None:
     parser.add_argument("place", nargs="?", choices=("redis", "disk", "objects"), default="redis")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--map", action="store_true", help="make the map, too")
+    parser.add_argument("--max-depth", help="the last layer")
     parser.add_argument("--folder", help="for all that is written; default: the system's for temporary files")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="farthest-", dir=given.folder) as name:
@@ -128,6 +129,8 @@ def _run(given: argparse.Namespace, base: Path, redis: RedisServer, url: str, fo
         words = [given.puzzle, "--workers", "celery", "--json", "--database", str(base / "maps.db")]
         if not given.map:
             words.append("--histogram-only")
+        if given.max_depth:
+            words += ["--max-depth", given.max_depth]
         assert redis.process is not None
         sent = int(cluster.redis.info("stats")["total_net_input_bytes"])
         begun = time.monotonic()

@@ -5,6 +5,7 @@ installed extension module `farthest._kernel` in this process. The sanitizer bui
 (`make sanitize`); the package itself knows nothing of it.
 """
 
+import gc
 import importlib.abc
 import importlib.util
 import os
@@ -18,7 +19,14 @@ from types import ModuleType
 import hypothesis
 import pytest
 
-pytest_plugins = ["server_fixtures", "object_server", "blob_places", "map_places", "strangers"]
+pytest_plugins = [
+    "server_fixtures",
+    "object_server",
+    "blob_places",
+    "map_places",
+    "strangers",
+    "shared_statements",
+]
 
 KERNEL_MODULE = "farthest._kernel"
 
@@ -77,6 +85,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (
         len(os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)) + 2
     )
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay to the end: the garbage collector need not look at them again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_report_header() -> str:

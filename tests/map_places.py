@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from blob_places import OUTSIDE, Contents, url_of
-from farthest.map_files import objects
+from farthest.map_files import objects, pieces
 from farthest.map_files.layout import SECTION
 from farthest.map_files.places import map_place
 
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 
 @pytest.fixture(params=OUTSIDE)
 def maps_url(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What FARTHEST_MAPS says of an empty place; in an object store, pieces are small."""
+    """What FARTHEST_MAPS says of an empty place; in an object store, pieces are small, and wait in a file."""
     url = url_of(request.param, request)
     monkeypatch.setenv("FARTHEST_MAPS", url)
     monkeypatch.setattr(objects, "PIECE", SECTION)
+    monkeypatch.setattr(pieces, "IN_MEMORY", 1)
     return url
 
 

@@ -66,6 +66,7 @@ class ObjectServer(Server):
             "ip.bind": "127.0.0.1",
             "master.telemetry": "false",
             "master.volumeSizeLimitMB": "64",
+            "volume.max": "100",
             "volume.preStopSeconds": "0",
             "filer": "true",
             "filer.localSocket": "filer.sock",  # in the folder

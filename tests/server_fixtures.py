@@ -23,8 +23,6 @@ def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServ
 @pytest.fixture
 def redis_url(redis_server: RedisServer) -> str:
     """The URL of a Redis server without keys."""
-    if redis_server.process is None:
-        redis_server.start()
     redis_server.flush()
     return redis_server.url
 
@@ -66,8 +64,6 @@ def _postgres_kept(postgres_server: PostgresServer) -> str:
 @pytest.fixture
 def postgres_empty_url(postgres_server: PostgresServer, _postgres_kept: str) -> str:
     """The URL of a database with farthest's tables, all of them empty: sooner made than a fresh database."""
-    if postgres_server.process is None:
-        postgres_server.start()
     # Few rows: deleting them takes a tenth of the time of TRUNCATE.
     postgres_server.execute(
         "DELETE FROM job; DELETE FROM puzzle; DELETE FROM state;"

@@ -92,8 +92,11 @@ class RedisServer(Server):
         super().restart(keep_data=keep_data)
 
     def flush(self) -> None:
-        """Removes all keys."""
+        """Removes all keys; starts the server where it does not run."""
         import redis
+
+        if self.process is None:
+            self.start()
 
         with redis.Redis.from_url(self.url) as client:
             client.flushall()
@@ -187,17 +190,18 @@ class PostgresServer(Server):
 
     @contextlib.contextmanager
     def fresh_database(self) -> Iterator[str]:
-        """The URL of an empty database, which is removed at the end; starts the server where it does not run."""
-        if self.process is None:
-            self.start()
+        """The URL of an empty database, which is removed at the end."""
         name = f"test_{secrets.token_hex(6)}"
         yield self.create_database(name)
         if self.process is not None:
             self.drop_database(name)
 
     def execute(self, command: str, database: str = "postgres") -> None:
-        """Runs one SQL command outside a transaction."""
+        """Runs one SQL command outside a transaction; starts the server where it does not run."""
         import psycopg
+
+        if self.process is None:
+            self.start()
 
         with psycopg.connect(self.url_of(database), autocommit=True) as connection:
             connection.execute(command.encode())

@@ -29,6 +29,11 @@ class Setting:
         """The value in force; an empty variable counts as one that is not set."""
         return os.environ.get(self.name, "").strip() or self.default
 
+    @property
+    def given(self) -> bool:
+        """Whether it is set."""
+        return bool(os.environ.get(self.name, "").strip())
+
     def number(self) -> float:
         """The value as a number. Raises SettingError unless it is ``least`` or more."""
         text = self.text()
@@ -83,7 +88,7 @@ CONCURRENCY = Setting(
 WORKER_MEMORY = Setting(
     "FARTHEST_WORKER_MEMORY",
     "256MiB",
-    "Bytes of shards that each process of a worker keeps for its next steps.",
+    "Bytes of shards that each process of a worker keeps for its next steps, decoded and as blobs.",
 )
 LEASE_SECONDS = Setting(
     "FARTHEST_LEASE_SECONDS",
@@ -109,7 +114,8 @@ CHECKPOINT_SECONDS = Setting(
 BLOCK_SIZE = Setting(
     "FARTHEST_BLOCK_SIZE",
     "4MiB",
-    "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it.",
+    "Bytes of a layer's bitmap, or of all codes of a shard, in one step and one blob, where shards allow it; up to "
+    "four times as many where there are many blocks, and more where a layer would have over 4,000.",
 )
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
@@ -133,6 +139,12 @@ PUZZLE_MODULES = Setting(
     "",
     "Modules, split by commas, whose puzzle classes this process may import and run; see SECURITY.md. Empty: none.",
 )
+WEB_TOKEN = Setting(
+    "FARTHEST_WEB_TOKEN",
+    "",
+    "The token that readers of `farthest serve` have to give, 16 characters or more. Empty: none; the server is then "
+    "for this machine alone, or for reading (`--public`).",
+)
 LOG_LEVEL = Setting("FARTHEST_LOG_LEVEL", "info", "How much services log: debug, info, warning or error.")
 
 SETTINGS = (
@@ -151,6 +163,7 @@ SETTINGS = (
     SCRATCH,
     MAPS,
     PUZZLE_MODULES,
+    WEB_TOKEN,
     LOG_LEVEL,
 )
 

@@ -12,7 +12,7 @@ from copy import copy
 from datetime import UTC, datetime
 from typing import Any
 
-from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL
+from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL, WEB_TOKEN
 from farthest.errors import SettingError
 from farthest.passwords import passwords_in
 from farthest.safe_text import safe, tell_at_once
@@ -70,7 +70,8 @@ def start_log() -> None:
         raise SettingError(f"{LOG_LEVEL.name} is {LOG_LEVEL.text()!r}; expected one of {', '.join(LEVELS)}")
     urls = [REDIS_URL.text(), DATABASE_URL.text(), *REDIS_NODES.text().split()]
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(PlainFormatter(passwords_in(urls)))
+    token = WEB_TOKEN.text()
+    handler.setFormatter(PlainFormatter([*passwords_in(urls), *([token] if token else [])]))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     logging.captureWarnings(True)
     if level != "debug":

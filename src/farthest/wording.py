@@ -39,3 +39,14 @@ def near_match(word: str, choices: Iterable[str], most: int = 3) -> str:
 def or_list(words: Iterable[str]) -> str:
     """``'a' or 'b'``."""
     return " or ".join(map(repr, words))
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration: 0.0031 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds < 0.1 else f"{seconds:.2f} s"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
+    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"

@@ -87,8 +87,6 @@ def nodes_with_worker(
     redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RedisNodes]:
     """The nodes of a worker with two processes, which no other test uses meanwhile."""
-    if redis_server.process is None:
-        redis_server.start()
     redis_server.flush()
     nodes = RedisNodes([redis_server.url])
     environment = {**os.environ, "FARTHEST_REDIS_URL": redis_server.url}

@@ -1,6 +1,8 @@
 """What every place for map files promises."""
 
+import tempfile
 from itertools import pairwise
+from pathlib import Path
 
 import numpy
 import pytest
@@ -24,7 +26,7 @@ WORDS: NDArray[numpy.uint64] = numpy.random.default_rng(1).integers(0, 2**64, FO
 
 
 def begun(place: MapPlace, token: str = TOKEN) -> MapWriter:
-    return place.writer(token, FORM, FACTS, pytest.fail)
+    return place.writer(token, FORM, FACTS, pytest.fail, Path(tempfile.gettempdir()))
 
 
 def written(place: MapPlace, cuts: list[int] | None = None, order: list[int] | None = None) -> WrittenFile:

@@ -50,8 +50,6 @@ def nodes_of_a_worker(
     redis_server: RedisServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RedisNodes]:
     """The nodes of a worker with two processes, which no other test uses meanwhile."""
-    if redis_server.process is None:
-        redis_server.start()
     redis_server.flush()
     nodes = RedisNodes([redis_server.url])
     environment = {

@@ -13,7 +13,7 @@ from deployment.compose import FILE, PASSWORDS, ROOT, Service, config, services
 from farthest import environment
 from farthest.environment import SETTINGS, byte_count
 
-FARTHEST = ("migrate", "coordinator", "worker", "flower")
+FARTHEST = ("migrate", "coordinator", "worker", "web", "flower")
 IMAGE_VARIABLES = {
     "redis": {"REDISCLI_AUTH"},
     "postgres": {"POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD"},
@@ -27,7 +27,7 @@ REDIS_UNITS = {"kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30}
 
 @pytest.fixture(scope="module")
 def all_services() -> dict[str, Service]:
-    return services("monitoring")
+    return services("monitoring", "web")
 
 
 def test_schema() -> None:
@@ -38,7 +38,7 @@ def test_schema() -> None:
 
 def test_services(all_services: dict[str, Service]) -> None:
     assert set(all_services) == {"redis", "postgres", *FARTHEST}
-    assert set(services()) == set(all_services) - {"flower"}
+    assert set(services()) == set(all_services) - {"flower", "web"}
 
 
 @pytest.mark.parametrize("name", sorted(PASSWORDS))
@@ -131,7 +131,7 @@ def test_what_is_kept(all_services: dict[str, Service]) -> None:
         "/var/lib/postgresql"
     }  # the image's parent of the data folder, from version 18 on
     assert kept["coordinator"] == {all_services["coordinator"].environment["FARTHEST_SCRATCH"]}
-    assert not any(kept[name] for name in ("redis", "migrate", "worker", "flower"))
+    assert not any(kept[name] for name in ("redis", "migrate", "worker", "web", "flower"))
 
 
 def test_every_variable_is_a_setting(all_services: dict[str, Service]) -> None:

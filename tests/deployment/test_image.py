@@ -103,7 +103,8 @@ def test_the_image_runs_a_job(image: Path) -> None:
 
 
 def test_the_image_has_what_the_services_need(image: Path) -> None:
-    code = "import celery, flower, hiredis, psycopg, redis, farthest.worker.app; print(farthest.worker.app.__file__)"
+    modules = "celery, flower, hiredis, psycopg, redis, farthest.web.server, farthest.worker.app"
+    code = f"import {modules}; print(farthest.worker.app.__file__)"
     result = in_image(image, "python", "-c", code)
     assert result.stdout.startswith(str(image)), result.stderr
 

@@ -20,7 +20,7 @@ def shown(page: str) -> list[list[str]]:
 
 @pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("docs/many-machines.md", 12)])
 def test_commands(page: str, least: int) -> None:
-    all_services = services("monitoring")
+    all_services = services("monitoring", "web")
     commands = shown(page)
     assert len(commands) >= least
     for words in commands:

@@ -99,7 +99,7 @@ def test_times() -> None:
     assert [seconds(text) for text in ("30s", "2m", "2m0s", "1h0m1.5s")] == [30, 120, 120, 3601.5]
 
 
-@pytest.mark.parametrize("profiles", [(), ("monitoring",)])
+@pytest.mark.parametrize("profiles", [(), ("monitoring",), ("monitoring", "web")])
 @pytest.mark.parametrize(
     "variables",
     [

@@ -14,7 +14,7 @@ from farthest.passwords import hide_password
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 
-READERS = {"worker", "coordinator", "migrate", "flower", "commands"}
+READERS = {"worker", "coordinator", "migrate", "flower", "commands", "serve"}
 
 
 def page() -> str:
@@ -38,7 +38,7 @@ def test_who_reads_what() -> None:
     """Each service of docker-compose.yml is given exactly what it reads, by the table."""
     readers = {name.strip("`"): set(cell.split(", ")) for name, _, cell, _ in rows()}
     assert set().union(*readers.values()) == READERS
-    all_services = services("monitoring")
+    all_services = services("monitoring", "web")
     for service in ("worker", "coordinator", "flower"):
         assert set(all_services[service].environment) == {
             name for name, by in readers.items() if service in by

@@ -73,7 +73,7 @@ def test_of_each_kind_of_space_and_store(
     assert same(outcome, expected)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_a_large_checkpoint_of_quick_layers(database: Database) -> None:
     """40 MB of distances, of which hardly any is of a state."""
     puzzle, settings = load("pancake-11"), Settings(max_depth=3)

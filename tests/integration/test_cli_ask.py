@@ -1,27 +1,36 @@
 """`farthest distance`, `path` and `states`."""
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import farthest
 from integration.conftest import Run, RunJson
+from servers import PostgresServer
 
 SEED = "┘│└/─□─/┐│┌"
 HARDEST = "8 6 7 / 2 5 4 / 3 0 1"
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A database with three maps, made once: the same questions to a file and to PostgreSQL."""
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('asked') / 'farthest.db'}"
-    else:
-        url = request.getfixturevalue("postgres_server").create_database("asked")
+    with contextlib.ExitStack() as stack:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('asked') / 'farthest.db'}"
+        else:
+            server: PostgresServer = request.getfixturevalue("postgres_server")
+            url = stack.enter_context(server.fresh_database())
+        fill(url)
+        yield url
+
+
+def fill(url: str) -> None:
     for name, depth in (("8-puzzle", None), ("eight-kinds", None), ("8-puzzle", 4)):
         farthest.enumerate(name, database=url, max_depth=depth).close()
-    return url
 
 
 @pytest.fixture(autouse=True)

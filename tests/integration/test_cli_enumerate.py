@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from farthest.cli.options import byte_size
-from farthest.cli.printing import seconds_text, side_by_side
+from farthest.cli.printing import side_by_side
 from farthest.cli.progress import LineReporter, LiveReporter, rate_text
 from farthest.coordinator.settings import Estimate, Outcome
 from farthest.puzzles import catalogue
 from farthest.sizes import bytes_text
+from farthest.wording import seconds_text
 from integration.conftest import Process, Run, RunJson
 
 FIELDS = {

@@ -146,12 +146,12 @@ def test_layers_that_do_not_fit_are_told_with_their_disk(estimated: Estimated) -
     ("words", "advice"),
     [
         (
-            ["sliding-3x5", "--memory", "4GiB"],
-            "use --histogram-only, which keeps no map, and its layers in files",
+            ["sliding-3x5", "--memory", "4GiB", "--map", "full"],
+            "use --map residues, a smaller map, or --histogram-only, which keeps none: both keep their layers in files",
         ),
         (
             ["sliding-3x4", "--memory", "120MiB"],
-            "use --histogram-only, which needs 111.7 MiB and keeps no map",
+            "use --map residues, a smaller map, or --histogram-only, which keeps none",
         ),
         (
             ["pancake-9", "--histogram-only", "--memory", str(PROCESS_BYTES)],
@@ -270,10 +270,10 @@ def test_wrong_input(words: list[str], status: int, message: str) -> None:
 
 
 def test_a_run_that_is_refused_says_what_the_estimate_says(tmp_path: Path, estimated: Estimated) -> None:
-    found = estimated("sliding-3x5", "--memory", "4GiB", "--processes", "1")
+    found = estimated("sliding-3x5", "--memory", "4GiB", "--map", "full", "--processes", "1")
     with (
         open_database(str(tmp_path / "jobs.db"), create=True) as database,
         pytest.raises(ResourceError) as caught,
     ):
-        enumerate_puzzle(load("sliding-3x5"), database, Settings(memory=2**32))
+        enumerate_puzzle(load("sliding-3x5"), database, Settings(memory=2**32, residues=False))
     assert str(caught.value) == found["problem"]

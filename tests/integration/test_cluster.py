@@ -64,13 +64,14 @@ def cluster(
 ) -> Iterator[Cluster]:
     """A coordinator that sends every layer to workers, in as many blocks as there are shards."""
     redis_server.flush()
-    database = postgres_server.create_database("test_cluster")
     environment = {"SMALL_LAYER_STATES": 0, "BLOCK_SIZE": "2KiB", "PUZZLE_MODULES": "python_spaces"}
     folder = tmp_path_factory.mktemp("cluster")
-    with Cluster(folder, redis_server.url, database, environment) as cluster:
+    with (
+        postgres_server.fresh_database() as database,
+        Cluster(folder, redis_server.url, database, environment) as cluster,
+    ):
         cluster.add_coordinator()
         yield cluster
-    postgres_server.drop_database("test_cluster")
 
 
 @pytest.fixture(

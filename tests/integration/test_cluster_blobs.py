@@ -85,7 +85,16 @@ def test_the_digest_is_that_of_one_process(
     nothing_is_left(contents)
 
 
-@pytest.mark.parametrize("engine", PUZZLES)
+@pytest.mark.parametrize(
+    ("kind", "engine"),
+    [
+        ("folder", "scatter"),
+        ("objects", "gather"),
+        pytest.param("folder", "gather", marks=pytest.mark.night),
+        pytest.param("objects", "scatter", marks=pytest.mark.night),
+    ],
+    indirect=["kind"],
+)
 def test_kill_9_of_a_worker_and_of_the_coordinator(cluster: Cluster, contents: Contents, engine: str) -> None:
     job = cluster.submit(PUZZLES[engine])
     rng = random.Random()
@@ -241,7 +250,7 @@ def test_large_shards_have_the_digest_of_one_process(
         assert len(result.layers) == LARGE[name]
         print(f"{name}, {kind}, {strike}: {result.seconds:.1f} s")
         if act is not None and "damage" in act.__code__.co_names:
-            assert any("going back" in one.said() or "lost" in one.said() for one in cluster.services)
+            assert any("going back to the last checkpoint" in one.said() for one in cluster.services)
         nothing_is_left(contents)
 
 

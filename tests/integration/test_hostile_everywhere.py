@@ -105,7 +105,7 @@ def commands() -> list[list[str]]:
     others = [
         ["puzzles", "evil", ARGUMENT], ["jobs"], ["jobs", "--database", f"{ARGUMENT}.db"], ["migrate"],
         ["completion", ARGUMENT],
-        ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"],
+        ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"], ["serve", "--host", ARGUMENT],
         ["enumerate", "evil.toml", "--from", ARGUMENT], ["delete", ARGUMENT], ["delete", "1"],
     ]  # fmt: skip
     return [*files, *jobs, *others]
@@ -124,7 +124,7 @@ def test_no_command_shows_hostile_text_as_it_is(
         assert "\ne" not in shown("show", number)  # no text makes a line of its own
     for command in commands():
         check(*command)
-        if command[0] not in ("completion", "worker", "coordinator"):
+        if command[0] not in ("completion", "worker", "coordinator", "serve"):
             check(*command, "--json")
 
 

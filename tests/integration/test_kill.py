@@ -18,7 +18,7 @@ from farthest.puzzles.catalogue import load
 
 SCRIPT = Path(__file__).parent / "enumerate_slowly.py"
 PUZZLE = "sliding-2x5"
-KILLS = 4
+KILLS = 3
 MOST_ROUNDS = 30
 
 

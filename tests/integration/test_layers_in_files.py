@@ -135,7 +135,7 @@ def test_damaged_files_are_never_read_as_right(
     made.mkdir()
     name = stopped(made, 6, 3, monkeypatch).name
     begun_anew = 0
-    for number in range(8):
+    for number in range(5):
         copy = tmp_path / str(number)
         shutil.copytree(made, copy)
         files = sorted(path for path in (copy / name).iterdir() if path.name not in ("lock", "header"))
@@ -260,7 +260,7 @@ def test_killed_again_and_again(tmp_path: Path) -> None:
     ]
     command += ["--database", str(tmp_path / "jobs.db"), "--threads", "2", "--json"]
     environment = {**os.environ, "FARTHEST_LEASE_SECONDS": "0.3"}
-    for layers in (5, 9, 10, 11, 12):
+    for layers in (9, 11, 12):
         with subprocess.Popen(
             command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         ) as process:

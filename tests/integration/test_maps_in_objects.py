@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from farthest.models.database import open_database
 from farthest.models.map_rows import MapFiles
 from farthest.puzzles.catalogue import load
 from integration.conftest import Run, RunJson
+from integration.test_residues_from_files import TIGHT
 from server_process import free_port
 
 pytestmark = pytest.mark.slow
@@ -56,6 +58,21 @@ def test_commands_answer_as_for_a_full_map(
     run("delete", "2")
     assert kept.names() == of_third != []
     assert not (folder / "farthest.db.maps").exists()
+
+
+def test_layers_in_files_give_the_same_map(
+    kept: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(residues=True, max_depth=6, threads=2)
+    with open_database(tmp_path / "files.db", create=True) as database:
+        found = enumerate_puzzle(load("pancake-9"), database, replace(settings, memory=TIGHT["pancake-9"]))
+    assert found.figures
+    objects = b"".join(kept.read(name) for name in kept.names())
+    monkeypatch.delenv("FARTHEST_MAPS")
+    with open_database(tmp_path / "memory.db", create=True) as database:
+        expected = enumerate_puzzle(load("pancake-9"), database, settings)
+    (file,) = (tmp_path / "memory.db.maps").iterdir()
+    assert (found.digest, objects) == (expected.digest, file.read_bytes())
 
 
 def test_a_map_that_is_not_whole(run: Run, run_json: RunJson, kept: Contents, maps_url: str) -> None:

@@ -82,7 +82,7 @@ def test_an_interrupted_search(
     place: str, run: Run, run_json: RunJson, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
-    problem = small_pieces.problem(monkeypatch.setattr)
+    problem = small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
     settings = SearchSettings(all_solutions=True, threads=1)
     with open_database(create=True) as database:
         with pytest.raises(SearchInterrupted):

@@ -167,8 +167,11 @@ with open_database(sys.argv[1], create=True) as database:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("point", ["written", "finished", "named", "interrupted"])
-@pytest.mark.parametrize("mended_by", ["running", "deleting"])
+@pytest.mark.parametrize(
+    ("point", "mended_by"),
+    [(point, "running") for point in ("written", "finished", "named", "interrupted")]
+    + [("named", "deleting")],
+)
 def test_what_a_killed_process_leaves_is_removed(
     database: Database, tmp_path: Path, point: str, mended_by: str
 ) -> None:

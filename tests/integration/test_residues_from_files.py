@@ -1,20 +1,25 @@
 """Residue maps of enumerations whose layers are files: the same map, however often the run was stopped."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.enumeration.needs import thread_needs
 from farthest.coordinator.estimate import PROCESS_BYTES
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
+from farthest.locations import Bucket
+from farthest.map_files.objects import ObjectMaps
 from farthest.models.database import open_database
 from farthest.models.map_rows import MapFiles
 from farthest.puzzles.catalogue import load
@@ -190,3 +195,18 @@ def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("farthest.map_files.folder.FolderMaps.free", lambda maps: room)
     with pytest.raises(ResourceError, match="free for both; name another disk"):
         run(tmp_path / "files", "sliding-2x5", state_rows=0)
+
+
+def test_a_map_on_its_way_to_an_object_store_needs_room_beside_the_layers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    space = gather(compile_space(load("sliding-2x5")))
+    settings = Settings(residues=True, memory=TIGHT["sliding-2x5"], threads=2, state_rows=0)
+    maps = ObjectMaps(Bucket("bucket", "maps"))
+    layers = FolderRun(space, tmp_path, TIGHT["sliding-2x5"], 2, residues=gathered_form(space, None)).needs
+    both = layers.kept + space.kernel.words * 8
+    assert layers.disk < both
+    for free, problem in ((layers.disk, True), (both * 11 // 10, False)):
+        monkeypatch.setattr(shutil, "disk_usage", lambda path, free=free: SimpleNamespace(free=free))
+        found = thread_needs(space, settings, tmp_path, maps).estimate
+        assert ("free for both; name another disk" in found.problem) == problem

@@ -41,8 +41,6 @@ def expected(wanted: list[str], monkeypatch: pytest.MonkeyPatch) -> SearchOutcom
 def cluster(redis_server: RedisServer, tmp_path: Path, wanted: list[str]) -> Iterator[Cluster]:
     """Pieces take some time, so that a search lasts long enough to be disturbed: the fewer they are the more."""
     seconds = 0.004 if wanted else 0.01
-    if redis_server.process is None:
-        redis_server.start()
     redis_server.flush()
     settings = {"TEST_PIECES": f"{small_pieces.CUT} {seconds}", "LEASE_SECONDS": "1"}
     with Cluster(tmp_path, redis_server.url, f"sqlite:///{tmp_path / 'maps.db'}", settings) as made:
@@ -86,9 +84,8 @@ def more_than(cluster: Cluster, before: tuple[int, int]) -> Callable[[], bool | 
 
 
 @pytest.mark.parametrize("wanted", ["all"], indirect=True)
-@pytest.mark.parametrize(
-    "workers", [pytest.param(n, marks=pytest.mark.slow if n == 2 else pytest.mark.night) for n in (1, 2, 4)]
-)
+@pytest.mark.parametrize("workers", [1, 2, 4])
+@pytest.mark.night
 def test_any_number_of_workers_counts_the_same(
     cluster: Cluster, workers: int, wanted: list[str], expected: SearchOutcome
 ) -> None:
@@ -210,8 +207,6 @@ def test_workers_read_pattern_databases_themselves(
     redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: bool
 ) -> None:
     """Or say what they lack."""
-    if redis_server.process is None:
-        redis_server.start()
     redis_server.flush()
     place = f"sqlite:///{tmp_path / 'maps.db'}"
     settings = {"TEST_PIECES": "20 4 10", **({} if known else {"DATABASE_URL": str(tmp_path / "other.db")})}

@@ -1,7 +1,7 @@
 """Whole histograms, and the farthest boards of the seed's puzzle, against published numbers.
 
 ``sliding.json`` and ``groups.json`` (Cayley graphs of permutation groups) name the source of each entry. Spaces of more
-than 2,000,000 states are marked slow.
+than 2,000,000 states are marked slow; with distances most of these are for a night.
 """
 
 import json
@@ -39,13 +39,9 @@ SLIDING, GROUPS = read("sliding.json"), read("groups.json")
 ENTRIES = SLIDING + GROUPS
 
 
-def entries(most: int) -> list[Any]:
+def entries(most: int, large: pytest.MarkDecorator) -> list[Any]:
     return [
-        pytest.param(
-            entry,
-            id=entry["name"],
-            marks=[pytest.mark.slow] if entry["states"] > QUICK_STATES else [],
-        )
+        pytest.param(entry, id=entry["name"], marks=[large] if entry["states"] > QUICK_STATES else [])
         for entry in ENTRIES
         if entry["states"] <= most
     ]
@@ -64,12 +60,18 @@ def check(entry: dict[str, Any], settings: Settings) -> None:
     assert len(outcome.farthest) == min(entry["layers"][-1], 1000)
 
 
-@pytest.mark.parametrize("entry", entries(MOST_STATES_OF_A_MAP))
+@pytest.mark.parametrize("entry", entries(MOST_STATES_OF_A_MAP, pytest.mark.night))
 def test_histogram_with_distances(entry: dict[str, Any]) -> None:
     check(entry, Settings())
 
 
-@pytest.mark.parametrize("entry", entries(MOST_STATES))
+@pytest.mark.slow
+def test_a_large_histogram_with_distances() -> None:
+    (entry,) = (entry for entry in SLIDING if entry["name"] == "sliding-3x4-step")
+    check(entry, Settings())
+
+
+@pytest.mark.parametrize("entry", entries(MOST_STATES, pytest.mark.slow))
 def test_histogram_only(entry: dict[str, Any]) -> None:
     check(entry, Settings(histogram_only=True))
 

@@ -89,7 +89,7 @@ def test_an_enumeration(tmp_path: Path, statement: str) -> None:
 )
 def test_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
-    problem = small_pieces.problem(monkeypatch.setattr)
+    problem = small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
     settings = SearchSettings(all_solutions=True, threads=1)
     expected = solve_problem(problem, settings)
     with open_database(str(tmp_path / "maps.db"), create=True) as database:

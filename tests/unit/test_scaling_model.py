@@ -69,7 +69,8 @@ def test_bytes_messages_and_memory(redis_url: str, name: str) -> None:
     # A model that is wrong by as much as this would be found out.
     costs = Costs()
     for wrong in (replace(costs, entropy=1.4 * costs.entropy), replace(costs, entropy=0.7 * costs.entropy)):
-        assert "written" in misses(run, predict(shape, cluster, locality, wrong))
+        # Blobs of all states found are mostly bits as they are: then only what is read shows it.
+        assert {"written", "read"} & misses(run, predict(shape, cluster, locality, wrong)).keys()
 
 
 def check_kept(run: Counted, shape: Shape, cluster: Cluster, least: float) -> None:
@@ -106,7 +107,7 @@ def test_3x4_kept(redis_url: str) -> None:
 def test_a_blob_costs_what_its_entropy_does() -> None:
     keys, costs = 20_000_000, Costs()
     assert blob_bytes(keys, 0, costs) == 0
-    assert blob_bytes(keys, keys, costs) == costs.blob_header
+    assert blob_bytes(keys, keys, costs) == costs.blob_header + keys / 8
     sizes = [blob_bytes(keys, states, costs) for states in (10, 10**3, 10**5, 10**7)]
     assert sizes == sorted(sizes)
     assert sizes[-1] == pytest.approx(keys / 8, rel=0.05)  # half of all keys: a bit each
@@ -114,7 +115,7 @@ def test_a_blob_costs_what_its_entropy_does() -> None:
 
 def test_workers_find_in_memory_what_they_have_stepped() -> None:
     shape = Shape.of(load("sliding-2x7"), 4 * MIB)
-    assert (shape.shards, shape.blocks, shape.exclude) == (2184, 2184, "before")
+    assert (shape.shards, shape.blocks, shape.exclude) == (2184, 546, "before")
     many = simulated_locality(shape, 64, 256 * MIB)
     assert many.two_before > 0.9
     assert 0.5 < many.before < 1
@@ -133,7 +134,7 @@ def test_more_machines_take_less_time_until_something_else_is_full() -> None:
     ]
     seconds = [prediction.total("seconds") for prediction in predictions]
     assert seconds == sorted(seconds, reverse=True)
-    assert [prediction.bound for prediction in predictions[1:3]] == ["worker", "redis"]
+    assert [prediction.bound for prediction in (predictions[0], predictions[2])] == ["worker", "redis"]
 
 
 @pytest.mark.parametrize(

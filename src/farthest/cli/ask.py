@@ -14,7 +14,6 @@ from farthest.cli.options import allow_module_option, database_option, force_opt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.queries.distance_map import DistanceMap
 
 SOLUTIONS_LISTED = 1000
 BOARDS_AT_ONCE = 4096
@@ -55,13 +54,14 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
         if as_json:
             from farthest.cli.printing import print_json_list
+            from farthest.documents.answers import distance_answer, map_facts
 
             documents = (
-                _answer(opened, line, found)
+                distance_answer(opened, line, found)
                 for batch in answers
                 for line, found in zip(batch.lines, batch.distances, strict=True)
             )
-            print_json_list(_facts(opened), "distances", documents)
+            print_json_list(map_facts(opened), "distances", documents)
             return
         none = "unreachable" if opened.complete else f">{opened.depth}"
         words = [*map(str, range(opened.depth + 1)), none]  # the last, words[-1], is for no distance
@@ -126,6 +126,7 @@ def path(
     from farthest.cli.opening import open_job
     from farthest.cli.printing import print_json
     from farthest.cli.solutions import save_one, show_all, show_one
+    from farthest.documents.answers import map_facts, path_document
 
     with open_job(job, database) as opened:
         graph = opened.solution_graph(board)
@@ -134,13 +135,11 @@ def path(
         if as_json:
             print_json(
                 {
-                    **_facts(opened),
+                    **map_facts(opened),
                     "board": opened.text(board),
                     "distance": graph.distance,
                     "solutions": count,
-                    "paths": [
-                        {"moves": named.moves, "boards": named.texts} for named in map(opened.named, ways)
-                    ],
+                    "paths": [path_document(opened.named(way)) for way in ways],
                 }
             )
         elif file is not None:
@@ -176,6 +175,7 @@ def states(
     if (depth is None) != farthest_:
         raise click.UsageError("Give one of --depth N and --farthest.")
     from farthest.cli.opening import open_job
+    from farthest.documents.answers import map_facts
 
     kept = _farthest_without_map(job, database) if farthest_ else None
     if kept is not None:
@@ -185,7 +185,7 @@ def states(
     with open_job(job, database) as opened:
         at = opened.depth if depth is None else depth
         boards = opened.states_at(at)
-        facts = {**_facts(opened), "depth": at, "states": opened.layers[at]}
+        facts = {**map_facts(opened), "depth": at, "states": opened.layers[at]}
         _print_states(facts, islice(boards, limit), as_json)
 
 
@@ -219,18 +219,3 @@ def _print_states(facts: dict[str, Any], boards: Iterator[str], as_json: bool) -
         return
     while some := list(islice(boards, BOARDS_AT_ONCE)):
         click.echo("\n".join(some))
-
-
-def _facts(opened: DistanceMap) -> dict[str, Any]:
-    return {"job": opened.job, "puzzle": opened.record.name}
-
-
-def _answer(opened: DistanceMap, line: str, found: int) -> dict[str, Any]:
-    if found >= 0:
-        return {"board": line, "distance": found, "reason": None}
-    word, reason = opened.why_no_distance(opened.labels(line))
-    return {
-        "board": line,
-        "distance": None,
-        "reason": reason if word == "unreachable" else f"{word}: {reason}",
-    }

@@ -109,6 +109,14 @@ def complete_origin(
     return _items([("goal", ""), ("start", "")], incomplete)
 
 
+def complete_host(
+    context: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Where a server may listen."""
+    hosts = [("127.0.0.1", "this machine"), ("0.0.0.0", "all addresses"), ("::1", "this machine, IPv6")]
+    return _items(hosts, incomplete)
+
+
 def complete_file(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -80,17 +80,11 @@ def estimate(
     """
     named = named_origin(from_, to)
     histogram_only, residues = kind_of_map(map_, histogram_only)
-    from dataclasses import replace
-
-    from farthest.coordinator.enumeration.needs import check_countable, thread_needs
-    from farthest.coordinator.enumeration.residues import with_kind_of_map
-    from farthest.coordinator.enumeration.worker_needs import worker_needs
+    from farthest.coordinator.enumeration.estimating import estimated
     from farthest.coordinator.settings import Settings
     from farthest.families.given import origin_given
-    from farthest.map_files.places import map_place
     from farthest.models.database import database_folder
     from farthest.puzzles.catalogue import load
-    from farthest.spaces import compile_space
 
     definition = load(puzzle)
     settings = Settings(
@@ -102,31 +96,14 @@ def estimate(
         histogram_only=histogram_only,
         residues=residues,
     )
-    space = compile_space(definition, settings.origin)
-    check_countable(space, settings)
-    settings = with_kind_of_map(space, settings, stored=True)
-    folder = database_folder(database)
-    maps = map_place(folder / definition.name if folder else None) if settings.residues else None
-    needs = thread_needs(space, settings, folder, maps).estimate
-    needs = replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))
+    needs = estimated(definition, settings, database_folder(database), processes)
     if as_json:
         from farthest.cli.printing import print_json
+        from farthest.documents.puzzles import estimate_document
 
-        print_json(document(definition, needs))
+        print_json(estimate_document(definition, needs))
     else:
         _show(definition, needs)
-
-
-def document(puzzle: Puzzle, needs: Estimate) -> dict[str, Any]:
-    """The JSON object of an estimate."""
-    from dataclasses import asdict
-
-    fields = asdict(needs)
-    fields["scratch"] = None if needs.scratch is None else str(needs.scratch)
-    for name in ("problem", "why", "layers_from"):
-        fields[name] = fields[name] or None
-    fields["workers"] = [asdict(workers) for workers in needs.workers]
-    return {"puzzle": puzzle.name, "fits": not needs.problem, **fields}
 
 
 def _show(puzzle: Puzzle, needs: Estimate) -> None:
@@ -138,8 +115,9 @@ def _show(puzzle: Puzzle, needs: Estimate) -> None:
 
 
 def _lines(needs: Estimate) -> list[tuple[str, str]]:
-    from farthest.cli.printing import counted, seconds_text
+    from farthest.cli.printing import counted
     from farthest.sizes import bytes_text
+    from farthest.wording import seconds_text
 
     known = "" if needs.states is None else f"; {needs.states:,} by published figures"
     lines = [("States", f"at most {needs.states_at_most:,}{known}")]
@@ -172,8 +150,9 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
 
 
 def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
-    from farthest.cli.printing import print_table, seconds_text
+    from farthest.cli.printing import print_table
     from farthest.sizes import bytes_text
+    from farthest.wording import seconds_text
 
     rows = [
         (

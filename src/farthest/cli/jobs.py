@@ -11,8 +11,6 @@ from farthest.cli.job_list import minute, origin_text, print_jobs
 from farthest.cli.options import database_option, json_option
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from farthest.models.records import JobRecord, LayerRecord
     from farthest.models.transactions import Database
 
@@ -35,6 +33,7 @@ def jobs(database: str | None, as_json: bool) -> None:
     """
     from farthest.cli.following import why_waiting
     from farthest.cli.printing import print_json
+    from farthest.documents.jobs import job_summary
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.records import QUEUED
@@ -42,7 +41,7 @@ def jobs(database: str | None, as_json: bool) -> None:
     with open_database(database, create=False) as opened:
         records, damages = Jobs(opened).survey()
         if as_json:
-            print_json({"database": opened.place, "jobs": [_summary(record) for record in records]})
+            print_json({"database": opened.place, "jobs": [job_summary(record) for record in records]})
         elif not records and not damages:
             click.echo(f"No jobs in {opened.place}; `farthest enumerate PUZZLE` makes one.")
         else:
@@ -69,31 +68,34 @@ def show(job: str, database: str | None, as_json: bool) -> None:
       farthest show eight-kinds --json
     """
     from farthest.cli.printing import print_json
+    from farthest.documents.jobs import enumeration_document, search_document
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.records import SEARCH
+    from farthest.models.searches import Searches
 
     with open_database(database, create=False) as opened:
         repository = Jobs(opened)
         record = repository.find(job)
         if record.kind == SEARCH:
-            from farthest.cli.search_job import search_job_document, show_search_job
+            from farthest.cli.search_job import show_search_job
 
             if as_json:
-                print_json({**_summary(record), **search_job_document(record, opened)})
+                print_json({**search_document(record, Searches(opened)), "database": opened.place})
             else:
                 show_search_job(record, opened)
             return
         layers = repository.layers(record.id)
         if as_json:
-            print_json(_document(record, layers, opened))
+            print_json({**enumeration_document(record, layers), "database": opened.place})
         else:
             _show(record, layers, opened)
 
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
-    from farthest.cli.printing import print_facts, print_table, seconds_text
+    from farthest.cli.printing import print_facts, print_table
     from farthest.models.stored_job import puzzle_of
+    from farthest.wording import seconds_text
 
     puzzle = puzzle_of(record)
     facts = [
@@ -138,44 +140,6 @@ def _status(record: JobRecord) -> str:
     return record.state_now + (f": {record.error}" if record.error else "")
 
 
-def _summary(record: JobRecord) -> dict[str, Any]:
-    return {
-        "job": record.id,
-        "puzzle": record.name,
-        "kind": record.kind,
-        "status": record.state_now,
-        "parameters": record.parameters,
-        "states": record.states,
-        "eccentricity": record.eccentricity,
-        "complete": record.complete,
-        "has_map": record.has_map,
-        "depth": record.depth,
-        "seconds": record.seconds,
-        "digest": record.digest,
-        "created": _iso(record.created),
-        "started": _iso(record.started),
-        "finished": _iso(record.finished),
-        "error": record.error,
-        "not_before": None if record.not_before is None else _iso(record.not_before),
-        "submitted": record.submitted,
-        "progress": record.progress,
-        "result": record.result,
-    }
-
-
-def _document(record: JobRecord, layers: list[LayerRecord], database: Database) -> dict[str, Any]:
-    return {
-        **_summary(record),
-        "puzzle_digest": record.puzzle_digest,
-        "layout": record.layout,
-        "keys": record.keys,
-        "unit": record.unit,
-        "layers": [layer.states for layer in layers],
-        "layer_seconds": [layer.seconds for layer in layers],
-        "database": database.place,
-    }
-
-
 def _progress(progress: dict[str, Any]) -> str:
     """The progress that the owner of a running job has stored last; any part may be missing."""
     parts = [
@@ -200,7 +164,3 @@ def _map(record: JobRecord) -> str:
     if not record.has_map:
         return "none (--histogram-only)"
     return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")

@@ -86,9 +86,10 @@ def show_outcome(
     met: GoalsMet | None,
 ) -> None:
     """Prints layers, farthest boards, the nearest goals, and commands for the map."""
-    from farthest.cli.printing import counted, print_drawings, print_table, seconds_text
+    from farthest.cli.printing import counted, print_drawings, print_table
     from farthest.drawing.terminal import coloured
     from farthest.safe_text import safe
+    from farthest.wording import seconds_text
 
     print_table(
         ("depth", "states"),

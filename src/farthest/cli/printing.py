@@ -156,17 +156,6 @@ def columns(text: str) -> int:
     )
 
 
-def seconds_text(seconds: float) -> str:
-    """A duration: 0.0031 s, 12.3 s, 4 min 05 s, 2 h 03 min."""
-    if seconds < 10:
-        return f"{seconds:.2g} s" if seconds < 0.1 else f"{seconds:.2f} s"
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    if seconds < 3600:
-        return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
-    return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
-
-
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 board, 1,000 boards."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")

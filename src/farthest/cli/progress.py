@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.messages import note
-from farthest.cli.printing import counted, seconds_text
+from farthest.cli.printing import counted
 from farthest.coordinator.reporter import Reporter
 from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.sizes import bytes_text
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -33,6 +33,7 @@ def puzzles(words: tuple[str, ...], as_json: bool) -> None:
       farthest puzzles sliding-3x4
     """
     from farthest.cli.printing import print_json
+    from farthest.documents.puzzles import puzzle_document, puzzle_summary
     from farthest.puzzles import catalogue
 
     try:
@@ -46,23 +47,24 @@ def puzzles(words: tuple[str, ...], as_json: bool) -> None:
         names = catalogue.names()
     if puzzle is not None:
         if as_json:
-            print_json(_document(puzzle))
+            print_json(puzzle_document(puzzle))
         else:
             _draw(puzzle)
         return
     listed = [catalogue.load(each) for each in names]
     if as_json:
-        print_json({"puzzles": [_summary(puzzle) for puzzle in listed]})
+        print_json({"puzzles": [puzzle_summary(puzzle) for puzzle in listed]})
     else:
         _print_catalogue(listed, catalogue.forms() if not words else [])
 
 
 def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
     from farthest.cli.printing import print_table
+    from farthest.documents.puzzles import known_states
 
     rows = []
     for puzzle in listed:
-        states = _known_states(puzzle)
+        states = known_states(puzzle)
         count = f"{states:,}" if states is not None else f"at most {puzzle.definition.arrangements():,}"
         rows.append((puzzle.name, puzzle.definition.size(), puzzle.metric, count, puzzle.title))
     print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
@@ -117,36 +119,3 @@ def _draw(puzzle: Puzzle) -> None:
                 width=76,
                 indent="    ",
             )
-
-
-def _summary(puzzle: Puzzle) -> dict[str, Any]:
-    return {
-        "name": puzzle.name,
-        "title": puzzle.title,
-        "family": puzzle.family,
-        "metric": puzzle.metric,
-        "cells": puzzle.definition.cells,
-        "arrangements": puzzle.definition.arrangements(),
-        "states": _known_states(puzzle),
-    }
-
-
-def _document(puzzle: Puzzle) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    definition = puzzle.definition
-    goals, start = definition.origin_boards
-    return {
-        **_summary(puzzle),
-        "source": puzzle.source,
-        "digest": puzzle.digest,
-        **definition.fields(),
-        "goals": [definition.format_board(goal) for goal in goals],
-        "start": None if start is None else definition.format_board(start),
-        "origin": asdict(puzzle.origin),
-        "known": [asdict(known) for known in puzzle.known],
-    }
-
-
-def _known_states(puzzle: Puzzle) -> int | None:
-    return next((known.states for known in puzzle.known if known.states is not None), None)

@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
     from farthest.models.records import JobRecord
-    from farthest.models.searches import Searches
     from farthest.models.transactions import Database
 
 LISTED = 20
 """Solutions that are listed for people."""
 
 
-def search_job_document(record: JobRecord, database: Database) -> dict[str, Any]:
-    """The fields that `--json` has for searches only."""
-    from farthest.models.searches import Searches
-
-    searches = Searches(database)
-    return {
-        "puzzle_digest": record.puzzle_digest,
-        "engine": record.layout,
-        "iterations": [asdict(one) for one in searches.iterations(record.id)],
-        "paths": _paths(record, searches, None),
-        "database": database.place,
-    }
-
-
 def show_search_job(record: JobRecord, database: Database) -> None:
     """The search, its iterations, its solutions."""
     from farthest.cli.job_list import minute
-    from farthest.cli.printing import print_facts, print_table, seconds_text
+    from farthest.cli.printing import print_facts, print_table
+    from farthest.documents.jobs import search_paths
     from farthest.models.searches import Searches
     from farthest.models.stored_job import puzzle_of
+    from farthest.wording import seconds_text
 
     searches, asked = Searches(database), record.parameters
     wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
@@ -77,30 +63,13 @@ def show_search_job(record: JobRecord, database: Database) -> None:
             ],
             right="rrrrr",
         )
-    paths = _paths(record, searches, LISTED)
+    paths = search_paths(record, searches, LISTED)
     if paths:
         from farthest.cli.solutions import list_ways
         from farthest.search.serialized import way_of
 
         click.echo()
         list_ways(map(way_of, paths), len(paths))
-
-
-def _paths(record: JobRecord, searches: Searches, limit: int | None) -> list[Any]:
-    """The listed solutions, at most ``limit``, as moves: each piece keeps its name. Raises StorageError."""
-    from farthest.models.stored_job import puzzle_of
-    from farthest.models.stored_values import damaged
-    from farthest.search.replay import named_moves
-    from farthest.search.serialized import way_of
-
-    puzzle, paths = puzzle_of(record), searches.solutions(record.id, limit)
-    if not puzzle.definition.names_swap:
-        return paths
-    board = puzzle.definition.parse_board(record.parameters["board"], name=puzzle.name)
-    try:
-        return list(named_moves(puzzle, board, map(way_of, paths)))
-    except (TypeError, ValueError) as error:
-        raise damaged("solution", f"of job {record.id}", f"column moves: {error}", record.id) from None
 
 
 def _expanded(result: dict[str, Any]) -> list[tuple[str, str]]:

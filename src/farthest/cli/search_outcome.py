@@ -81,9 +81,10 @@ def show_search(
     puzzle: Puzzle, board: Board, outcome: SearchOutcome, storage: SearchStorage, *, listed: bool
 ) -> None:
     """The solutions, drawn or ``listed``, and the cost of finding them."""
-    from farthest.cli.printing import counted, seconds_text
+    from farthest.cli.printing import counted
     from farthest.cli.solutions import draw_path, list_ways
     from farthest.search.replay import boards_along, named_moves
+    from farthest.wording import seconds_text
 
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.messages import note
-from farthest.cli.printing import counted, seconds_text
+from farthest.cli.printing import counted
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.safe_text import tell_at_once
+from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration

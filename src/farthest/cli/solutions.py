@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import counted, print_drawings
+from farthest.documents.moves import move_text, moves_text
 from farthest.drawing.terminal import coloured
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def draw_path(path: NamedPath) -> None:
     boards = zip(titles, path.boards.tolist(), strict=True)
     print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
     if path.moves:
-        click.echo(f"\nmoves: {_row(titles[1:])}")
+        click.echo(f"\nmoves: {moves_text(path.moves)}")
 
 
 def show_all(opened: DistanceMap, distance: int, count: int, ways: Iterable[Way]) -> None:
@@ -56,22 +57,8 @@ def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
     path = opened.named(way)
     titles = ["start", *map(move_text, path.moves)]
     captioned = list(zip(titles, path.boards.tolist(), strict=True))
-    title = f"{opened.puzzle.title}: {_row(titles[1:])}"
+    title = f"{opened.puzzle.title}: {moves_text(path.moves)}"
     write_svg(opened.puzzle, captioned, file, force=force, title=title, definition=path.definition)
-
-
-def _row(moves: Sequence[str]) -> str:
-    return (", " if any(" " in move for move in moves) else " ").join(moves)
-
-
-def moves_text(moves: Sequence[MoveName]) -> str:
-    """Moves as they are printed, in a row."""
-    return _row(list(map(move_text, moves)))
-
-
-def move_text(move: MoveName) -> str:
-    """A move as it is printed: its name, or two cells as from-to."""
-    return move if isinstance(move, str) else f"{move[0]}-{move[1]}"
 
 
 def _show_counts(distance: int, count: int) -> None:

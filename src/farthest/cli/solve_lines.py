@@ -10,8 +10,8 @@ import click
 from farthest.cli.bulk import numbered_boards
 from farthest.cli.printing import counted, print_json
 from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
-from farthest.cli.solutions import moves_text
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
+from farthest.documents.moves import moves_text
 from farthest.errors import BoardError, ResourceError
 from farthest.families.given import board_given
 from farthest.search.replay import named_moves

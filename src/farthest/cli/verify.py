@@ -95,7 +95,8 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
 
 
 def _show(report: Report, job: int) -> None:
-    from farthest.cli.printing import print_table, seconds_text
+    from farthest.cli.printing import print_table
+    from farthest.wording import seconds_text
 
     print_table(
         ("check", "", "looked at", "wrong", "what it proves"),

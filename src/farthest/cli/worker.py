@@ -61,37 +61,24 @@ def workers(as_json: bool) -> None:
     Example:
       farthest workers
     """
-    from dataclasses import asdict
-
     from farthest.cli.printing import counted, print_json, print_table
+    from farthest.documents.workers import living_workers
     from farthest.sizes import bytes_text
-    from farthest.stores.redis.connections import RedisNodes
-    from farthest.worker.app import queue_length
-    from farthest.worker.registry import list_workers, memory_of
 
-    nodes = RedisNodes.from_environment()
-    records = list_workers(nodes)
-    waiting = queue_length(nodes)
-    memory = memory_of(nodes)
+    found = living_workers()
     if as_json:
-        print_json(
-            {
-                "workers": [asdict(record) for record in records],
-                "queue": waiting,
-                "redis": [asdict(node) for node in memory],
-            }
-        )
+        print_json(found.document())
         return
-    if records:
+    if found.records:
         print_table(
             ("worker", "version", "processes", "busy", "steps under way"),
-            [_row(record) for record in records],
+            [_row(record) for record in found.records],
             right="llrr",
         )
     else:
         click.echo("No worker is alive; `farthest worker` starts one.")
-    click.echo(f"Queue: {counted(waiting, 'step')} that no worker has begun.")
-    for node in memory:
+    click.echo(f"Queue: {counted(found.waiting, 'step')} that no worker has begun.")
+    for node in found.memory:
         most = f" of {bytes_text(node.most)}" if node.most else ""
         click.echo(f"{node.place}: {bytes_text(node.used)}{most} used, {bytes_text(node.peak)} at most.")
 

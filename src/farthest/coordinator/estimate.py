@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -227,7 +228,10 @@ def check_memory(
     elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
     elif settings.keeps_distances and kernel.reversible:
-        advice = "use --map residues, a smaller map, whose layers are kept in files where they do not fit the memory"
+        advice = (
+            "use --map residues, a smaller map, or --histogram-only, which keeps none: both keep their layers in files "
+            "where they do not fit the memory"
+        )
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
     elif kernel.reversible or kernel.graded:
@@ -272,12 +276,15 @@ def check_map_place(puzzle: Puzzle, needs: Estimate, maps: MapPlace) -> None:
 
 
 def check_map_and_layers(puzzle: Puzzle, needs: Estimate, maps: MapPlace, kept: int) -> None:
-    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk."""
+    """The same where the map is made of layers in files; ``kept``: their bytes then, which may be on the same disk. On
+    its way to an object store most of the map waits beside them."""
     check_map_place(puzzle, needs, maps)
-    free = maps.free()
-    if free is None or not isinstance(maps, FolderMaps) or needs.scratch is None:
+    if needs.scratch is None:
         return
-    folder = maps.existing()
+    if isinstance(maps, FolderMaps):
+        folder, free = maps.existing(), maps.free()
+    else:
+        folder, free = needs.scratch, shutil.disk_usage(needs.scratch).free
     if os.stat(folder).st_dev == os.stat(needs.scratch).st_dev and needs.disk + kept > free:
         raise ResourceError(
             f"puzzle {puzzle.name}: the residue map needs about {bytes_text(needs.disk)} of disk, and the layers that "

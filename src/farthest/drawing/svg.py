@@ -46,6 +46,17 @@ def svg(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
     return "\n".join(parts)
 
 
+def part_of_page(picture: Picture, title: str) -> str:
+    """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined) and ``h`` (a hole)
+    their colours. ``title``: what a screen reader says."""
+    width, height = picture.width * CELL + 2, picture.height * CELL + 2  # a pixel round it for outlines
+    shapes = "".join(map(_shape, picture.shapes))
+    return (
+        f'<svg class="board" viewBox="-1 -1 {width:g} {height:g}" {_size(width, height)} role="img" '
+        f'aria-label="{escape(title)}">{shapes}</svg>'
+    )
+
+
 def _shape(shape: Shape) -> str:
     x, y, width, height = (value * CELL for value in (shape.x, shape.y, shape.width, shape.height))
     if shape.colour is None:

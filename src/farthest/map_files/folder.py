@@ -29,7 +29,12 @@ class FolderMaps:
         """See MapPlace: whether files can be made shows when the first one is."""
 
     def writer(
-        self, token: str, form: ResidueForm, facts: dict[str, Any], told: Callable[[str], None]
+        self,
+        token: str,
+        form: ResidueForm,
+        facts: dict[str, Any],
+        told: Callable[[str], None],
+        scratch: Path,
     ) -> MapFileWriter:
         """See MapPlace."""
         return MapFileWriter(self._folder, token, form, facts)

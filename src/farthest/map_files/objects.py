@@ -21,6 +21,7 @@ from farthest.environment import DATABASE_WAIT_SECONDS, MAPS
 from farthest.errors import AccessError, DamagedMapError, SettingError, StorageError
 from farthest.map_files.layout import SECTION, file_checksum, header_of, parts_of, section_sums
 from farthest.map_files.names import new_name
+from farthest.map_files.pieces import Pieces
 from farthest.map_files.place import WrittenFile
 from farthest.map_files.ranges import Written
 from farthest.object_store import REQUESTS, ObjectStore, RefusedError
@@ -28,6 +29,7 @@ from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
     from typing_extensions import Buffer
 
@@ -66,11 +68,16 @@ class ObjectMaps:
             )
 
     def writer(
-        self, token: str, form: ResidueForm, facts: dict[str, Any], told: Callable[[str], None]
+        self,
+        token: str,
+        form: ResidueForm,
+        facts: dict[str, Any],
+        told: Callable[[str], None],
+        scratch: Path,
     ) -> ObjectWriter:
         """See MapPlace."""
         retry_while_away(lambda: self.remove(token), DATABASE_WAIT_SECONDS.number, told=told)
-        return ObjectWriter(self._objects, new_name(token), form, facts, told)
+        return ObjectWriter(self._objects, new_name(token), form, facts, told, scratch)
 
     def source(self, name: str) -> ObjectSource:
         """See MapPlace."""
@@ -86,7 +93,8 @@ class ObjectMaps:
 
 
 class ObjectWriter:
-    """``MapWriter`` of the file ``name``. A piece is written as soon as it is complete; until then it is in memory.
+    """``MapWriter`` of the file ``name``. A piece is written as soon as it is complete; ``scratch``: the folder for
+    pieces that are not.
 
     It waits for a store that is away for FARTHEST_DATABASE_WAIT_SECONDS.
     """
@@ -98,6 +106,7 @@ class ObjectWriter:
         form: ResidueForm,
         facts: dict[str, Any],
         told: Callable[[str], None],
+        scratch: Path,
     ) -> None:
         self._objects = objects
         self._name = name
@@ -105,7 +114,7 @@ class ObjectWriter:
         self._header = header_of(form, facts)
         self._parts = parts_of(self._header, form)
         self._written = Written(self._parts.data, f"{objects.url}/{name}")
-        self._begun: dict[int, _Piece] = {}
+        self._pieces = Pieces(self._parts.data, PIECE, scratch)
         self._sums: dict[int, list[tuple[bytes, str]]] = {}
         self._pool = ThreadPoolExecutor(UPLOADS, "farthest-map")
         self._under_way: deque[Future[None]] = deque()
@@ -114,19 +123,8 @@ class ObjectWriter:
 
     def write(self, first_word: int, data: Buffer) -> None:
         """See MapWriter."""
-        at, rest = self._written.add(first_word, data)
-        while rest:
-            number, within = divmod(at, PIECE)
-            part = rest[: PIECE - within]
-            if number not in self._begun:
-                self._begun[number] = _Piece(min(PIECE, self._parts.data - number * PIECE))
-            piece = self._begun[number]
-            piece.data[within : within + len(part)] = part
-            piece.missing -= len(part)
-            at, rest = at + len(part), rest[len(part) :]
-            if piece.missing <= 0:
-                del self._begun[number]
-                self._send(self._store_data, number, piece.data)
+        for number, piece in self._pieces.put(*self._written.add(first_word, data)):
+            self._send(self._store_data, number, piece)
 
     def finish(self, threads: int = 1) -> WrittenFile:
         """See MapWriter."""
@@ -150,6 +148,7 @@ class ObjectWriter:
         """Removes what was written, unless it was published. What cannot be removed now is by the next attempt."""
         self._stopped.set()
         self._pool.shutdown(cancel_futures=True)
+        self._pieces.close()
         if not self._published:
             with suppress(StorageError):
                 self._objects.delete([one.path for one in self._objects.files(self._name)])
@@ -187,14 +186,6 @@ class ObjectWriter:
     def _check_stopped(self) -> None:
         if self._stopped.is_set():
             raise StorageError(f"{self._objects.url}/{self._name}: the map was given up")
-
-
-class _Piece:
-    """A piece of data whose words were not all written. ``missing``: bytes."""
-
-    def __init__(self, size: int) -> None:
-        self.data = bytearray(size)
-        self.missing = size
 
 
 class ObjectSource:

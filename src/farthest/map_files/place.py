@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from typing_extensions import Buffer
 
@@ -55,10 +56,16 @@ class MapPlace(Protocol):
         """Raises SettingError where maps cannot be kept there, as far as that can be known before one is made."""
 
     def writer(
-        self, token: str, form: ResidueForm, facts: dict[str, Any], told: Callable[[str], None]
+        self,
+        token: str,
+        form: ResidueForm,
+        facts: dict[str, Any],
+        told: Callable[[str], None],
+        scratch: Path,
     ) -> MapWriter:
         """A new map file of the job with this token (``names.job_token``). What an earlier attempt at the job has left
-        is removed first. ``facts``: what tells the job, JSON. ``told`` hears that the place is away, and waited for."""
+        is removed first. ``facts``: what tells the job, JSON. ``told`` hears that the place is away, and waited for;
+        ``scratch``: the folder for parts that cannot be stored yet."""
 
     def source(self, name: str) -> Source:
         """The map file of a name. Raises DamagedMapError where there is none."""

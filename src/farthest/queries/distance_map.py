@@ -14,6 +14,7 @@ from farthest.models.maps import Maps
 from farthest.models.naming import job_text
 from farthest.queries.board_path import BoardPath
 from farthest.queries.nearer import nearer_moves
+from farthest.queries.neighbours import neighbours
 from farthest.queries.paths import SolutionGraph, walk
 from farthest.queries.states import state_blocks
 from farthest.queries.stored_map import StoredMap
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from farthest.queries.data_frames import What
     from farthest.queries.heuristic_report import Findings
     from farthest.queries.nearer import Nearer
+    from farthest.queries.neighbours import Neighbour
     from farthest.queries.paths import Way
     from farthest.verify.report import Report
 
@@ -74,9 +76,13 @@ class DistanceMap(StoredMap):
         It leads from the board to the origin, or from the origin to the board where distances are counted so.
         Raises as `distance` does.
         """
+        return BoardPath(self.puzzle, self.named(self.way(board)))
+
+    def way(self, board: GivenBoard) -> Way:
+        """The solution that `path` gives, boards and moves in the order in which the moves are made."""
         labels = self.labels(board)
         way = walk(self._nearer, numpy.array(labels, dtype=numpy.uint8), self._distance(labels))
-        return BoardPath(self.puzzle, self.named(self._in_order_of_moves(way)))
+        return self._in_order_of_moves(way)
 
     def solutions(self, board: GivenBoard, limit: int | None = None) -> Iterator[list[str]]:
         """Optimal solutions, each as `path` gives it, at most ``limit``, always in the same order.
@@ -98,14 +104,22 @@ class DistanceMap(StoredMap):
         """The exact number of optimal solutions; solutions with different moves are counted apart."""
         return self.solution_graph(board).count()
 
-    def solution_graph(self, board: GivenBoard) -> SolutionGraph:
+    def solution_graph(self, board: GivenBoard, *, limit: int | None = None) -> SolutionGraph:
         """All optimal solutions of a board as a graph of levels, from the board to the origin.
 
-        Where the space does not know what leads to a state, the map is read once for each move of a solution.
+        Where the space does not know what leads to a state, the map is read once for each move of a solution. Raises
+        LargeGraphError where the graph would have more than ``limit`` boards.
         """
         labels = self.labels(board)
         start = numpy.array(labels, dtype=numpy.uint8)
-        return SolutionGraph(self.space, self._nearer, start, self._distance(labels))
+        return SolutionGraph(self.space, self._nearer, start, self._distance(labels), limit)
+
+    def neighbours(self, board: GivenBoard) -> list[Neighbour]:
+        """The player's moves on a board with the distance after each, the least first; -1 and last where there is none.
+
+        Raises BoardError where the board is malformed.
+        """
+        return neighbours(self, board)
 
     @cached_property
     def _nearer(self) -> Nearer:

@@ -48,8 +48,8 @@ class MapReader:
         """None: the states of a layer are found by reading the chunks."""
         return None
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All chunks in order."""
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All chunks in order, whole; see ``Reader``."""
         return map(_opened, self._maps.chunks(self._job))
 
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:

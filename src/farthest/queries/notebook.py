@@ -22,7 +22,7 @@ def map_html(opened: StoredMap, boards: Sequence[str]) -> str:
         (depth, str(opened.depth)),
         ("origin", f"moves are counted {origin.direction} {origin.where}"),
         ("farthest boards", f"{layers[-1]:,}"),
-        ("job", f"{opened.job} in {opened.database.place}"),
+        ("job", str(opened.job)),
         ("digest", opened.digest),
     ]
     parts = [

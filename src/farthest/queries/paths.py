@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.errors import StorageError
+from farthest.errors import FarthestError, StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
 EXACT_IN_INT64 = 2**62
+
+
+class LargeGraphError(FarthestError):
+    """The optimal solutions pass through more boards than were to be looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +63,24 @@ class Level:
 class SolutionGraph:
     """All optimal solutions of one board."""
 
-    def __init__(self, space: Space, nearer: Nearer, board: Boards, distance: int) -> None:
+    def __init__(
+        self, space: Space, nearer: Nearer, board: Boards, distance: int, limit: int | None = None
+    ) -> None:
         """``board``: uint8, shape (cells,), at ``distance``. ``nearer``: the map's nearer moves.
 
-        Raises StorageError where the distances contradict each other.
+        Raises StorageError where the distances contradict each other, LargeGraphError where there are more than
+        ``limit`` boards.
         """
         self.distance = distance
         self.levels: list[Level] = []
         boards = board[numpy.newaxis, :]
+        reached = 0
         for remaining in range(distance - 1, -1, -1):
+            reached += len(boards)
+            if limit is not None and reached > limit:
+                raise LargeGraphError(
+                    f"the optimal solutions pass through more than {limit:,} boards; `farthest path` counts them"
+                )
             level, boards = _level(space, nearer(boards, remaining), boards, remaining)
             self.levels.append(level)
         self.origins = boards  # where the solutions end: uint8, shape (boards, cells)

@@ -23,7 +23,8 @@ from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
 from farthest.verify.pattern import verify_pattern
-from farthest.verify.residues import Means, verify_residues
+from farthest.verify.residue_layers import Means
+from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
 

@@ -1,4 +1,5 @@
-"""Distances from a residue map: of some keys by walks to the origin, of all keys by one pass over the map."""
+"""Distances from a residue map: of some keys by walks to the origin; of all keys by one pass over the map where their
+distances fit in memory, else by walks, some keys at a time."""
 
 from __future__ import annotations
 
@@ -9,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest import _kernel
-from farthest.errors import DamagedMapError, ResourceError
+from farthest.errors import DamagedMapError
 from farthest.map_files.form import LOW, WordOrder
 from farthest.map_files.layout import PAGE
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.queries.chunk_cache import Chunk
 from farthest.queries.residue_walks import layer_at, spread, walk
-from farthest.sizes import available_memory, bytes_text
+from farthest.sizes import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,13 +29,19 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Codes, Space
 
 TOGETHER = 2**16
-"""Keys that are looked up together."""
+"""Keys that are looked up together, at most; fewer where the pages of the map do not fit the cache."""
+
+WALK_PAGES = 256
+"""Pages that there must be room for with each key that is looked up: more than those that one step of a walk reads."""
 
 TOLD_KEYS = 2**24
 """A question that reads the distances of more keys says so."""
 
 SMALL_PART = 256
-"""A layer is found from the origins on if it and those before have at most one in so many of the keys."""
+"""A layer is found from the origins on if it and those before have at most one in so many of the keys ..."""
+
+LAYER_BYTES = 64
+"""... and fit in memory with so many bytes a state."""
 
 MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 """Why the kernel's walks end (kernel/include/farthest/residues.hpp)."""
@@ -42,7 +49,7 @@ MISSING, ORIGIN, ELSEWHERE, TOO_LONG = range(4)
 
 class ResidueReader:
     """The same for a residue map as ``MapReader`` is for a full one. ``cache_bytes``, or a quarter of the memory that
-    is free if that is more, bounds the pages that are kept from one look-up to the next; ``told`` hears of long work.
+    is free if that is more, bounds the pages that are kept in memory; ``told`` hears of long work.
     """
 
     def __init__(
@@ -68,10 +75,9 @@ class ResidueReader:
         """The distances of codes, int32, -1 where there is none."""
         found = numpy.full(len(codes), -1, dtype=numpy.int32)
         inside = numpy.flatnonzero(codes < self._form.order.keys)
-        for at in range(0, len(inside), TOGETHER):
-            if self._pages.held > self._cache_bytes:
-                self._pages.forget()
-            some = inside[at : at + TOGETHER]
+        together = self._together
+        for at in range(0, len(inside), together):
+            some = inside[at : at + together]
             keys = numpy.array(codes[some], dtype=numpy.uint64)
             found[some] = (
                 self._walked(keys)
@@ -82,8 +88,21 @@ class ResidueReader:
             self._check(bool((found[inside] >= 0).all()))
         return found
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All distances, chunk by chunk in key order."""
+    @property
+    def _together(self) -> int:
+        if self._form.words * 8 <= self._cache_bytes:
+            return TOGETHER
+        return min(max(self._cache_bytes // (WALK_PAGES * PAGE), 1), TOGETHER)
+
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in key order; with ``depth`` perhaps those of this layer alone."""
+        keys = self._form.order.keys
+        if "_all" not in self.__dict__:
+            if keys > TOLD_KEYS:
+                self._told(f"the question scans all {keys:,} keys of the residue map")
+            if keys * self.unit.itemsize + self._form.words * 8 > self._cache_bytes:
+                yield from self._scanned(depth)
+                return
         distances = self._all
         for first in range(0, len(distances), CHUNK_KEYS):
             some = distances[first : first + CHUNK_KEYS]
@@ -92,25 +111,16 @@ class ResidueReader:
     def layer(self, depth: int, states_within: int) -> Codes | None:
         """The keys of a layer, ascending, where finding it from the origins on is much less than reading all; else
         None. ``states_within``: those up to this depth."""
-        if "_all" in self.__dict__ or states_within > self._form.order.keys // SMALL_PART:
+        most = min(self._form.order.keys // SMALL_PART, self._cache_bytes // LAYER_BYTES)
+        if "_all" in self.__dict__ or states_within > most:
             return None
         return layer_at(self._space, self._form, self._read, self._origins, depth)
 
     @cached_property
     def _all(self) -> Distances:
-        keys = self._form.order.keys
-        if keys > TOLD_KEYS:
-            self._told(f"the question reads all distances: scans {keys:,} keys of the residue map")
-        needed = keys * self.unit.itemsize + self._form.words * 8
-        if needed > available_memory() * 4 // 5:
-            raise ResourceError(
-                f"job {self._record.id} ({self._record.name}): the question needs the distances of all {keys:,} keys, "
-                f"which take {bytes_text(needed)} of memory, more than four fifths of what is free; ask for single "
-                "boards, or enumerate with --map full"
-            )
         self._pages.load_all()
         if self._compiled:
-            distances = numpy.empty(keys, dtype=self.unit)
+            distances = numpy.empty(self._form.order.keys, dtype=self.unit)
             self._compiled.expand(distances, self._depth, self._threads)
         else:
             distances = spread(self._space, self._form, self._read, self._origins, self._depth, self.unit)
@@ -118,6 +128,24 @@ class ResidueReader:
         self._check(int(numpy.count_nonzero(distances != none)) == self._record.states)
         distances.flags.writeable = False
         return distances
+
+    def _scanned(self, depth: int | None) -> Iterator[Chunk]:
+        """The chunks by walks from each key; with ``depth`` only from those whose residue is that of this layer."""
+        states = 0
+        for first in range(0, self._form.order.keys, CHUNK_KEYS):
+            end = min(first + CHUNK_KEYS, self._form.order.keys)
+            keys = numpy.arange(first, end, dtype=numpy.uint64)
+            residues = self._read(keys)
+            wanted = numpy.flatnonzero(
+                residues >= 0 if depth is None else residues == depth % self._form.modulus
+            )
+            found = self.distances(keys[wanted])
+            reached = found >= 0
+            distances = numpy.full(len(keys), numpy.iinfo(self.unit).max, dtype=self.unit)
+            distances[wanted[reached]] = found[reached]
+            states += int(numpy.count_nonzero(reached))
+            yield Chunk(first, end - 1, distances)
+        self._check(depth is not None or states == self._record.states)
 
     @cached_property
     def _origins(self) -> NDArray[numpy.uint64]:
@@ -149,7 +177,7 @@ class ResidueReader:
             self._compiled.walk(at, made, why, pages, max(self._depth, 1), self._threads)
             keys[left], steps[left], ends[left] = at, made, why
             missing = why == MISSING
-            self._pages.load(pages[missing].astype(numpy.int64))
+            self._load(pages[missing].astype(numpy.int64))
             left = left[missing]
         arrived = ends == ORIGIN
         beyond = (ends == TOO_LONG) | arrived & (steps > self._depth)
@@ -159,8 +187,14 @@ class ResidueReader:
     def _read(self, keys: NDArray[numpy.uint64]) -> NDArray[numpy.int64]:
         """The residues of keys, -1 where the map says that they are not reached."""
         words, _ = self._form.order.places(keys)
-        self._pages.load(words * self._form.planes * 8 // PAGE)
+        self._load(words * self._form.planes * 8 // PAGE)
         return self._form.residues(keys, self._pages.words)
+
+    def _load(self, pages: NDArray[numpy.int64]) -> None:
+        """Reads pages; those that were read before are given up where there are too many."""
+        if self._pages.held > self._cache_bytes:
+            self._pages.forget()
+        self._pages.load(pages)
 
     def _check(self, right: bool) -> None:
         if not right:

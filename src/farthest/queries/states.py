@@ -51,7 +51,7 @@ def key_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[Co
             yield CodeBlock(codes, codes, numpy.full(len(codes), depth, dtype=distance_map.unit))
         return
     left = distance_map.states if depth is None else distance_map.layers[depth]
-    for chunk in distance_map.chunks():
+    for chunk in distance_map.chunks(depth):
         if not left:
             return
         wanted = chunk.distances != chunk.no_distance if depth is None else chunk.distances == depth

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy
 
-from farthest.errors import JobError, UnreachableError
+from farthest.errors import JobError, ResourceError, UnreachableError
 from farthest.families.given import board_given
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
@@ -17,6 +17,7 @@ from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
+from farthest.sizes import available_memory, bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,8 +46,8 @@ class Reader(Protocol):
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:
         """The distances of codes, -1 where there is none."""
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All distances, chunk by chunk in order."""
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
 
     def layer(self, depth: int, states_within: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
@@ -180,8 +181,15 @@ class StoredMap:
         a sparse map those of all states, in the order of their codes.
 
         It takes one or two bytes a key in memory; ``space.encode`` and ``space.decode`` turn boards into codes and
-        back.
+        back. Raises ResourceError where that is more than four fifths of the free memory.
         """
+        needed = self._length * self.unit.itemsize
+        if needed > available_memory() * 4 // 5:
+            raise ResourceError(
+                f"job {self.job} ({self.record.name}): an array of the distances of all {self._length:,} keys takes "
+                f"{bytes_text(needed)} of memory, more than four fifths of what is free; ask for single boards or "
+                "layers, or export the map"
+            )
         whole = numpy.empty(self._length, dtype=self.unit)
         for chunk in self.chunks():
             whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
@@ -205,9 +213,9 @@ class StoredMap:
                 f"job {self.job} ({self.record.name}) has no layer {depth}; its layers are 0 to {self.depth}"
             )
 
-    def chunks(self) -> Iterator[Chunk]:
-        """All chunks in key order, decoded one by one."""
-        return self._reader.chunks()
+    def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
+        """All chunks in key order, decoded one by one; with ``depth`` the distances of other layers may be left out."""
+        return self._reader.chunks(depth)
 
     def quick_layer(self, depth: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""

@@ -15,15 +15,12 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
 from farthest.models.transactions import Database
-from farthest.puzzles.catalogue import load
 from farthest.search.problem import Problem
 
 
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
-    puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
 
 
 class Stopper(SearchReporter):
@@ -91,7 +88,7 @@ def test_a_search_that_gets_nowhere_for_losses_ends(problem: Problem) -> None:
 
 @pytest.mark.usefixtures("often")
 @pytest.mark.parametrize(
-    ("all_solutions", "commits"), [(False, 120), pytest.param(True, 40, marks=pytest.mark.slow)]
+    ("all_solutions", "commits"), [(False, 30), pytest.param(True, 15, marks=pytest.mark.slow)]
 )
 def test_a_search_goes_on_where_it_was(
     problem: Problem, tmp_path: Path, all_solutions: bool, commits: int
@@ -142,7 +139,7 @@ def test_a_search_that_is_cut_otherwise_is_begun_anew(
     with open_database(str(tmp_path / "maps.db"), create=True) as database:
         with pytest.raises(SearchInterrupted):
             solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database), Stopper(20))
-        small_pieces.cut("5000 24 2999", monkeypatch.setattr)
+        small_pieces.cut("5000 24 13999", monkeypatch.setattr)
         outcome = solve_problem(problem, SearchSettings(threads=1), SearchStorage.of(database))
         assert (outcome.job, outcome.resumed) == (2, None)
 

@@ -15,17 +15,14 @@ from farthest.coordinator.search.storage import SearchStorage
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
-from farthest.puzzles.catalogue import load
 from farthest.search.problem import Problem
 
 
 @pytest.fixture
 def problem(monkeypatch: pytest.MonkeyPatch) -> Problem:
-    """A search of some two hundred pieces, which is looked at after each."""
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    """A search of some hundred pieces, which is looked at after each."""
     monkeypatch.setattr(search_loop, "COMMIT_SECONDS", 0.0)
-    puzzle = load(small_pieces.PUZZLE)
-    return Problem(puzzle, puzzle.definition.parse_board(small_pieces.BOARD), "goal", "manhattan")
+    return small_pieces.problem(monkeypatch.setattr, small_pieces.FEWER)
 
 
 @pytest.fixture
@@ -110,7 +107,7 @@ def test_a_stored_search_is_gone_on_with(
         solved(problem, file, patient_until(20, monkeypatch, stop=60))
     assert stopped.value.bound is not None
     monkeypatch.undo()
-    small_pieces.cut(small_pieces.CUT, monkeypatch.setattr)
+    small_pieces.cut(small_pieces.FEWER, monkeypatch.setattr)
     told = Told()
     found = solved(problem, file, told)
     assert (found.job, found.resumed) == (1, stopped.value.bound)

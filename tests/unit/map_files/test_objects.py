@@ -1,8 +1,10 @@
 """Writing a map file while the object store is away for a time, or for too long: a server in this process answers."""
 
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -71,7 +73,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Answering]:
 
 
 def begun(told: Callable[[str], None]) -> ObjectWriter:
-    return ObjectWriter(ObjectStore(Bucket("bucket", "maps"), MAPS), NAME, FORM, {}, told)
+    return ObjectWriter(
+        ObjectStore(Bucket("bucket", "maps"), MAPS), NAME, FORM, {}, told, Path(tempfile.gettempdir())
+    )
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from servers import PostgresServer, free_port
 PASSWORD = "a b:c@d/é%"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
     """A server that asks for a password; it may be stopped."""
     server = PostgresServer(tmp_path_factory.mktemp("locked"), password=PASSWORD)
@@ -97,10 +97,10 @@ WRONG: dict[str, tuple[Callable[[str], str], type[StorageError], str]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_can_be_wrong_with_a_url(url: str, wrong: str) -> None:
+def test_what_can_be_wrong_with_a_url(locked: PostgresServer, wrong: str) -> None:
     alter, kind, told = WRONG[wrong]
     with pytest.raises(StorageError) as caught:
-        open_database(alter(url), create=True)
+        open_database(alter(locked.url), create=True)
     message = str(caught.value)
     assert type(caught.value) is kind
     assert told in message

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import farthest
 from families import PUZZLES, a_board
-from farthest.cli.solutions import moves_text
+from farthest.documents.moves import moves_text
 from farthest.errors import BoardError, FarthestError
 from farthest.families.given import board_given, origin_given, target_given
 from farthest.puzzles.definition import Board, MoveName

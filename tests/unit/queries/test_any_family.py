@@ -2,6 +2,7 @@
 
 import csv
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
@@ -11,6 +12,7 @@ import pytest
 import toy
 from farthest.errors import BoardError, JobError, StorageError, UnreachableError
 from farthest.models.database import open_database
+from farthest.models.jobs import Jobs
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
@@ -25,19 +27,27 @@ CASES = [
 ]
 
 
+@pytest.fixture(scope="session")
+def databases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the databases of the maps of CASES."""
+    return tmp_path_factory.mktemp("any-family")
+
+
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0]}-{'both' if case[1] else 'forward'}-{case[2]}")
 def case(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> tuple[DistanceMap, dict[int, int]]:
-    """A map, and the naive model's distances."""
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, databases: Path
+) -> Iterator[tuple[DistanceMap, dict[int, int]]]:
+    """A map, and the naive model's distances. The map is stored once."""
     toy.install(monkeypatch)
     codes, both_ways, direction = request.param
     puzzle, origin = toy.toy(codes, both_ways, size=32), Origin(direction, "5")
-    with open_database(str(tmp_path / "maps.db"), create=True) as database:
-        distance_map = toy.store_map(database, puzzle, origin)
-    return DistanceMap(open_database(str(tmp_path / "maps.db"), create=False), distance_map.record), (
-        toy.distances(puzzle, origin)
-    )
+    file = databases / f"{codes}-{both_ways}-{direction}.db"
+    known = file.exists()
+    with open_database(str(file), create=not known) as database:
+        if not known:
+            toy.store_map(database, puzzle, origin)
+        (record,) = Jobs(database).list()
+        yield DistanceMap(database, record), toy.distances(puzzle, origin)
 
 
 def test_every_distance(case: tuple[DistanceMap, dict[int, int]]) -> None:

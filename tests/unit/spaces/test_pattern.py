@@ -100,14 +100,15 @@ SMALL = [
     ("star", "1.4"),
 ]
 LARGER = [
-    *(("8-puzzle", tokens) for tokens in ("1-4", "1-6", "1-7", "1-8")),
+    *(pytest.param("8-puzzle", tokens, marks=pytest.mark.night) for tokens in ("1-4", "1-6", "1-8")),
+    ("8-puzzle", "1-7"),
     ("sliding-2x4", "1-4"),
-    ("sliding-2x4", "1-7"),
+    pytest.param("sliding-2x4", "1-7", marks=pytest.mark.night),
     ("sliding-3x4", "1.5.9.10"),
-    ("sliding-4x4", "1.6.11"),
-    ("sliding-5x5", "7.12"),
+    pytest.param("sliding-4x4", "1.6.11", marks=pytest.mark.night),
+    pytest.param("sliding-5x5", "7.12", marks=pytest.mark.night),
     ("sliding-6x6", "20"),
-    ("sliding-2x9", "3.17"),
+    pytest.param("sliding-2x9", "3.17", marks=pytest.mark.night),
 ]
 
 
@@ -229,7 +230,8 @@ def test_a_pattern_too_deep_for_its_distances() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("tokens", "eccentricity", "states"), [("1-6", 28, 5_765_760), ("1-7", 33, 57_657_600)]
+    ("tokens", "eccentricity", "states"),
+    [("1-6", 28, 5_765_760), pytest.param("1-7", 33, 57_657_600, marks=pytest.mark.night)],
 )
 def test_the_15_puzzle(tokens: str, eccentricity: int, states: int) -> None:
     outcome = enumerate_puzzle(load(f"15-puzzle-blank-first@{tokens}"), None, Settings(histogram_only=True))

@@ -315,7 +315,7 @@ def open_all(run: GatherAttempt, depth: int) -> None:
     """Reads what the steps of a layer that is under way need, as a worker with nothing in its cache."""
     worker = worker_store(run)
     for block in run.blocks.of(run.begin(depth, range(run.kernel.shards))):
-        worker.open(depth, run.blocks.shards(block))
+        worker.open(depth, run.blocks.shards(block)).run()
 
 
 @pytest.mark.slow

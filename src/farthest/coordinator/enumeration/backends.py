@@ -251,10 +251,14 @@ class CeleryBackend:
     def _tell_of_larger_blocks(self, space: Space, made: Cut) -> None:
         """Where a size was asked for, and a layer would have too many blocks of it."""
         from farthest.environment import BLOCK_SIZE
-        from farthest.stores.redis.cutting import MOST_BLOCKS
+        from farthest.stores.redis.cutting import GROWTH, MOST_BLOCKS
 
         size = made.kernel.words_per_shard * 8 * made.per_block
-        if BLOCK_SIZE.text() != BLOCK_SIZE.default and made.per_block > 1 and size > BLOCK_SIZE.size():
+        if (
+            BLOCK_SIZE.text() != BLOCK_SIZE.default
+            and made.per_block > 1
+            and size > GROWTH * BLOCK_SIZE.size()
+        ):
             self._reporter.notice(
                 f"puzzle {space.puzzle.name}: blocks of {bytes_text(size)} are stepped, not of {BLOCK_SIZE.text()}: "
                 f"a layer would have more than {MOST_BLOCKS:,} of those ({BLOCK_SIZE.name})"

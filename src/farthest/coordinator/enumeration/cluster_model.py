@@ -35,19 +35,19 @@ class Costs:
     # 24 KiB in process, and the messages, leases and choices of Celery's workers).
     step_bytes: float = 5500.0
     step_commands: float = 40.0
-    # A worker's processor time: a step by itself (2x6 in blocks of 24 KiB); what Celery adds (in blocks of
-    # 240 KiB); a byte of bitmap that is made, filled from a blob, stepped from one source; a byte of blob that is
-    # read, written (2x6 in blocks of 24 KiB and sliding-3x4).
-    step_seconds: float = 1.2e-3
-    celery_seconds: float = 2.3e-3
-    fresh_seconds: float = 0.92e-9
-    fill_seconds: float = 1.67e-9
-    kernel_seconds: float = 0.34e-9
-    decode_seconds: float = 4.7e-9
-    encode_seconds: float = 8.6e-9
+    # A worker's processor time: a step by itself; what Celery adds (2x6 in blocks of 240 KiB); a byte of bitmap that
+    # is made, filled from a blob, stepped from one source; a byte of blob that is read, written (sliding-3x4, with
+    # nothing kept and with all).
+    step_seconds: float = 0.4e-3
+    celery_seconds: float = 0.6e-3
+    fresh_seconds: float = 0.5e-9
+    fill_seconds: float = 0.35e-9
+    kernel_seconds: float = 0.28e-9
+    decode_seconds: float = 0.5e-9
+    encode_seconds: float = 1.2e-9
     # The Redis server's processor time, of the same runs.
-    redis_command_seconds: float = 10e-6
-    redis_byte_seconds: float = 0.57e-9
+    redis_command_seconds: float = 6e-6
+    redis_byte_seconds: float = 0.4e-9
     # The coordinator's: its start; a layer that it steps itself, and each of its blocks (sliding-3x5 to depth 19); a
     # layer that it sends out; a block of it, and that each second while the layer lasts (5,000 messages, reports and
     # records). A worker's, for a key of the map: made, stored (sliding-3x4, one thread).
@@ -89,6 +89,9 @@ class Cluster:
     blobs_in_redis: bool = True
     cores: int | None = None
 
+
+RAW = 0.25
+"""The codec leaves bits as they are where more than this part of them is set."""
 
 BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "shared_seconds")
 
@@ -155,23 +158,23 @@ class Prediction:
 
 
 def blob_bytes(keys: float, states: float, costs: Costs) -> float:
-    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what zstd's first level
-    does worse: nothing at a tenth, a fifth at a ten-thousandth."""
+    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what the codec does
+    worse: nothing at a tenth, a fifth at a ten-thousandth; from a quarter on a bit a key."""
     if states <= 0:
         return 0.0
     part = min(states / keys, 1.0)
-    bits = 0.0 if part == 1 else -part * log2(part) - (1 - part) * log2(1 - part)
+    if part > RAW:
+        return costs.blob_header + keys / 8
+    bits = -part * log2(part) - (1 - part) * log2(1 - part)
     return costs.blob_header + keys * bits / 8 * (costs.entropy - costs.entropy_of_thin * log10(part))
 
 
 def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
     """The blobs of a layer whose states are spread evenly: how many, and their bytes together."""
-    places = shape.blocks_at(depth)
-    keys, sizes = sum(places.values()), dict[int, list[float]]()
-    for size in places.values():
-        sizes.setdefault(size, [0.0])[0] += 1
+    sizes = shape.sizes[depth % 2]
+    keys = sum(size * number for size, number in sizes.items())
     blobs = total = 0.0
-    for size, (number,) in sizes.items():
+    for size, number in sizes.items():
         here = states * size / keys
         some = 1 - exp(-here)  # of such blocks have a state
         blobs += number * some
@@ -190,7 +193,11 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         layers.append(_layer(shape, cluster, locality, costs, sizes, found, depth, states))
     making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
     parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
-    map_seconds = making / min(cluster.workers, parts, cluster.cores or cluster.workers)
+    through = sum(sizes) / cluster.nodes * cluster.blobs_in_redis
+    map_seconds = max(
+        making / min(cluster.workers, parts, cluster.cores or cluster.workers),
+        through * max(costs.redis_byte_seconds, 1 / cluster.network),
+    )
     map_seconds *= not cluster.histogram_only
     checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
     small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
@@ -236,6 +243,12 @@ def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
     return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
 
 
+def touched(shape: Shape, depth: int) -> float:
+    """The part of a layer's lines that hold a state: the others are passed by."""
+    lines = shape.lines * sum(shape.blocks_at(depth).values()) / shape.keys
+    return 1 - exp(-shape.layers[depth] / lines)
+
+
 def small_blocks(shape: Shape, states: float) -> float:
     """Blocks that a thin layer has states in: they keep together. Fitted to sliding-3x5 up to 378,761 states."""
     return float(min(len(shape.blocks_at(0)), 5.5 * max(1.0, states) ** 0.57))
@@ -275,11 +288,11 @@ def _layer(
         own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
         return LayerCost(depth, states, 0, blobs, written, read, kept, held, coordinator_seconds=own)
     fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
+    pulled = blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
     worker = (
         blocks * costs.step_seconds
         + blocks * (costs.celery_seconds if cluster.celery else 0.0)
-        + blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
-        + fetched * shape.bitmap * costs.fill_seconds
+        + (pulled + fetched * shape.bitmap * costs.fill_seconds) * touched(shape, depth - 1)
         + read * costs.decode_seconds
         + written * costs.encode_seconds
     )

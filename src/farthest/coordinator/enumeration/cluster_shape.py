@@ -7,6 +7,7 @@ whoever has counted them.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,6 +44,7 @@ class Shape:
     exclude: str
     keys: int
     shards: int
+    lines: int
     blocks: int
     bitmap: int
     row_bytes: int
@@ -89,6 +91,7 @@ class Shape:
             exclude=exclude,
             keys=kernel.keys,
             shards=kernel.shards,
+            lines=kernel.lines,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
@@ -104,6 +107,12 @@ class Shape:
     def blocks_at(self, depth: int) -> dict[int, int]:
         """The blocks of a layer, with the keys in each that its states can be at."""
         return self.active[depth % 2]
+
+    @cached_property
+    def sizes(self) -> tuple[Counter[int], Counter[int]]:
+        """How many blocks there are of each number of keys, for each parity of the depth."""
+        even, odd = (Counter(blocks.values()) for blocks in self.active)
+        return even, odd
 
     def inputs(self, depth: int, block: int) -> list[int]:
         """The blocks whose states at ``depth`` - 1 a step of the block reads: its sources, and its own."""
@@ -129,9 +138,7 @@ class Locality:
     two_before: float
 
 
-MOST_BLOCKS = 300
-MOST_PLAYED = 40_000
-LAYERS_PLAYED = 6
+LAYERS_PLAYED = 4
 
 
 class _ToDo:
@@ -195,12 +202,8 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
     """Plays some layers in which all blocks have states, with the workers' own way to choose and to keep blocks.
 
     Processes take turns, as if all steps took equally long. Where there are few blocks, luck decides much: then it is
-    the mean of several plays. Where a process steps more blocks of a layer than ``MOST_BLOCKS``, it finds nothing: the
-    bitmaps have gone from its memory before it needs them again. It also finds nothing in spaces of more than
-    ``MOST_PLAYED`` blocks, as playing those takes a minute.
+    the mean of several plays.
     """
-    if shape.blocks > MOST_PLAYED or len(shape.blocks_at(0)) > workers * MOST_BLOCKS:
-        return Locality(0.0, 0.0)
     plays = [_played(shape, workers, memory, seed) for seed in range(max(1, min(20, 2000 // shape.blocks)))]
     return Locality(
         before=fmean(play.before for play in plays),

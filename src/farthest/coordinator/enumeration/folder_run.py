@@ -74,14 +74,18 @@ class FolderRun:
 
     def check_disk(self) -> None:
         """Raises ResourceError where the disk has too little room; what earlier attempts have there counts as room."""
-        self._check(self.needs.disk)
+        without = file_needs(self.cut, self.layers.states).disk
+        self._check(self.needs.disk, without if self._residues else None)
 
-    def _check(self, disk: int) -> None:
+    def _check(self, disk: int, without_map: int | None = None) -> None:
         free = shutil.disk_usage(self.scratch).free + self.begun_bytes()
         if disk > free:
+            kept = ""
+            if without_map is not None:
+                kept = f", with those that the residue map is made of (--map none needs {bytes_text(without_map)})"
             raise ResourceError(
                 f"puzzle {self._space.puzzle.name}: its layers need about {bytes_text(disk)} of disk at "
-                f"the peak, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
+                f"the peak{kept}, but {self.scratch} has {bytes_text(free)} free; name a folder with more room with "
                 "--scratch, or allow more memory with --memory"
             )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.settings import Settings
+from farthest.environment import scratch_folder
 from farthest.errors import PuzzleError
 from farthest.map_files.layout import layout_digest, map_digest
 from farthest.map_files.names import job_token
@@ -93,7 +94,8 @@ def residue_file(
         "where": space.origin.where,
         "max_depth": settings.max_depth,
     }
-    with files.place.writer(token, form, facts, told) as writer:
+    scratch = scratch_folder(settings.scratch, database.folder)
+    with files.place.writer(token, form, facts, told, scratch) as writer:
         if isinstance(store, FolderStore):
             blocks = store.residue_blocks(form, len(layers) - 1, threads)
         else:

@@ -114,10 +114,11 @@ class SearchOutcome:
             ("nodes", f"{self.nodes:,}"),
             ("seconds", f"{self.seconds:.3g}"),
         ]
-        drawn = self._repr_svg_()
+        drawn = self._drawn()
         return facts(self.definition.title, rows) + (image(drawn, self._result) if drawn else "")
 
-    def _repr_svg_(self) -> str | None:
+    def _drawn(self) -> str | None:
+        """The boards of the first solution as an SVG document."""
         from farthest.drawing.notebook import path_svg
         from farthest.search.replay import boards_along
 

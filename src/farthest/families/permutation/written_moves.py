@@ -31,6 +31,8 @@ class WrittenMoves(MoveMaker):
 
     def __init__(self, puzzle: Puzzle) -> None:
         definition = self._definition = permutation(puzzle)
+        self._moduli = definition.slot_moduli
+        self._oriented = definition.oriented
         self._named = {move.name: move for move in definition.generators}
         self._words: dict[str, Move] = {}
         self._longest_first = sorted(self._named, key=len, reverse=True)
@@ -39,7 +41,7 @@ class WrittenMoves(MoveMaker):
 
     @cached_property
     def _cube(self) -> bool:
-        return is_cube(self._named, self._definition.slot_moduli)
+        return is_cube(self._named, self._moduli)
 
     def held(self, steps: Sequence[Step]) -> Sequence[Step]:
         """See MoveMaker."""
@@ -52,7 +54,7 @@ class WrittenMoves(MoveMaker):
 
     def undone(self, board: Board, word: str) -> list[Board]:
         """See MoveMaker."""
-        return [self._moved(board, inverse(self._move(word), self._definition.slot_moduli))]
+        return [self._moved(board, inverse(self._move(word), self._moduli))]
 
     def _move(self, word: str) -> Move:
         found = self._words.get(word)
@@ -65,7 +67,7 @@ class WrittenMoves(MoveMaker):
     def _read(self, word: str) -> Move:
         if word in self._named:
             return self._named[word]
-        moduli = self._definition.slot_moduli
+        moduli = self._moduli
         whole = identity(self._definition.slots)
         at = parts = 0
         while at < len(word):
@@ -86,13 +88,13 @@ class WrittenMoves(MoveMaker):
         return whole
 
     def _moved(self, board: Board, move: Move) -> Board:
-        definition, slots = self._definition, self._definition.slots
+        slots, ignore = len(self._moduli), self._definition.ignore
         after = list(board)
         for slot, to in enumerate(move.to):
             after[to] = board[slot]
-            if definition.oriented:
-                turned = (board[slots + slot] + move.delta[slot]) % definition.slot_moduli[slot]
-                after[slots + to] = 0 if definition.ignore[board[slot]] else turned
+            if self._oriented:
+                turned = (board[slots + slot] + move.delta[slot]) % self._moduli[slot]
+                after[slots + to] = 0 if ignore[board[slot]] else turned
         return tuple(after)
 
     def _stems(self) -> Iterator[str]:

@@ -1,0 +1,120 @@
+"""The application: routes, errors, and what all requests share."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from farthest.errors import FarthestError
+from farthest.web.api_routes import API, json_answer
+from farthest.web.asking import BODY_SECONDS
+from farthest.web.change_routes import CHANGES
+from farthest.web.events import LOOK_SECONDS, Feeds
+from farthest.web.gate import SIGN_IN, Gate
+from farthest.web.local_jobs import LocalJobs
+from farthest.web.page import message_page
+from farthest.web.page_routes import PAGES
+from farthest.web.refusals import ReaderLeftError, RefusalError, status_and_message
+from farthest.web.requests import shelf_of
+from farthest.web.shelf import Shelf
+from farthest.web.static_files import static_files, version
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+
+    from farthest.models.transactions import Database
+    from farthest.web.settings import WebSettings
+
+_LOG = logging.getLogger(__name__)
+
+THREADS = 8
+"""Questions that are answered at the same time."""
+
+TITLES = {
+    400: "Not understood",
+    401: "Not signed in",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    408: "Too slow",
+    413: "Too large",
+    421: "Another server",
+    503: "Not now",
+}
+
+
+def application(
+    database: Database,
+    settings: WebSettings,
+    *,
+    look_seconds: float = LOOK_SECONDS,
+    body_seconds: float = BODY_SECONDS,
+) -> Gate:
+    """The ASGI application; it closes the database at its end. ``look_seconds``: how often a job that is followed is
+    looked at. ``body_seconds``: how long a body may take to come."""
+    shelf = Shelf(database)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        app.state.threads = anyio.CapacityLimiter(THREADS)
+        try:
+            yield
+        finally:
+            await anyio.to_thread.run_sync(app.state.local_jobs.close)
+            shelf.close()
+
+    app = Starlette(
+        routes=[Route("/static/{version}/{name}", _static), *CHANGES, *API, *PAGES],
+        middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)],
+        exception_handlers={
+            FarthestError: _error,
+            ReaderLeftError: _error,
+            HTTPException: _error,
+            Exception: _error,
+        },
+        lifespan=lifespan,
+    )
+    app.state.shelf = shelf
+    app.state.settings = settings
+    app.state.feeds = Feeds(shelf, look_seconds)
+    app.state.local_jobs = LocalJobs(database, settings.database)
+    app.state.body_seconds = body_seconds
+    return Gate(app, settings, _refused)
+
+
+async def _static(request: Request) -> Response:
+    found = static_files().get(request.path_params["name"])
+    if found is None or request.path_params["version"] != version():
+        raise HTTPException(404)
+    content, kind = found
+    return Response(
+        content, media_type=kind, headers={"cache-control": "public, max-age=31536000, immutable"}
+    )
+
+
+async def _error(request: Request, error: Exception) -> Response:
+    return _answer(request, *status_and_message(error, shelf_of(request).database))
+
+
+async def _refused(request: Request, refusal: RefusalError) -> Response:
+    if refusal.status == 401 and request.method == "GET" and not request.url.path.startswith("/api/"):
+        return RedirectResponse(SIGN_IN, status_code=303)
+    return _answer(request, refusal.status, str(refusal))
+
+
+def _answer(request: Request, status: int, message: str) -> Response:
+    headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    if request.url.path.startswith("/api/"):
+        return json_answer({"error": message, "status": status}, status, headers)
+    return HTMLResponse(message_page(TITLES.get(status, "An error of the server"), message), status, headers)

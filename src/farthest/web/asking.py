@@ -1,0 +1,76 @@
+"""Questions, which take a thread's time, and bodies, which others send: both are bounded.
+
+A question runs in a thread, since the kernel and the database do not know the event loop. When its reader leaves, or
+``QUESTION_SECONDS`` have passed, a flag is set, at which the question gives up at its next look at the map.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from farthest.web.refusals import ReaderLeftError, RefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+Answer = TypeVar("Answer")
+
+QUESTION_SECONDS = 60.0
+BODY_SECONDS = 20.0
+FORM_BYTES = 64 * 2**10
+BATCH_BYTES = 16 * 2**20
+
+_given_up: ContextVar[threading.Event | None] = ContextVar("given_up", default=None)
+
+
+def check_wanted() -> None:
+    """Raises ReaderLeftError where nobody waits for the answer of this thread any more."""
+    given_up = _given_up.get()
+    if given_up is not None and given_up.is_set():
+        raise ReaderLeftError
+
+
+async def ask(request: Request, question: Callable[[], Answer], seconds: float = QUESTION_SECONDS) -> Answer:
+    """What the question gives. Its body, if it has one, has been read. Raises what the question raises, and
+    ReaderLeftError."""
+    given_up = threading.Event()
+    _given_up.set(given_up)
+    limiter: anyio.CapacityLimiter = request.app.state.threads
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        given_up.set()
+
+    watcher = asyncio.ensure_future(watch())
+    timer = asyncio.get_running_loop().call_later(seconds, given_up.set)
+    try:
+        return await anyio.to_thread.run_sync(question, limiter=limiter)
+    finally:
+        timer.cancel()
+        watcher.cancel()
+
+
+async def body_of(request: Request, most: int = FORM_BYTES) -> bytes:
+    """The body. Raises RefusalError where it has more than ``most`` bytes, or is not there after ``BODY_SECONDS``."""
+    told = request.headers.get("content-length", "0")
+    if not (told.isascii() and told.isdecimal()) or len(told) > 12 or int(told) > most:
+        raise RefusalError(413, f"the body has more than the {most:,} bytes that are read here")
+    body = bytearray()
+    try:
+        async with asyncio.timeout(request.app.state.body_seconds):
+            async for part in request.stream():
+                body += part
+                if len(body) > most:
+                    raise RefusalError(413, f"the body has more than the {most:,} bytes that are read here")
+    except TimeoutError:
+        raise RefusalError(408, "the body has not come in time") from None
+    return bytes(body)

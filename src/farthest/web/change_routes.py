@@ -1,0 +1,139 @@
+"""What changes something: the cookie, and jobs where they are allowed. The gate has checked token and origin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from farthest.coordinator.enumeration.queue import submit_puzzle
+from farthest.coordinator.settings import Settings
+from farthest.documents.jobs import job_summary
+from farthest.models.stored_job import puzzle_of
+from farthest.untrusted_json import read_json_object
+from farthest.web.addresses import job_page
+from farthest.web.api_routes import json_answer
+from farthest.web.asking import ask, body_of
+from farthest.web.gate import COOKIE, SIGN_IN, cookie_of, equal
+from farthest.web.pages.sign_in import sign_in
+from farthest.web.refusals import RefusalError
+from farthest.web.requests import number_in, puzzle_named, settings_of, shelf_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+
+    from farthest.models.records import JobRecord
+    from farthest.web.local_jobs import LocalJobs
+    from farthest.web.shelf import Shelf
+
+COOKIE_SECONDS = 30 * 24 * 3600
+
+
+async def _sign_in_form(request: Request) -> Response:
+    del request
+    return HTMLResponse(sign_in())
+
+
+async def _sign_in(request: Request) -> Response:
+    settings = settings_of(request)
+    token = _field(await body_of(request), "token").strip()
+    if not equal(token, settings.token):
+        return HTMLResponse(sign_in("This is not the token."), 403)
+    answer = RedirectResponse("/", status_code=303)
+    answer.set_cookie(
+        COOKIE,
+        cookie_of(settings.token),
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+    return answer
+
+
+async def _start_page(request: Request) -> Response:
+    return _to_job(await _start(request, _field(await body_of(request), "puzzle")))
+
+
+async def _start_api(request: Request) -> Response:
+    try:
+        name = read_json_object((await body_of(request)).decode("utf-8"))["puzzle"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        name = None
+    if not isinstance(name, str):
+        raise RefusalError(400, 'the body: expected JSON such as {"puzzle": "8-puzzle"}')
+    return json_answer(job_summary(await _start(request, name)), 201)
+
+
+async def _start(request: Request, name: str) -> JobRecord:
+    shelf, local = shelf_of(request), _local(request)
+
+    def started() -> JobRecord:
+        puzzle = puzzle_named(name.strip())
+        record, _ = submit_puzzle(puzzle, shelf.database, Settings())
+        local.begin(record.id, puzzle)
+        return record
+
+    return await ask(request, started)
+
+
+def _cancelled(shelf: Shelf, local: LocalJobs, number: int) -> JobRecord:
+    del local
+    return shelf.jobs.cancel(number)
+
+
+def _resumed(shelf: Shelf, local: LocalJobs, number: int) -> JobRecord:
+    record = shelf.jobs.requeue(number)
+    local.begin(number, puzzle_of(record))
+    return record
+
+
+def _change(
+    change: Callable[[Shelf, LocalJobs, int], JobRecord], answer: Callable[[JobRecord], Response]
+) -> Callable[[Request], Any]:
+    async def changed(request: Request) -> Response:
+        shelf, local, number = shelf_of(request), _local(request), number_in(request)
+        await body_of(request)
+        return answer(await ask(request, lambda: change(shelf, local, number)))
+
+    return changed
+
+
+def _local(request: Request) -> LocalJobs:
+    local: LocalJobs = request.app.state.local_jobs
+    return local
+
+
+def _to_job(record: JobRecord) -> Response:
+    return RedirectResponse(job_page(record.id), status_code=303)
+
+
+def _summary(record: JobRecord) -> Response:
+    return json_answer(job_summary(record))
+
+
+def _field(body: bytes, name: str) -> str:
+    """A field of a form. Raises RefusalError where it is not there once."""
+    try:
+        values = parse_qs(body.decode("ascii"), max_num_fields=16, errors="strict").get(name, [])
+    except ValueError:
+        values = []
+    if len(values) != 1:
+        raise RefusalError(400, f"the form: expected one field {name}")
+    return values[0]
+
+
+CHANGES = [
+    Route(SIGN_IN, _sign_in_form, methods=["GET"]),
+    Route(SIGN_IN, _sign_in, methods=["POST"]),
+    Route("/jobs", _start_page, methods=["POST"]),
+    Route("/jobs/{number}/cancel", _change(_cancelled, _to_job), methods=["POST"]),
+    Route("/jobs/{number}/resume", _change(_resumed, _to_job), methods=["POST"]),
+    Route("/api/jobs", _start_api, methods=["POST"]),
+    Route("/api/jobs/{number}/cancel", _change(_cancelled, _summary), methods=["POST"]),
+    Route("/api/jobs/{number}/resume", _change(_resumed, _summary), methods=["POST"]),
+]

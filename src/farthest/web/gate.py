@@ -1,0 +1,160 @@
+"""What every request passes before anything looks at it: the name of the server, the token, the origin of a change.
+
+And what every answer carries: headers by which a browser runs no script and loads nothing but this server's own files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+
+from farthest.safe_text import safe
+from farthest.web.refusals import RefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from farthest.web.settings import WebSettings
+
+_LOG = logging.getLogger(__name__)
+
+COOKIE = "farthest"
+SIGN_IN = "/sign-in"
+OPEN_PATHS = (SIGN_IN, "/static/")
+"""What is answered without the token: the form for it, and the files that pages consist of."""
+
+READING = ("GET", "HEAD")
+ASKING = "/api/jobs/{}/distances"
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "x-content-type-options": "nosniff",
+    # Not no-referrer: browsers would then hide the origin of forms as well.
+    "referrer-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "x-frame-options": "DENY",
+}
+
+
+class Gate:
+    """An ASGI application round the application of pages and JSON."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        settings: WebSettings,
+        refuse: Callable[[Request, RefusalError], Awaitable[Response]],
+    ) -> None:
+        """``refuse``: makes the answer to a request that is not let in."""
+        self._app = app
+        self._settings = settings
+        self._refuse = refuse
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers[name] = value
+                headers.setdefault("cache-control", "no-store")
+                headers.add_vary_header("cookie")
+                headers.add_vary_header("authorization")
+            await send(message)
+
+        try:
+            try:
+                self._check(scope)
+            except RefusalError as refusal:
+                response = await self._refuse(Request(scope, receive), refusal)
+                await response(scope, receive, answer)
+                return
+            await self._app(scope, receive, answer)
+        finally:
+            # Without the query, which is nobody's business.
+            _LOG.info(
+                "%s %s %s %.0f ms",
+                scope["method"],
+                safe(scope["path"]),
+                status or "-",
+                1000 * (time.monotonic() - began),
+            )
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if not self._settings.is_name(_without_port(host)):
+            raise RefusalError(
+                421,
+                "the Host header names another server; if it is a name of this one, start it with --name NAME",
+            )
+        path, method = scope["path"], scope["method"]
+        changes = method not in READING
+        known = self._known(headers)
+        if self._settings.needs_token and not known and not path.startswith(OPEN_PATHS):
+            raise RefusalError(401, "this server answers to who has its token")
+        if not changes or is_question(method, path):
+            return
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            raise RefusalError(403, "the request comes from a page of another server")
+        if path == SIGN_IN:
+            return
+        if not self._settings.allow_jobs:
+            raise RefusalError(
+                403, "this server only answers questions; `farthest serve --allow-jobs` takes jobs"
+            )
+        if not known:
+            raise RefusalError(401, "a change needs the token of this server")
+        if origin is None and not self._bearer(headers):
+            raise RefusalError(403, "the request does not say which page it comes from (Origin)")
+
+    def _known(self, headers: Headers) -> bool:
+        if not self._settings.token:
+            return False
+        cookies = Request({"type": "http", "headers": headers.raw}).cookies
+        return self._bearer(headers) or equal(cookies.get(COOKIE, ""), cookie_of(self._settings.token))
+
+    def _bearer(self, headers: Headers) -> bool:
+        scheme, _, token = headers.get("authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and equal(token.strip(), self._settings.token)
+
+
+def is_question(method: str, path: str) -> bool:
+    """Whether a POST only asks: it has a body because it asks for many boards."""
+    parts = path.split("/")
+    return method == "POST" and len(parts) == 5 and parts[3].isdecimal() and path == ASKING.format(parts[3])
+
+
+def cookie_of(token: str) -> str:
+    """What a browser keeps instead of the token, which cannot be found from it."""
+    return hmac.new(token.encode(), b"farthest serve, cookie", hashlib.sha256).hexdigest()
+
+
+def equal(given: str, expected: str) -> bool:
+    """Whether two secrets are equal, in a time that does not tell how far they are."""
+    return bool(expected) and hmac.compare_digest(given.encode(), expected.encode())
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.rpartition(":")[0] if ":" in host else host

@@ -1,0 +1,198 @@
+"""The addresses of pages: what each asks, and which page it makes of the answer."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from farthest.documents.workers import living_workers
+from farthest.errors import FarthestError
+from farthest.models.records import SEARCH
+from farthest.models.searches import Searches
+from farthest.models.stored_job import puzzle_of
+from farthest.web.addresses import state_page
+from farthest.web.asking import ask
+from farthest.web.pages import home, job, layer, puzzle, search, state, workers
+from farthest.web.refusals import RefusalError
+from farthest.web.requests import (
+    board_asked,
+    estimate_of,
+    job_found,
+    jobs_of,
+    number_asked,
+    number_in,
+    of_map,
+    puzzle_named,
+    random_boards,
+    settings_of,
+    shelf_of,
+)
+from farthest.web.state import path_of, state_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from farthest.models.records import JobRecord
+    from farthest.puzzles.definition import Board, MoveName
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.web.shelf import Shelf
+
+MOST_WORDS = 200
+
+
+async def _home(request: Request) -> Response:
+    wanted = request.query_params.get("q", "").strip()[:MOST_WORDS]
+    shelf = shelf_of(request)
+
+    def found() -> str:
+        records, damages = shelf.jobs.survey()
+        told = [str(damage).replace(shelf.database.place, "the database") for damage in damages]
+        return home.home(records, told, wanted)
+
+    return HTMLResponse(await ask(request, found))
+
+
+async def _job(request: Request) -> Response:
+    shelf, number, scale = shelf_of(request), number_in(request), _scale(request)
+    may_change = settings_of(request).allow_jobs
+
+    def found() -> str:
+        record = shelf.job(number)
+        if record.kind == SEARCH:
+            return _search_page(shelf, record)
+        return job.job(job_found(shelf, number, may_change=may_change), scale)
+
+    return HTMLResponse(await ask(request, found))
+
+
+def _search_page(shelf: Shelf, record: JobRecord) -> str:
+    from farthest.search.replay import boards_along
+    from farthest.search.serialized import way_of
+
+    found, searches = puzzle_of(record), Searches(shelf.database)
+    board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)
+    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN))
+    solutions = [found.definition.named_path(boards_along(found, board, moves), moves) for moves in ways]
+    return search.search(record, found, searches.iterations(record.id), solutions)
+
+
+async def _state(request: Request) -> Response:
+    shelf, number, board, scale = shelf_of(request), number_in(request), board_asked(request), _scale(request)
+
+    def found() -> str:
+        with shelf.asked(number) as opened:
+            asked = state_of(opened, board)
+            return state.state(of_map(opened), asked, path_of(opened, asked), scale)
+
+    return HTMLResponse(await ask(request, found))
+
+
+async def _random(request: Request) -> Response:
+    shelf, number, depth = shelf_of(request), number_in(request), number_asked(request, "depth")
+    _, boards = await ask(request, lambda: random_boards(shelf, number, 1, depth))
+    return RedirectResponse(state_page(number, boards[0]), status_code=303)
+
+
+async def _layer(request: Request) -> Response:
+    shelf, number, depth, scale = (
+        shelf_of(request),
+        number_in(request),
+        number_in(request, "depth"),
+        _scale(request),
+    )
+
+    def found() -> str:
+        with shelf.asked(number) as opened:
+            boards = list(islice(opened.states_at(depth), layer.BOARDS_SHOWN))
+            return layer.layer(of_map(opened), depth, boards, scale)
+
+    return HTMLResponse(await ask(request, found))
+
+
+async def _layers_csv(request: Request) -> Response:
+    shelf, number = shelf_of(request), number_in(request)
+    layers = await ask(request, lambda: shelf.layers(shelf.job(number).id))
+    return _file(job.layers_csv(layers), "text/csv; charset=utf-8", f"job-{number}-layers.csv")
+
+
+async def _layers_svg(request: Request) -> Response:
+    shelf, number, scale = shelf_of(request), number_in(request), _scale(request)
+    found = await ask(request, lambda: job_found(shelf, number))
+    if not found.layers:
+        raise RefusalError(404, f"job {number} has no layers yet")
+    return _file(job.layers_svg(found, scale), "image/svg+xml", f"job-{number}-layers.svg")
+
+
+async def _definition(request: Request) -> Response:
+    shelf, number = shelf_of(request), number_in(request)
+    record = await ask(request, lambda: shelf.job(number))
+    return _file(record.puzzle_json, "application/json", f"job-{number}-puzzle.json")
+
+
+async def _puzzle(request: Request) -> Response:
+    name, shelf = request.path_params["name"], shelf_of(request)
+    may_change = settings_of(request).allow_jobs
+
+    def found() -> str:
+        shown = puzzle_named(name)
+        try:
+            needs = estimate_of(shown, shelf.database)
+        except FarthestError as error:
+            return puzzle.puzzle(
+                shown, _moves(shown), str(error), jobs_of(shelf, shown), may_change=may_change
+            )
+        return puzzle.puzzle(shown, _moves(shown), needs, jobs_of(shelf, shown), may_change=may_change)
+
+    return HTMLResponse(await ask(request, found))
+
+
+def _moves(shown: Puzzle) -> list[tuple[MoveName, Board]]:
+    """The player's moves on the puzzle's first board; none where that cannot be said."""
+    from farthest.search.expansion import forward_space
+
+    board = puzzle.first_board(shown)
+    if board is None or not shown.definition.has_moves or not shown.definition.ready:
+        return []
+    with suppress(FarthestError):
+        here = numpy.array([board], dtype=numpy.uint8)
+        return [
+            (name, tuple(after.tolist()))
+            for name, _, boards in forward_space(shown, board).neighbours(here, toward=False)
+            for after in boards
+        ]
+    return []
+
+
+async def _workers(request: Request) -> Response:
+    if not settings_of(request).redis:
+        return HTMLResponse(workers.no_redis())
+    return HTMLResponse(await ask(request, lambda: workers.workers(living_workers())))
+
+
+def _scale(request: Request) -> str:
+    return "linear" if request.query_params.get("scale") == "linear" else "log"
+
+
+def _file(content: str, kind: str, name: str) -> Response:
+    return PlainTextResponse(
+        content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'}
+    )
+
+
+PAGES = [
+    Route("/", _home),
+    Route("/jobs/{number}", _job),
+    Route("/jobs/{number}/state", _state),
+    Route("/jobs/{number}/random", _random),
+    Route("/jobs/{number}/layers/{depth}", _layer),
+    Route("/jobs/{number}/layers.csv", _layers_csv),
+    Route("/jobs/{number}/layers.svg", _layers_svg),
+    Route("/jobs/{number}/puzzle.json", _definition),
+    Route("/puzzles/{name}", _puzzle),
+    Route("/workers", _workers),
+]

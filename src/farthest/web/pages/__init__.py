@@ -1,0 +1,1 @@
+"""The pages, one module each: functions from what was found to HTML."""

@@ -1,0 +1,234 @@
+"""A job: its layers as a chart and a table, its farthest boards, what is known of it, and files to take along."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from htpy import a, button, details, div, form, fragment, h2, label, li, p, span, summary, ul
+from htpy import input as field
+from markupsafe import Markup
+
+from farthest.drawing.chart import Chart
+from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
+from farthest.puzzles.definition import WILDCARD
+from farthest.safe_text import safe
+from farthest.web.addresses import job_page, layer_page, puzzle_page, random_state, state_page
+from farthest.web.page import board_of, boards, facts, page, rows_of
+from farthest.web.pages.home import origin_text
+from farthest.wording import seconds_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from htpy import Node
+
+    from farthest.models.records import JobRecord, LayerRecord
+    from farthest.puzzles.puzzle import Puzzle
+
+ENDABLE = (QUEUED, RUNNING)
+RESUMABLE = (CANCELLED, INTERRUPTED, FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class JobFound:
+    """What the page is made of. ``farthest``: canonical texts, the first of the last layer. ``may_change``: whether
+    this reader may cancel and resume jobs."""
+
+    record: JobRecord
+    puzzle: Puzzle
+    layers: Sequence[LayerRecord]
+    farthest: Sequence[str]
+    may_change: bool = False
+
+    @property
+    def asked(self) -> bool:
+        """Whether there is a map that can be asked."""
+        return self.record.has_map and self.record.status == FINISHED
+
+
+def job(found: JobFound, scale: str) -> str:
+    """``scale``: ``log`` or ``linear``."""
+    record = found.record
+    running = record.state_now == RUNNING
+    return page(
+        f"Job {record.id}: {record.name}",
+        p(class_="lead")[a(href=puzzle_page(record.name))[found.puzzle.title or record.name]],
+        facts(_facts(found)),
+        div(id="live", data_events=f"/api/jobs/{record.id}/events", aria_live="polite")
+        if _unfinished(record)
+        else None,
+        _ask(found) if found.asked else None,
+        fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers else None,
+        _farthest(found),
+        fragment[h2["Known answers"], known_answers(found)] if found.puzzle.known else None,
+        _downloads(found),
+        _layer_table(found) if found.layers else None,
+        _changes(found),
+        scripts=["live.js"] if running or _unfinished(record) else [],
+    )
+
+
+def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str | None = None) -> Node:
+    """The chart, and a link to that of the other scale. ``marked``: a depth; ``here``: the address of the page."""
+    log = scale != "linear"
+    number = found.record.id
+    other = "linear" if log else "log"
+    address = job_page(number, scale=other) if here is None else f"{here}&scale={other}"
+    link = (lambda depth: layer_page(number, depth)) if found.asked else None
+    drawn = Chart([layer.states for layer in found.layers], log, marked, link).part_of_page()
+    return fragment[
+        div(class_="wide")[Markup(drawn)],
+        p(class_="small")[
+            f"{'Logarithmic' if log else 'Linear'} scale. ",
+            a(href=address)[f"{'Linear' if log else 'Logarithmic'} scale"],
+        ],
+    ]
+
+
+def board_form(number: int, value: str = "") -> Node:
+    """The form for a board, which leads to its page."""
+    return form(method="get", action=f"/jobs/{number}/state")[
+        label(for_="board")["Board"],
+        field(id="board", name="board", value=value, required=True, maxlength="4000", autocomplete="off"),
+        button(type="submit")["Show"],
+    ]
+
+
+def known_answers(found: JobFound) -> Node:
+    """Published figures beside what was found. Only those of the puzzle's own origin can be compared."""
+    record, puzzle = found.record, found.puzzle
+    own = (record.parameters.get("direction"), record.parameters.get("where")) == (
+        puzzle.origin.direction,
+        puzzle.origin.where,
+    )
+    if not (own and record.complete and record.status == FINISHED):
+        return p["They are of the whole map from the puzzle's own origin, which this job does not have."]
+    layers = tuple(layer.states for layer in found.layers)
+    rows = []
+    for known in puzzle.known:
+        for what, published, ours in (
+            ("states", known.states, record.states),
+            ("eccentricity", known.eccentricity, record.eccentricity),
+            ("states at each depth", known.layers, layers),
+        ):
+            if published is not None:
+                shown = f"{published:,}" if isinstance(published, int) else f"{len(published)} layers"
+                rows.append((what, shown, "agrees" if published == ours else "differs", known.source))
+    return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
+
+
+def _facts(found: JobFound) -> list[tuple[str, Node]]:
+    record = found.record
+    rows: list[tuple[str, Node]] = [
+        ("status", span(id="status", class_=f"status {record.state_now}")[record.state_now]),
+        ("moves are counted", origin_text(record)),
+        ("created", f"{record.created:%Y-%m-%d %H:%M} UTC"),
+    ]
+    if record.error:
+        rows.append(("message", record.error))
+    if record.status == FINISHED:
+        last = (
+            str(record.eccentricity)
+            if record.complete
+            else f"not known: a limit ended it after layer {record.depth}"
+        )
+        rows += [
+            ("states", f"{record.states or 0:,}"),
+            ("eccentricity", last),
+            ("time", seconds_text(record.seconds or 0.0)),
+            ("digest", span(class_="digest")[record.digest or ""]),
+            ("map", _map(record)),
+        ]
+    return rows
+
+
+def _map(record: JobRecord) -> str:
+    if not record.has_map:
+        return "none: only layers and farthest boards were kept"
+    return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
+
+
+def _ask(found: JobFound) -> Node:
+    number = found.record.id
+    definition = found.puzzle.definition
+    named = [("start", "The start")] if definition.has_origin("start") else []
+    # A goal with wildcards stands for many boards.
+    if definition.has_origin("goal") and WILDCARD not in definition.origin_boards[0][0]:
+        named.append(("goal", "The goal"))
+    return fragment[
+        h2["Ask the map"],
+        board_form(number),
+        p[
+            ((a(href=state_page(number, word))[text], " · ") for word, text in named),
+            a(href=random_state(number), rel="nofollow")["A random state"],
+        ],
+    ]
+
+
+def _farthest(found: JobFound) -> Node:
+    if not (found.farthest and found.layers):
+        return None
+    record = found.record
+    number, depth = found.layers[-1].states, len(found.layers) - 1
+    which = "farthest" if record.complete else "in the last layer that was found"
+    more = number - len(found.farthest)
+    shown = (
+        boards(found.puzzle, ((text, state_page(record.id, text)) for text in found.farthest))
+        if found.asked
+        else div(class_="boards")[(board_of(found.puzzle, text) for text in found.farthest)]
+    )
+    return fragment[
+        h2[f"{number:,} {'board' if number == 1 else 'boards'} {which}, at distance {depth}"],
+        shown,
+        p[f"and {more:,} more"] if more else None,
+    ]
+
+
+def _downloads(found: JobFound) -> Node:
+    here = job_page(found.record.id)
+    files: list[tuple[str, str]] = [("puzzle.json", "the puzzle's definition")]
+    if found.layers:
+        files += [("layers.csv", "states at each depth"), ("layers.svg", "the chart")]
+    files_there = (li[a(href=f"{here}/{name}", download=True)[name], f": {text}"] for name, text in files)
+    return fragment[h2["Files"], ul[files_there, li[a(href=f"/api{here}")["the job as JSON"]]]]
+
+
+def _layer_table(found: JobFound) -> Node:
+    number = found.record.id
+    rows = [
+        (
+            a(href=layer_page(number, layer.depth))[str(layer.depth)] if found.asked else str(layer.depth),
+            f"{layer.states:,}",
+            "" if layer.seconds is None else f"{layer.seconds:.4f}",
+        )
+        for layer in found.layers
+    ]
+    return details[summary["All layers"], rows_of(("depth", "states", "seconds"), rows, numbers=(0, 1, 2))]
+
+
+def _changes(found: JobFound) -> Node:
+    state, number = found.record.state_now, found.record.id
+    if not found.may_change or found.record.kind != "enumeration":
+        return None
+    verb = "cancel" if state in ENDABLE else "resume" if state in RESUMABLE else None
+    if verb is None:
+        return None
+    return form(method="post", action=f"/jobs/{number}/{verb}")[
+        button(type="submit")[f"{verb.capitalize()} this job"]
+    ]
+
+
+def _unfinished(record: JobRecord) -> bool:
+    return record.state_now in ENDABLE
+
+
+def layers_csv(layers: Sequence[LayerRecord]) -> str:
+    """The layers as a file of comma-separated values."""
+    return "depth,states\r\n" + "".join(f"{layer.depth},{layer.states}\r\n" for layer in layers)
+
+
+def layers_svg(found: JobFound, scale: str) -> str:
+    """The chart as a file."""
+    chart = Chart([layer.states for layer in found.layers], scale != "linear")
+    return chart.document(safe(found.puzzle.title or found.record.name))

@@ -1,0 +1,106 @@
+"""The database of the server, and the maps of it that were asked last."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from farthest.errors import ForbiddenCodeError, StorageError
+from farthest.models.jobs import Jobs
+from farthest.models.maps import Maps
+from farthest.models.naming import no_map
+from farthest.models.records import FINISHED
+from farthest.web.patient_map import PatientMap
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from farthest.models.records import JobRecord, LayerRecord
+    from farthest.models.transactions import Database
+    from farthest.queries.distance_map import DistanceMap
+
+MOST_OPEN = 8
+"""Maps that are kept open, each with its cache."""
+
+FARTHEST_SHOWN = 24
+
+
+class Shelf:
+    """Jobs and maps by number. Safe to share among threads; a map is opened once, however many ask for it."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.jobs = Jobs(database)
+        self._lock = threading.Lock()
+        self._maps: OrderedDict[tuple[int, str], PatientMap] = OrderedDict()
+        self._opening: dict[tuple[int, str], threading.Lock] = {}
+        self.farthest = lru_cache(maxsize=64)(self._farthest)
+
+    def job(self, number: int) -> JobRecord:
+        """Raises JobError where there is none."""
+        return self.jobs.get(number)
+
+    def layers(self, number: int) -> list[LayerRecord]:
+        """The known layers of a job."""
+        return self.jobs.layers(number)
+
+    @contextmanager
+    def asked(self, number: int) -> Iterator[DistanceMap]:
+        """The map of a finished job, for one question. Raises JobError where it has none."""
+        opened = self._map(number)
+        with opened.turn():
+            yield opened
+
+    def _map(self, number: int) -> PatientMap:
+        record = self.job(number)
+        if record.status != FINISHED or not record.has_map:
+            raise no_map(record)
+        key = number, record.digest or ""
+        with self._lock:
+            opening = self._opening.setdefault(key, threading.Lock())
+        with opening:
+            with self._lock:
+                if key in self._maps:
+                    self._maps.move_to_end(key)
+                    return self._maps[key]
+            opened = PatientMap(self.database, record)
+            with self._lock:
+                self._maps[key] = opened
+                self._opening.pop(key, None)
+                if len(self._maps) > MOST_OPEN:
+                    self._maps.popitem(
+                        last=False
+                    )  # it may still be asked: its file is closed with the last question
+            return opened
+
+    def _farthest(self, number: int, digest: str) -> tuple[str, ...]:
+        """The first boards of the last layer of a finished job, at most ``FARTHEST_SHOWN``. ``digest``: of its result,
+        so that what is kept belongs to the job that has the number now. Raises StorageError where they are not what was
+        stored."""
+        record = self.job(number)
+        if record.has_map:
+            with suppress(ForbiddenCodeError), self.asked(number) as opened:
+                return self._compared(opened)
+        rows = Maps(self.database).states(number, record.depth)
+        return tuple(row.board for row in islice(rows, FARTHEST_SHOWN))
+
+    def _compared(self, opened: DistanceMap) -> tuple[str, ...]:
+        """The same, compared with the map: reading all rows for their digest would take longer."""
+        rows = Maps(self.database).states(opened.job, opened.depth, checked=False)
+        boards = tuple(row.board for row in islice(rows, FARTHEST_SHOWN))
+        if boards and not (opened.distances(boards) == opened.depth).all():
+            raise StorageError(
+                f"job {opened.job} ({opened.record.name}): its farthest boards are not those of its map; "
+                f"`farthest verify {opened.job}` says more"
+            )
+        return boards
+
+    def close(self) -> None:
+        """Closes maps and database."""
+        with self._lock:
+            self._maps.clear()
+        self.database.close()

@@ -1,0 +1,74 @@
+"""A database with jobs of several kinds, and the application round it, asked by starlette's client."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+import farthest
+from farthest.models.database import open_database
+from farthest.web.app import application
+from farthest.web.settings import WebSettings
+
+TOKEN = "0123456789abcdef-token"
+THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)
+"""The jobs, by number."""
+
+Client = Callable[..., TestClient]
+
+BLOCKS_FILE = """
+name = "slots"
+title = "Two bars that swap their names"
+family = "blocks"
+metric = "step"
+[blocks]
+start = ["aa.", "bb.", "..c"]
+goals = ["*** / *** / c**"]
+"""
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database file."""
+    folder = tmp_path_factory.mktemp("explorer")
+    file = folder / "maps.db"
+    (folder / "slots.toml").write_text(BLOCKS_FILE, encoding="utf-8")
+    farthest.enumerate("3-puzzle", database=file).close()
+    farthest.enumerate("eight-kinds", database=file).close()
+    farthest.enumerate(folder / "slots.toml", database=file, origin="from start").close()
+    farthest.enumerate("die-hard-jugs", database=file).close()
+    farthest.enumerate("8-puzzle", database=file, max_depth=6).close()
+    from farthest.coordinator.enumeration.job import enumerate_puzzle
+    from farthest.coordinator.settings import Settings
+
+    with open_database(file, create=False) as database:
+        enumerate_puzzle(farthest.load_puzzle("8-puzzle"), database, Settings(histogram_only=True))
+    farthest.submit("3-puzzle", database=file)
+    farthest.solve("8-puzzle", "123456078", all_solutions=True, database=file, store=True)
+    return file
+
+
+@pytest.fixture
+def client(stored: Path, tmp_path: Path) -> Iterator[Client]:
+    """Makes clients of servers with their own copies of the database; keywords are those of WebSettings."""
+    with ExitStack() as stack:
+
+        def made(
+            *, base_url: str = "http://127.0.0.1:8080", body_seconds: float = 5.0, **keywords: object
+        ) -> TestClient:
+            file = tmp_path / f"copy-{len(list(tmp_path.glob('copy-*.db')))}.db"
+            shutil.copy(stored, file)
+            settings = WebSettings(database=str(file), **keywords)  # type: ignore[arg-type]
+            app = application(
+                open_database(file, create=False), settings, look_seconds=0.02, body_seconds=body_seconds
+            )
+            return stack.enter_context(
+                TestClient(app, base_url=base_url, raise_server_exceptions=False, follow_redirects=False)
+            )
+
+        yield made

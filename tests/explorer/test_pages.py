@@ -1,0 +1,221 @@
+"""The pages: what they show is what the map says, and they hold together without scripts."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+from xml.etree import ElementTree
+
+import pytest
+
+import farthest
+from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
+from farthest.web.addresses import state_page
+
+FARTHEST = "┘│└/─□─/┐│┌"
+
+
+class Page(HTMLParser):
+    """A page's links and forms, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.attributes: list[str] = []
+        self.feed(text)
+        self.text = " ".join(" ".join(self.words).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.attributes += found
+        self.open.append(tag)
+        if tag in ("a", "form"):
+            self.links.append(found.get("href") or found.get("action") or "")
+        if tag in ("script", "link", "img"):
+            self.loaded.append(found.get("src") or found.get("href") or "")
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def shown(client: Client, address: str) -> Page:
+    answer = client().get(address)
+    assert answer.status_code == 200, answer.text
+    return Page(answer.text)
+
+
+ALL = [
+    "/",
+    "/?q=puzzle",
+    f"/jobs/{KINDS}",
+    f"/jobs/{KINDS}?scale=linear",
+    f"/jobs/{BLOCKS}",
+    f"/jobs/{LAYERS}",
+    f"/jobs/{QUEUED}",
+    f"/jobs/{SEARCH}",
+    state_page(KINDS, FARTHEST),
+    state_page(BLOCKS, "start"),
+    state_page(ONE_WAY, "start"),
+    f"/jobs/{KINDS}/layers/28",
+    "/puzzles/klotski",
+    "/puzzles/sliding-3x5",
+    "/workers",
+    "/sign-in",
+]
+
+
+@pytest.mark.slow
+def test_links_lead_to_pages_and_nothing_comes_from_elsewhere(client: Client) -> None:
+    """From each page every address of this server is asked once: none is broken."""
+    asked = client()
+    seen: dict[str, int] = {}
+    for address in ALL:
+        page = Page(asked.get(address).text)
+        assert not {name for name in page.attributes if name.startswith("on") or name == "style"}, address
+        assert "style" not in page.open
+        for link in [*page.links, *page.loaded]:
+            assert link.startswith(("/", "#")), (address, link)
+            if link.startswith("#") or (link.startswith("/jobs/") and link.endswith(("/state",))):
+                continue
+            job = re.match(r"/jobs/\d+", link)
+            kind = (job[0] if job else "") + re.sub(r"\d+|board=(?!goal|start)[^&]*|/puzzles/[^/]*", "", link)
+            if seen.setdefault(kind, 0) < 2:  # of addresses that differ in numbers and boards some
+                seen[kind] += 1
+                assert asked.get(link).status_code in (200, 303), (address, link)
+    assert len(seen) > 12
+
+
+def test_the_first_page_lists_jobs_newest_first_and_the_catalogue(client: Client) -> None:
+    page = shown(client, "/")
+    jobs = [int(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/jobs/\d+", link)]
+    assert jobs[::2] == sorted(jobs[::2], reverse=True) == list(range(SEARCH, 0, -1))
+    puzzles = {link.rpartition("/")[2] for link in page.links if link.startswith("/puzzles/")}
+    assert puzzles == set(farthest.puzzle_names())
+    assert page.open.count("svg") == len(puzzles)
+
+
+def test_search_by_name(client: Client) -> None:
+    page = shown(client, "/?q=kinds")
+    assert {link for link in page.links if link.startswith(("/jobs/", "/puzzles/"))} == {
+        f"/jobs/{KINDS}",
+        "/puzzles/eight-kinds",
+    }
+    assert "No puzzle of the catalogue has these words" in shown(client, "/?q=nosuchpuzzle").text
+
+
+def test_a_job_shows_its_layers_and_its_farthest_boards(client: Client, stored: Path) -> None:
+    asked = client()
+    page = Page(asked.get(f"/jobs/{KINDS}").text)
+    assert "90,720" in page.text
+    assert "6 boards farthest, at distance 30" in page.text
+    boards = {unquote(link.partition("board=")[2]) for link in page.links if "/state?board=" in link}
+    with farthest.open_map(KINDS, database=stored) as opened:
+        assert set(opened.farthest()) <= boards
+        depths = [
+            depth for depth in range(31) if f"depth {depth}: {opened.layers[depth]:,} state" in page.text
+        ]
+    assert depths == list(range(31))
+    assert "agrees" in page.text
+    assert "differs" not in page.text
+
+
+def test_the_files_of_a_job(client: Client) -> None:
+    asked = client()
+    csv = asked.get(f"/jobs/{THREE}/layers.csv")
+    assert csv.text.splitlines() == ["depth,states", "0,1", "1,2", "2,2", "3,2", "4,2", "5,2", "6,1"]
+    assert csv.headers["content-disposition"] == f'attachment; filename="job-{THREE}-layers.csv"'
+    ElementTree.fromstring(asked.get(f"/jobs/{THREE}/layers.svg").text)
+    assert farthest.Puzzle.from_json(asked.get(f"/jobs/{THREE}/puzzle.json").text).name == "3-puzzle"
+
+
+def test_a_state_lists_every_move_best_first(client: Client, stored: Path) -> None:
+    asked = client()
+    page = Page(asked.get(state_page(KINDS, "┘─└/│□│/┐─┌")).text)
+    assert "30 moves to goal; 72 optimal solutions" in page.text
+    middle = Page(asked.get(state_page(KINDS, "┌│┐/□─│/└─┘")).text)
+    with farthest.open_map(KINDS, database=stored) as opened:
+        moves = opened.neighbours("┌│┐/□─│/└─┘")
+        assert [each.distance for each in moves] == sorted(
+            opened.distances([each.board for each in moves]).tolist()
+        )
+        path = opened.path("┌│┐/□─│/└─┘")
+    links = [unquote(link.partition("board=")[2]) for link in middle.links if "/state?board=" in link]
+    assert links[: len(moves)] == [each.board for each in moves]
+    assert links[len(moves) : len(moves) + len(path)] == path  # one optimal path, in the order of its moves
+
+
+def test_the_depth_of_a_state_is_marked_in_the_chart(client: Client) -> None:
+    page = client().get(state_page(THREE, "goal")).text
+    assert re.findall(r'class="bar marked".*?<title>(.*?)</title>', page) == ["depth 0: 1 state"]
+
+
+@pytest.mark.parametrize(
+    ("job", "board", "said"),
+    [
+        (THREE, "0 2 / 1 3", "parity"),
+        (CUT, "867254301", "more than 6 moves away"),
+    ],
+)
+def test_a_state_without_a_distance_says_why(client: Client, job: int, board: str, said: str) -> None:
+    page = shown(client, state_page(job, board))
+    assert "no distance" in page.text
+    assert said in page.text
+
+
+def test_one_way_moves_are_those_of_the_player(client: Client) -> None:
+    """From the start of the jugs the player fills one of them."""
+    page = shown(client, state_page(ONE_WAY, "start"))
+    assert "0 moves from start" in page.text
+    assert page.text.count("fill") >= 2
+
+
+def test_a_random_state_has_the_depth_that_was_asked(client: Client) -> None:
+    asked = client()
+    for _ in range(3):
+        answer = asked.get(f"/jobs/{KINDS}/random?depth=7")
+        assert answer.status_code == 303
+        assert "distance 7 " in Page(asked.get(answer.headers["location"]).text).text
+
+
+def test_a_search_shows_its_solutions(client: Client) -> None:
+    page = shown(client, f"/jobs/{SEARCH}")
+    assert "2 moves: 7-6 8-7" in page.text
+    assert page.open.count("svg") == 1 + 3
+
+
+def test_a_puzzle_shows_its_moves_and_what_it_needs(client: Client) -> None:
+    page = shown(client, "/puzzles/8-puzzle")
+    assert "at most 181,440; 181,440 by published figures" in page.text
+    assert page.open.count("svg") >= 1 + 2
+    assert "farthest enumerate 8-puzzle" in page.text
+
+
+@pytest.mark.parametrize(
+    ("address", "status", "said"),
+    [
+        ("/nosuch", 404, "there is no such page"),
+        ("/jobs/77", 404, "there is no job 77"),
+        ("/jobs/0x1", 404, "expected a whole number"),
+        (f"/jobs/{'9' * 400}", 404, "expected a whole number"),
+        (f"/jobs/{KINDS}/state", 400, "expected a board"),
+        (state_page(KINDS, "nonsense"), 400, "nonsense"),
+        (f"/jobs/{KINDS}/layers/31", 404, "has no layer 31"),
+        (f"/jobs/{KINDS}/random?depth=99", 404, "has no layer 99"),
+        (f"/jobs/{LAYERS}/state?board=goal", 404, "kept its layer counts only"),
+        (f"/jobs/{QUEUED}/state?board=goal", 404, "is queued"),
+        (f"/jobs/{SEARCH}/state?board=goal", 404, "is a search"),
+        (f"/jobs/{QUEUED}/layers.svg", 404, "no layers yet"),
+        ("/puzzles/nosuch", 404, "no puzzle of the catalogue"),
+        ("/puzzles/sliding-1x1", 404, "sliding"),
+    ],
+)
+def test_errors_are_pages(client: Client, address: str, status: int, said: str) -> None:
+    answer = client().get(address)
+    assert answer.status_code == status
+    assert said in Page(answer.text).text
+    assert "Traceback" not in answer.text

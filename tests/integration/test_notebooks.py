@@ -1,0 +1,36 @@
+"""The notebooks of docs/notebooks, cell by cell; what they show is what is stored in them."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from notebooks import FOLDER, run_notebook
+
+CHANGING = re.compile(r"'?seconds'?.*|job</th>.*|<style.*?</style>|base64,[^\"]*", re.DOTALL)
+"""What differs from run to run, or depends on fonts and libraries."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ninety-thousand-boards", "heuristics-against-the-truth"])
+def test_a_notebook(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FARTHEST_DATABASE_URL", raising=False)
+    file = FOLDER / f"{name}.ipynb"
+    cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+    stored = [cell["outputs"] for cell in cells if cell["cell_type"] == "code"]
+    found = run_notebook(file)
+    assert [[*map(sorted, map(_data, some))] for some in found] == [
+        [*map(sorted, map(_data, some))] for some in stored
+    ]
+    for now, then in zip(found, stored, strict=True):
+        for one, other in zip(now, then, strict=True):
+            assert CHANGING.sub("", _data(one)["text/plain"]) == CHANGING.sub("", _data(other)["text/plain"])
+    shown = "".join(text for some in found for one in some for text in _data(one).values())
+    assert shown.count("<img ") >= 1
+    assert "Error" not in shown
+
+
+def _data(output: dict[str, dict[str, str]]) -> dict[str, str]:
+    return output["data"]

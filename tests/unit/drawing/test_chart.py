@@ -1,0 +1,56 @@
+"""The chart of layers, as a part of a page and as a file."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from farthest.drawing.chart import HEIGHT, WIDTH, Chart
+
+SVG = "{http://www.w3.org/2000/svg}"
+LAYERS = st.lists(st.integers(1, 10**20), min_size=1, max_size=130)
+
+
+def bars(root: ElementTree.Element) -> list[ElementTree.Element]:
+    return [rect for rect in root.iter(f"{SVG}rect") if "bar" in (rect.get("class") or "")]
+
+
+@given(LAYERS, st.booleans())
+def test_every_layer_has_a_bar_that_is_as_high_as_it_is_large(layers: list[int], logarithmic: bool) -> None:
+    drawn = bars(ElementTree.fromstring(Chart(layers, logarithmic).document("layers")))
+    heights = [float(bar.get("height", "0")) for bar in drawn]
+    assert len(heights) == len(layers)
+    assert min(heights) >= 1
+    by_size = [height for _, height in sorted(zip(layers, heights, strict=True))]
+    assert by_size == sorted(by_size)
+    for bar, height in zip(drawn, heights, strict=True):
+        x, y, width = (float(bar.get(name, "")) for name in ("x", "y", "width"))
+        assert 0 <= x <= x + width <= WIDTH + 0.11
+        assert 0 <= y <= y + height <= HEIGHT
+
+
+def test_a_linear_scale_is_proportional() -> None:
+    drawn = bars(ElementTree.fromstring(Chart([100, 50, 25]).document("layers")))
+    first, second, third = (float(bar.get("height", "0")) for bar in drawn)
+    assert first == pytest.approx(2 * second, abs=0.2)
+    assert second == pytest.approx(2 * third, abs=0.2)
+
+
+def test_what_is_marked_and_where_bars_lead() -> None:
+    part = Chart([1, 2, 3], marked=1, link=lambda depth: f"/layers/{depth}?a=1&b=<").part_of_page()
+    root = ElementTree.fromstring(part)
+    assert [link.get("href") for link in root.iter("a")] == [f"/layers/{depth}?a=1&b=<" for depth in range(3)]
+    assert [rect.get("class") for rect in root.iter("rect")] == ["bar", "bar marked", "bar"]
+    assert [title.text for title in root.iter("title")] == [
+        "depth 0: 1 state",
+        "depth 1: 2 states",
+        "depth 2: 3 states",
+    ]
+
+
+def test_a_title_is_no_markup() -> None:
+    root = ElementTree.fromstring(Chart([1]).document("a <b> & \x1b"))
+    assert root.findtext(f"{SVG}title") == "a <b> & \\u001b"
