@@ -105,7 +105,8 @@ def commands() -> list[list[str]]:
     others = [
         ["puzzles", "evil", ARGUMENT], ["jobs"], ["jobs", "--database", f"{ARGUMENT}.db"], ["migrate"],
         ["completion", ARGUMENT],
-        ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"], ["serve", "--host", ARGUMENT],
+        ["worker", "--healthy", "--name", ARGUMENT], ["workers"], ["coordinator", "--healthy"],
+        ["serve", "--host", ARGUMENT],
         ["enumerate", "evil.toml", "--from", ARGUMENT], ["delete", ARGUMENT], ["delete", "1"],
     ]  # fmt: skip
     return [*files, *jobs, *others]
