@@ -137,6 +137,11 @@ class PyOutboxes {
     return boxes_->bytes();
   }
 
+  std::size_t filled_bytes() const {
+    const auto lock = locked(mutex_);
+    return boxes_->filled_bytes();
+  }
+
   std::vector<States> take(const std::vector<std::uint64_t>& shards, const std::vector<nb::sequence>& exclude,
                            int threads) {
     const auto lock = locked(mutex_);
@@ -283,7 +288,8 @@ void bind_runs(nb::module_& m) {
            "is "
            "damaged.")
       .def("filled", &PyOutboxes::filled, "The shards that have codes, ascending.")
-      .def_prop_ro("held_bytes", &PyOutboxes::bytes, "Bytes that the codes take now.")
+      .def_prop_ro("held_bytes", &PyOutboxes::bytes, "Bytes that the boxes take now.")
+      .def_prop_ro("filled_bytes", &PyOutboxes::filled_bytes, "Bytes of them that hold codes.")
       .def("take", &PyOutboxes::take,
            nb::sig("def take(self, shards: Sequence[int], exclude: Sequence[Sequence[" BUFFER
                    "]], threads: int = 1) -> list[tuple[int, bytes]]"),

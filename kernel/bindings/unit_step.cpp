@@ -37,29 +37,29 @@ void load(UnitStepper& stepper, const std::vector<LoadArgs>& args, int threads) 
 }
 
 using StepArgs = std::tuple<std::uint64_t, std::vector<std::uint32_t>, std::vector<nb::handle>>;
-using StepResult = std::vector<std::pair<nb::bytes, std::uint64_t>>;
+using StepResult = std::vector<std::tuple<nb::bytes, std::uint64_t, nb::bytes>>;
 
 nb::bytes bytes_of(const std::vector<std::uint8_t>& blob) {
   return nb::bytes(reinterpret_cast<const char*>(blob.data()), blob.size());
 }
 
-StepResult step(UnitStepper& stepper, const std::vector<StepArgs>& args, int threads) {
+StepResult step(UnitStepper& stepper, const std::vector<StepArgs>& args, int threads, bool unite) {
   std::deque<ByteView> views;
   std::vector<ShardStep> shards;
   for (const auto& [shard, slots, exclude] : args) {
-    ShardStep one{shard, slots, {}};
+    ShardStep one{shard, slots, {}, unite};
     for (const auto& blob : exclude) one.exclude.push_back(views.emplace_back(blob).bytes());
     shards.push_back(std::move(one));
   }
-  std::vector<ShardBlob> fresh;
+  std::vector<FreshShard> fresh;
   {
     const nb::gil_scoped_release release;
     fresh = stepper.step(shards, std::max(threads, 1));
   }
   StepResult result;
-  for (ShardBlob& one : fresh) {
-    result.emplace_back(bytes_of(one.blob), one.states);
-    one.blob = {};
+  for (FreshShard& one : fresh) {
+    result.emplace_back(bytes_of(one.blob), one.states, bytes_of(one.united));
+    one = {};
   }
   return result;
 }
@@ -97,14 +97,16 @@ void bind_unit_step(nb::module_& m) {
            "Decodes blobs of shards, each into its slot: (slot, blob). Raises ValueError where one is "
            "damaged; "
            "its slot is then of no use.")
-      .def("step", &step,
-           nb::sig("def step(self, shards: Sequence[tuple[int, Sequence[int], Sequence[" BUFFER
-                   "]]], threads: int = 1) -> list[tuple[bytes, int]]"),
-           "shards"_a, "threads"_a = 1,
-           "Takes the step of shards, which are prepared and distinct: (shard, slots of its sources as "
-           "Space.sources() has them, blobs of its states that are not new). Returns for each shard the blob "
-           "of "
-           "what is fresh and its number of states. Raises ValueError.")
+      .def(
+          "step", &step,
+          nb::sig("def step(self, shards: Sequence[tuple[int, Sequence[int], Sequence[" BUFFER
+                  "]]], threads: int = 1, unite: bool = False) -> list[tuple[bytes, int, bytes]]"),
+          "shards"_a, "threads"_a = 1, "unite"_a = false,
+          "Takes the step of shards, which are prepared and distinct: (shard, slots of its sources as "
+          "Space.sources() has them, blobs of its states that are not new). Returns for each shard the blob "
+          "of "
+          "what is fresh, its number of states, and with `unite` the blob of these states and those that are "
+          "not new, else nothing. Raises ValueError.")
       .def("blob_of", &blob_of, "keys"_a,
            "The blob of a shard that has these states, as keys counted from the shard's first. Raises "
            "ValueError.")

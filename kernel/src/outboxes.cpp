@@ -79,6 +79,12 @@ class Lanes {
     return pieces * piece_;
   }
 
+  std::size_t filled_bytes() const {
+    std::size_t pieces = 0;
+    for (const auto& lane : lanes_) pieces += lane->pieces;
+    return pieces * piece_;
+  }
+
   void trim() {
     for (const auto& lane : lanes_) lane->free = std::vector<MemoryPiece>();
   }
@@ -153,6 +159,8 @@ class BoxesOf final : public Outboxes {
     for (const auto& [one, other] : buffers_) codes += one.size() + other.size();
     return lanes_.bytes() + codes * sizeof(Code);
   }
+
+  std::size_t filled_bytes() const override { return lanes_.filled_bytes(); }
 
   std::vector<CountedRun> take(const std::vector<std::uint64_t>& shards,
                                const std::vector<std::vector<Bytes>>& exclude, int threads) override {

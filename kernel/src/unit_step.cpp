@@ -1,7 +1,6 @@
 #include "farthest/unit_step.hpp"
 
 #include <algorithm>
-#include <array>
 #include <shared_mutex>
 #include <string>
 
@@ -25,21 +24,40 @@ struct UnitStepper::Scratch {
         flags(piece_lines),
         coded(BitmapCodec::bound(piece_bytes)) {}
 
-  // Encodes the piece's bitmap at the end of `out`. Returns the bytes of its blob.
-  std::uint32_t encode(std::size_t bytes) {
+  // Encodes a piece's bitmap at the end of a shard's blob, and notes its bytes there.
+  void encode(const std::vector<Word>& bitmap, std::size_t bytes, std::uint64_t piece,
+              std::vector<std::uint8_t>& blob) {
     std::uint64_t ones = 0;
     const std::size_t size =
-        codec.encode({reinterpret_cast<const std::uint8_t*>(fresh.data()), bytes}, coded.data(), ones);
-    out.insert(out.end(), coded.begin(), coded.begin() + static_cast<std::ptrdiff_t>(size));
-    return static_cast<std::uint32_t>(size);
+        codec.encode({reinterpret_cast<const std::uint8_t*>(bitmap.data()), bytes}, coded.data(), ones);
+    blob.insert(blob.end(), coded.begin(), coded.begin() + static_cast<std::ptrdiff_t>(size));
+    set_piece_bytes(blob, piece, size);
+  }
+
+  // Decodes all of the blobs into one bitmap of so many bytes. Returns whether it can have states.
+  bool decode_together(const std::vector<Blob>& blobs, std::size_t bytes, std::vector<Word>& bitmap) {
+    bitmap.assign(fresh.size(), 0);
+    bool any = false;
+    for (const Blob blob : blobs) {
+      if (blob.empty()) continue;
+      any = true;
+      codec.decode(blob, {reinterpret_cast<std::uint8_t*>(fresh.data()), bytes});
+      unite(bitmap, bytes);
+    }
+    return any;
+  }
+
+  // Adds the fresh states of a piece of so many bytes to a bitmap.
+  void unite(std::vector<Word>& bitmap, std::size_t bytes) const {
+    for (std::size_t word = 0; word < bytes / sizeof(Word); ++word) bitmap[word] |= fresh[word];
   }
 
   BitmapCodec codec;
   std::vector<Word> fresh;
   std::vector<std::uint8_t> flags;
   std::vector<std::uint8_t> coded;
-  std::vector<std::uint8_t> out;  // the blob of a shard
-  std::array<std::vector<Word>, kMaxExclude> exclude{};
+  std::vector<std::uint8_t> out, united;  // blobs of a shard
+  std::vector<Word> exclude;              // where it is not in `fresh`
 };
 
 class UnitStepper::Borrowed {
@@ -115,7 +133,7 @@ void UnitStepper::load(const std::vector<SlotLoad>& loads, int threads) {
   in_parallel(loads.size() * each, threads, [&](std::uint64_t i) { load_piece(loads[i / each], i % each); });
 }
 
-void UnitStepper::step_shard(const ShardStep& step, ShardBlob& fresh) {
+void UnitStepper::step_shard(const ShardStep& step, FreshShard& fresh) {
   std::vector<const Word*> words;
   std::vector<const std::uint8_t*> flags;
   for (const auto slot : step.slots) {
@@ -133,43 +151,58 @@ void UnitStepper::step_shard(const ShardStep& step, ShardBlob& fresh) {
   range.fresh = scratch->fresh.data();
   range.fresh_flags = scratch->flags.data();
   scratch->out.assign(4 * pieces_.count(), 0);
+  scratch->united.assign(4 * pieces_.count(), 0);
+  const bool together = step.unite || excluded.size() > kMaxExclude;
+  std::vector<Blob> blobs(excluded.size());
   for (std::uint64_t piece = 0; piece < pieces_.count(); ++piece) {
     const std::size_t bytes = pieces_.bytes(piece);
     range.first = range.from = pieces_.begin(piece);
     range.last = pieces_.end(piece);
     range.excludes = 0;
-    for (PieceBlobs& blobs : excluded) {
-      const Blob blob = blobs.next();
-      if (blob.empty()) continue;
-      // The step reads what is excluded of a line before it writes the line: the first lies where it writes.
-      std::vector<Word>& known = range.excludes == 0 ? scratch->fresh : scratch->exclude[range.excludes];
-      known.resize(scratch->fresh.size());
-      scratch->codec.decode(blob, {reinterpret_cast<std::uint8_t*>(known.data()), bytes});
-      range.exclude[range.excludes++] = known.data();
+    std::ranges::transform(excluded, blobs.begin(), [](PieceBlobs& shard) { return shard.next(); });
+    bool known = false;
+    if (together) {
+      known = scratch->decode_together(blobs, bytes, scratch->exclude);
+      range.exclude[range.excludes++] = scratch->exclude.data();
+    } else {
+      for (const Blob blob : blobs) {
+        if (blob.empty()) continue;
+        // The step reads what is excluded of a line before it writes the line: the first lies where it
+        // writes.
+        std::vector<Word>& decoded = range.excludes == 0 ? scratch->fresh : scratch->exclude;
+        decoded.resize(scratch->fresh.size());
+        scratch->codec.decode(blob, {reinterpret_cast<std::uint8_t*>(decoded.data()), bytes});
+        range.exclude[range.excludes++] = decoded.data();
+      }
     }
     std::fill(scratch->flags.begin(), scratch->flags.end(), std::uint8_t{1});
     const std::uint64_t states = space_.step_lines(range);
-    if (states == 0) continue;
     fresh.states += states;
-    auto* const bitmap = reinterpret_cast<std::uint8_t*>(scratch->fresh.data());
-    const std::size_t filled = (range.last - range.first) * space_.words_per_line() * sizeof(Word);
-    std::fill(bitmap + filled, bitmap + bytes, std::uint8_t{0});
-    const std::uint32_t coded = scratch->encode(bytes);
-    set_piece_bytes(scratch->out, piece, coded);
+    if (states != 0) {
+      auto* const bitmap = reinterpret_cast<std::uint8_t*>(scratch->fresh.data());
+      const std::size_t filled = (range.last - range.first) * space_.words_per_line() * sizeof(Word);
+      std::fill(bitmap + filled, bitmap + bytes, std::uint8_t{0});
+      scratch->encode(scratch->fresh, bytes, piece, scratch->out);
+    }
+    if (!step.unite || (states == 0 && !known)) continue;
+    if (states != 0) scratch->unite(scratch->exclude, bytes);
+    scratch->encode(scratch->exclude, bytes, piece, scratch->united);
   }
   if (fresh.states != 0) fresh.blob.assign(scratch->out.begin(), scratch->out.end());
+  if (scratch->united.size() > 4 * pieces_.count())
+    fresh.united.assign(scratch->united.begin(), scratch->united.end());
 }
 
-std::vector<ShardBlob> UnitStepper::step(const std::vector<ShardStep>& shards, int threads) {
+std::vector<FreshShard> UnitStepper::step(const std::vector<ShardStep>& shards, int threads) {
   const std::shared_lock lock(space_.mutex());
   for (const ShardStep& step : shards) {
     if (step.shard >= space_.shards() || !space_.prepared(step.shard))
       throw InvalidArgument("shard " + std::to_string(step.shard) + " is not prepared");
-    if (step.slots.size() != space_.sources(step.shard).size() || step.exclude.size() > kMaxExclude ||
+    if (step.slots.size() != space_.sources(step.shard).size() ||
         std::ranges::any_of(step.slots, [&](auto slot) { return slot >= slots_; }))
       throw InvalidArgument("a shard's sources or excluded layers do not fit the space");
   }
-  std::vector<ShardBlob> fresh(shards.size());
+  std::vector<FreshShard> fresh(shards.size());
   in_parallel(shards.size(), threads, [&](std::uint64_t i) { step_shard(shards[i], fresh[i]); });
   return fresh;
 }
@@ -186,8 +219,7 @@ std::vector<std::uint8_t> UnitStepper::blob_of(const std::vector<Key>& keys) {
       const auto [word, bit] = space_.place(key);
       if (word >= begin && word < end) scratch->fresh[word - begin] |= Word{1} << bit;
     }
-    const std::uint32_t coded = scratch->encode(pieces_.bytes(piece));
-    set_piece_bytes(scratch->out, piece, coded);
+    scratch->encode(scratch->fresh, pieces_.bytes(piece), piece, scratch->out);
   }
   return keys.empty() ? std::vector<std::uint8_t>{} : scratch->out;
 }

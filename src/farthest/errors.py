@@ -95,5 +95,9 @@ class ResourceError(FarthestError):
     """The enumeration needs more memory or disk than it may use."""
 
 
+class MemoryUsedUpError(ResourceError):
+    """The states of a running enumeration take more memory than it is allowed."""
+
+
 class RedisTooSmallError(ResourceError):
     """Redis may not use as much memory as the enumeration certainly needs."""

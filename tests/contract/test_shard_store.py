@@ -16,6 +16,7 @@ from farthest.stores.contract import ShardStore
 from farthest.stores.folder.cutting import cut_in_units
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.stores.redis import gather_store
@@ -92,6 +93,28 @@ def scatter_memory(request: pytest.FixtureRequest) -> StoreFactory:
     return lambda of: ScatterMemoryStore(of.space, distances=True)
 
 
+def scatter_folder(memory: int) -> Callable[[pytest.FixtureRequest], StoreFactory]:
+    """Stores of sorted runs in files, of five shards."""
+
+    def factory(request: pytest.FixtureRequest) -> StoreFactory:
+        scratch: Path = request.getfixturevalue("tmp_path")
+        made: list[ScatterFolderStore] = []
+
+        def make(of: ScatterCase) -> ScatterFolderStore:
+            folder = EnumerationFolder(scratch / str(len(made)), {}, 5)
+            made.append(ScatterFolderStore(of.space, folder, memory))
+            return made[-1]
+
+        def drop() -> None:
+            for store in made:
+                store.drop()
+
+        request.addfinalizer(drop)
+        return make
+
+    return factory
+
+
 def scatter_redis(kind: str = "redis") -> Callable[[pytest.FixtureRequest], StoreFactory]:
     def factory(request: pytest.FixtureRequest) -> StoreFactory:
         url = request.getfixturevalue("redis_url").removesuffix("/0")
@@ -128,6 +151,8 @@ STORES = {
     "redis blocks": redis_store(3, 2),
     "redis coded": redis_store(3, 2, coded=True),
     "scatter memory": scatter_memory,
+    "scatter folder": scatter_folder(2**20),
+    "scatter outboxes": scatter_folder(60_000),  # too little for the successors of a layer
     "scatter redis": scatter_redis(),
     "redis and a folder": redis_store(2, 1, "folder"),
     "scatter redis and a folder": scatter_redis("folder"),
@@ -150,7 +175,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         "memory": [(name, 1 + i % 3) for i, name in enumerate(NAMES)],
         "folder": [
             (name, 1 + i % 3)
-            for i, name in enumerate(("two colours", "not bipartite", "graded", "origins of both colours"))
+            for i, name in enumerate(
+                ("two colours", "not bipartite", "one-way", "graded", "origins of both colours")
+            )
         ],
         "redis": [(name, 2) for name in kinds],
         "redis blocks": [
@@ -158,6 +185,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ],
         "redis coded": [(name, 2) for name in ("two colours", "not bipartite", "graded")],
         "scatter memory": [(name,) for name in SCATTER_NAMES],
+        "scatter folder": [("dense one-way",), ("byte strings, graded",)],
+        "scatter outboxes": [("dense",), ("byte strings",)],
         "scatter redis": [(name,) for name in ("dense", "byte strings", "byte strings, graded")],
         "redis and a folder": [("one-way", 2)],
         "scatter redis and a folder": [("byte strings",)],

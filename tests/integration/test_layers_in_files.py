@@ -58,7 +58,7 @@ def stopped(
     written = [0]
     write = LayerFiles.write
 
-    def noted(files: LayerFiles, at: int, unit: int, shards: list[tuple[bytes, int]]) -> None:
+    def noted(files: LayerFiles, at: int, unit: int, shards: list[tuple[bytes, int, bytes]]) -> None:
         write(files, at, unit, shards)
         written[0] += at == depth
         if written[0] == units:

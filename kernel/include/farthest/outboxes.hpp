@@ -25,8 +25,9 @@ class Outboxes {
   // The shards with codes, ascending.
   virtual std::vector<std::uint64_t> filled() const = 0;
 
-  // Bytes that the boxes take now.
+  // Bytes that the boxes take now, and those of them that hold codes.
   virtual std::size_t bytes() const = 0;
+  virtual std::size_t filled_bytes() const = 0;
 
   // Takes all codes of the shards out: of shards[i] the run of those that none of the runs exclude[i] has.
   // Throws InvalidArgument where such a run is damaged, or sizes do not fit together.

@@ -27,11 +27,17 @@ struct SlotLoad {
 };
 
 // A shard to be stepped: the slot of each of its sources, in the order of Space::sources(), and the blobs of
-// the states of this shard that are not new.
+// the states of this shard that are not new. `unite`: what is fresh is to be had together with these.
 struct ShardStep {
   std::uint64_t shard;
   std::vector<std::uint32_t> slots;
   std::vector<Blob> exclude;
+  bool unite = false;
+};
+
+// What is fresh in a shard; where it was asked for, the blob of that and what was excluded.
+struct FreshShard : ShardBlob {
+  std::vector<std::uint8_t> united;
 };
 
 class UnitStepper {
@@ -50,7 +56,7 @@ class UnitStepper {
   void load(const std::vector<SlotLoad>& loads, int threads);
 
   // Takes the step of these shards, which are prepared and distinct. Throws InvalidArgument as load().
-  std::vector<ShardBlob> step(const std::vector<ShardStep>& shards, int threads);
+  std::vector<FreshShard> step(const std::vector<ShardStep>& shards, int threads);
 
   // The blob of a shard that has these states, as keys counted from the shard's first.
   std::vector<std::uint8_t> blob_of(const std::vector<Key>& keys);
@@ -71,7 +77,7 @@ class UnitStepper {
   Word* slot_words(std::size_t slot) const;
   std::uint8_t* slot_flags(std::size_t slot) const;
   void load_piece(const SlotLoad& load, std::uint64_t piece);
-  void step_shard(const ShardStep& step, ShardBlob& fresh);
+  void step_shard(const ShardStep& step, FreshShard& fresh);
 
   const Space& space_;
   std::size_t slots_;

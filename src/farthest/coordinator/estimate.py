@@ -222,10 +222,7 @@ def check_memory(
         return
     counting = _memory(puzzle, kernel, settings, in_place, kind="none")
     residues = _memory(puzzle, kernel, settings, in_place, kind="residues")
-    smaller = "take a smaller board, or make more pieces identical"
-    if settings.histogram_only:
-        advice = smaller
-    elif settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
+    if settings.keeps_distances and kernel.reversible and residues <= needs.memory_limit:
         advice = f"use --map residues, which needs {bytes_text(residues)}"
     elif settings.keeps_distances and kernel.reversible:
         advice = (
@@ -234,10 +231,8 @@ def check_memory(
         )
     elif counting <= needs.memory_limit:
         advice = f"use --histogram-only, which needs {bytes_text(counting)} and keeps no map"
-    elif kernel.reversible or kernel.graded:
-        advice = "use --histogram-only, which keeps no map, and its layers in files where they do not fit the memory"
     else:
-        advice = f"even --histogram-only needs {bytes_text(counting)}: {smaller}"
+        advice = "use --histogram-only, which keeps no map, and its layers in files where they do not fit the memory"
     raise ResourceError(
         f"puzzle {puzzle.name}: up to {needs.states_at_most:,} states need about {bytes_text(needs.memory)} of memory, "
         f"more than the {bytes_text(needs.memory_limit)} allowed; {_more_memory(needs.memory)}{advice}"

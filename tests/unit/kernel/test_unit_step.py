@@ -30,7 +30,24 @@ def stepped(
         for shard in range(space.shards)
     ]
     fresh = stepper.step(steps, 2)
-    return {shard: blob for shard, (blob, states) in enumerate(fresh) if states}
+    assert not any(united for _, _, united in fresh)
+    check_united(space, stepper, steps, fresh)
+    return {shard: blob for shard, (blob, states, _) in enumerate(fresh) if states}
+
+
+def check_united(
+    space: _kernel.Space,
+    stepper: _kernel.UnitStepper,
+    steps: list[tuple[int, list[int], list[bytes]]],
+    fresh: list[tuple[bytes, int, bytes]],
+) -> None:
+    """With ``unite`` the step gives the same, and the blob of what is fresh or known."""
+    for (shard, _, known), (blob, states, _), again in zip(
+        steps, fresh, stepper.step(steps, 2, True), strict=True
+    ):
+        assert again[:2] == (blob, states)
+        keys = {key for one in (blob, *known) for key in stepper.keys_of(one, space.keys)}
+        assert stepper.keys_of(again[2], space.keys) == sorted(keys), shard
 
 
 def layers_of(space: _kernel.Space, origin: int, isa: str) -> list[list[int]]:

@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.coordinator.enumeration.needs import check_countable, kernel_for, thread_needs, told
+from farthest.coordinator.enumeration.needs import (
+    check_countable,
+    kernel_for,
+    runs_in_files,
+    scatter_run,
+    thread_needs,
+    told,
+)
 from farthest.coordinator.estimate import check_disk, check_map, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
@@ -21,7 +28,7 @@ from farthest.stores.memory.residues import gathered_form
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.folder_run import FolderRun
+    from farthest.coordinator.enumeration.folder_run import FilesRun, FileStore
     from farthest.coordinator.enumeration.sent_work import LayerProgress
     from farthest.families.sliding.pattern_space import PatternSpace
     from farthest.models.transactions import Database
@@ -29,7 +36,6 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import ScatterSpace, Space
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
-    from farthest.stores.folder.gather_store import FolderStore
     from farthest.stores.folder.journal import LayerFigures
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
@@ -73,6 +79,10 @@ class Backend(Protocol):
         """The map up to ``depth``, of ``states`` states, as workers make it for the job that ``owner`` runs; None where
         it is to be made of the store's chunks."""
 
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """Whether the next attempt keeps its layers in files, where those in memory have become too large: what the
+        user is told, else None."""
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while a server is away; it may raise an exception."""
 
@@ -94,13 +104,14 @@ class ThreadsBackend:
         self._reporter = reporter
         self._memory = 0
         self._scatter: ScatterMemoryStore | None = None
-        self._files: FolderRun | None = None
-        self._folder: FolderStore | None = None
+        self._beside: Path | None = None  # the folder of the database
+        self._files: FilesRun | None = None
+        self._folder: FileStore | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend. For a space that is given by its successors, the number of states is not known before."""
         check_countable(space, self._settings)
-        folder = database.folder if database is not None else None
+        folder = self._beside = database.folder if database is not None else None
         maps = MapFiles(database).place if database is not None and self._settings.residues else None
         if maps is not None:
             maps.check()
@@ -169,6 +180,17 @@ class ThreadsBackend:
     ) -> MadeMap | None:
         """See Backend: there are no workers."""
         return None
+
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """See Backend: sorted runs can, where no map is kept."""
+        if self._scatter is None or self._files or not runs_in_files(scatter(space), self._settings):
+            return None
+        try:
+            self._files = scatter_run(scatter(space), self._settings, self._beside)
+        except ResourceError:
+            return None
+        self._scatter = None
+        return f"beginning anew with layers in files in {self._files.scratch}, of a size that is not known before"
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""
@@ -321,6 +343,10 @@ class CeleryBackend:
 
         parts = MapParts(self._nodes, room=self._room.free, watch=self._watch(progress), look=still_ours)
         return parts.make(store, depth, states, job if database.is_server else NO_JOB, owner)
+
+    def goes_over_to_files(self, space: Space) -> str | None:
+        """See Backend: the blobs are where FARTHEST_BLOBS says."""
+        return None
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from math import exp, log2
 from typing import TYPE_CHECKING
 
+from farthest.stores.folder.run_files import RENEWED
 from farthest.stores.folder.unit_file import file_bytes
 
 if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
+    from farthest.spaces.contract import ScatterSpace
     from farthest.stores.folder.cutting import FolderCut
     from farthest.stores.folder.plan import Plan
 
@@ -21,6 +23,13 @@ BLOB_BYTES = 24
 PIECE_BYTES = 2**20
 """A shard's blob with few states: so many bytes for each piece of its bitmap, of at most that size
 (kernel/src/unit_step.cpp)."""
+
+
+DENSE_RUN, SPARSE_RUN = 1.2, 4.0
+"""Bytes of a state in a sorted run."""
+
+SENT = 2.0
+"""Bytes of successors in outboxes, beside the runs of the states that they turn out to be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +86,30 @@ def file_needs(cut: FolderCut, states: Sequence[int], residues: ResidueForm | No
         )
         bitmap = int(touched * kernel.words_per_shard * 8)
         layers.append(LayerTraffic(sizes[depth], int(before) + older, bitmap))
+    if not (kernel.graded or kernel.reversible):
+        return _with_visited(layers, states, keys)
     together = 2 if cut.in_place else 3
     kept = [size if residues is not None and residues.number(at) else 0 for at, size in enumerate(sizes)]
     disk = max(sum(kept[:at]) + sum(sizes[at : at + together]) for at in range(len(sizes)))
     marked = sum(layer.bitmap for layer, size in zip(layers, kept, strict=True) if size)
     return FileNeeds(disk, tuple(layers), sum(kept), marked)
+
+
+def _with_visited(layers: Sequence[LayerTraffic], states: Sequence[int], keys: int) -> FileNeeds:
+    """Layers of a space whose states may be found again at any depth (stores/folder/visited_files.py)."""
+    newest, visited, found, disk = -1, 0, 0, 0
+    all_layers = []
+    for depth, layer in enumerate(layers):
+        since = sum(known.stored for known in layers[newest + 1 : depth])
+        before = sum(known.stored for known in layers[max(depth - 2, 0) : depth])
+        read = layer.read - (before if depth else 0) + visited + since
+        written, found = layer.stored, found + states[depth]
+        disk = max(disk, visited + since + before + layer.stored)
+        if depth - newest > RENEWED:
+            newest, visited = depth, coded_bytes(found, keys)
+            written += visited
+        all_layers.append(LayerTraffic(written, read, layer.bitmap))
+    return FileNeeds(disk, tuple(all_layers))
 
 
 def disk_at_peak(states: Sequence[int], keys: int, *, in_place: bool) -> int:
@@ -111,3 +139,29 @@ def coded_bytes(states: int, keys: int) -> int:
         return 0
     share = states / keys
     return int(CODED * keys / 8 * -(share * log2(share) + (1 - share) * log2(1 - share)))
+
+
+def run_needs(space: ScatterSpace, states: int) -> FileNeeds:
+    """What so many states need as sorted runs. The layers before the end are not known: the largest is taken to have a
+    part of all, where none are published."""
+    known = [answer.layers for answer in space.puzzle.known if answer.layers and sum(answer.layers) == states]
+    layers = known[0] if known else _assumed(states)
+    run = SPARSE_RUN if space.keys is None else DENSE_RUN
+    found, traffic, peak = 0, [], 0
+    for depth, number in enumerate(layers):
+        size, sent = int(number * run), int(number * run * SENT)
+        older = sum(int(n * run) for n in layers[max(depth - 2, 0) : depth])
+        if not (space.graded or space.undirected):
+            older = int(found * run) * 2
+        found += number
+        peak = max(peak, size + sent + older)
+        again = older if space.undirected else int(found * run)
+        renewed = int(found * run) // RENEWED if not (space.graded or space.undirected) else 0
+        traffic.append(LayerTraffic(size + sent + renewed, sent + (0 if space.graded else again), 0))
+    return FileNeeds(peak, tuple(traffic))
+
+
+def _assumed(states: int) -> list[int]:
+    """Layers whose largest has a quarter of all states."""
+    parts = (1, 4, 16, 48, 96, 96, 48, 16, 4, 1)
+    return [max(1, states * part // sum(parts)) for part in parts]

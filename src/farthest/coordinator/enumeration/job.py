@@ -18,7 +18,14 @@ from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopReque
 from farthest.coordinator.losses import lost_again
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.errors import LostStateError, NoRoomError, PuzzleError, ResourceError, StorageError
+from farthest.errors import (
+    LostStateError,
+    MemoryUsedUpError,
+    NoRoomError,
+    PuzzleError,
+    ResourceError,
+    StorageError,
+)
 from farthest.families.python.allowed import named_in
 from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.models.records import Takeovers
@@ -178,6 +185,13 @@ class _Enumeration:
                 outcome = self._attempt(space, store, stop)
                 store.drop()
                 return outcome
+            except MemoryUsedUpError as error:
+                told = self._backend.goes_over_to_files(space)
+                if told is None or store is None:
+                    raise
+                store.drop()
+                self._resumed_from = None
+                self._reporter.notice(f"{error}; {told}")
             except LostStateError as error:
                 if store is not None:
                     store.drop()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.enumeration.expected_layers import expected_layers
-from farthest.coordinator.enumeration.folder_run import FolderRun
+from farthest.coordinator.enumeration.folder_run import FilesRun, FolderRun, ScatterRun
 from farthest.coordinator.enumeration.speed import (
     MAP_SECONDS,
     PATTERN_SECONDS,
@@ -33,8 +33,9 @@ from farthest.coordinator.estimate import (
     estimate_pattern,
     estimate_scatter,
     map_kind,
+    memory_limit,
 )
-from farthest.environment import scratch_folder
+from farthest.environment import SCRATCH, scratch_folder
 from farthest.errors import PuzzleError, ResourceError
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from farthest import _kernel
     from farthest.coordinator.settings import Estimate, MapKind, Settings
     from farthest.map_files.place import MapPlace
-    from farthest.spaces.contract import GatherSpace, Space
+    from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
 
 WORTH_MEASURING = 10.0
 """Seconds: of what takes less, the speed of this machine is not measured."""
@@ -58,7 +59,7 @@ class ThreadNeeds:
     """``files``: the run whose layers are files, where they are."""
 
     estimate: Estimate
-    files: FolderRun | None = None
+    files: FilesRun | None = None
 
 
 def kernel_for(space: GatherSpace, settings: Settings) -> _kernel.Space:
@@ -75,7 +76,7 @@ def thread_needs(
     be made. Where the run is to be refused, the estimate says why. Raises ResourceError where not even that much can
     be said."""
     if space.engine == "scatter":
-        found = ThreadNeeds(_refused(_scattering(space, settings), lambda: check_map(space, settings)))
+        found = _scattering(scatter(space), settings, folder)
     elif space.engine == "pattern":
         needs = estimate_pattern(space, settings)
         found = ThreadNeeds(_refused(needs, lambda: check_pattern(space, needs)))
@@ -85,7 +86,7 @@ def thread_needs(
     else:
         found = _gathering(gather(space), settings, folder)
     needs = found.estimate
-    if maps is not None and found.files is not None:
+    if maps is not None and isinstance(found.files, FolderRun):
         kept = max(found.files.needs.kept - found.files.begun_bytes(), 0)
         needs = _refused(needs, lambda: check_map_and_layers(space.puzzle, needs, maps, kept))
     elif maps is not None:
@@ -138,14 +139,73 @@ def _timed(needs: Estimate, settings: Settings, processor: float, wall: float = 
     )
 
 
-def _scattering(space: Space, settings: Settings) -> Estimate:
+def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
     needs = estimate_scatter(space, settings)
     known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    why = "a space that is given by its successors is enumerated in memory"
-    needs = replace(needs, why=why)
-    if not known or space.puzzle.family == "python":  # a class takes as long as it takes
-        return needs
-    return _timed(needs, settings, SCATTER_SECONDS * max(known))
+    states = max(known) if known and settings.max_depth is None else None
+    files = None if needs.problem else _runs_in_files(space, settings, needs, folder, states)
+    if files is not None:
+        needs = files.estimate
+    elif states is None:
+        needs = replace(needs, why="how many states there are is not known before")
+    else:
+        needs = replace(needs, why="they fit" if needs.memory <= needs.memory_limit else "")
+    if known and space.puzzle.family != "python":  # a class takes as long as it takes
+        needs = _timed(needs, settings, SCATTER_SECONDS * max(known))
+    needs = _refused(needs, lambda: check_map(space, settings))
+    return ThreadNeeds(needs, files.files if files is not None else None)
+
+
+def runs_in_files(space: ScatterSpace, settings: Settings) -> bool:
+    """Whether the layers of a space by sorted runs may be files: where no map is kept, and states are known by their
+    codes alone."""
+    return settings.histogram_only and space.puzzle.definition.uncertainty(0) is None
+
+
+def scatter_run(
+    space: ScatterSpace, settings: Settings, folder: Path | None, states: int | None = None
+) -> ScatterRun:
+    """The run whose layers are files. Raises ResourceError where the memory is too small."""
+    scratch = scratch_folder(settings.scratch, folder)
+    return ScatterRun(space, scratch, memory_limit(settings), settings.threads or cores(), states)
+
+
+def _runs_in_files(
+    space: ScatterSpace, settings: Settings, needs: Estimate, folder: Path | None, states: int | None
+) -> ThreadNeeds | None:
+    """What layers in files need, where they are to be chosen: states that are known do not fit the memory, a folder is
+    named for states whose number is not known, or an earlier attempt has left files."""
+    if not runs_in_files(space, settings):
+        return None
+    try:
+        run = scatter_run(space, settings, folder, states)
+    except ResourceError as error:
+        if states is None:
+            return None
+        return ThreadNeeds(replace(needs, layers_in="files", problem=str(error)))
+    if states is not None and needs.memory > needs.memory_limit:
+        why = (
+            f"in memory they need {bytes_text(needs.memory)}, more than the "
+            f"{bytes_text(needs.memory_limit)} allowed"
+        )
+    elif states is None and (settings.scratch is not None or SCRATCH.text()):
+        why = "how many states there are is not known before, and a folder is named"
+    elif any(run.begun()):
+        why = "an earlier attempt has left them"
+    else:
+        return None
+    needs = replace(
+        needs,
+        layers_in="files",
+        why=why,
+        scratch=run.scratch,
+        memory=needs.memory_limit,
+        disk=0,
+        shards=run.shards,
+    )
+    if run.needs is not None:
+        needs = replace(needs, layers_disk=run.needs.disk, written=run.needs.written, read=run.needs.read)
+    return ThreadNeeds(_refused(needs, run.check_disk), run)
 
 
 def _gathering(space: GatherSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
@@ -154,8 +214,8 @@ def _gathering(space: GatherSpace, settings: Settings, folder: Path | None) -> T
     in_place = searches_in_place(kernel, space.keys_of(space.origins))
     needs = estimate(space.puzzle, kernel, settings, in_place=in_place)
     needs = replace(needs, two_colours=in_place, shards=kernel.shards, units=kernel.shards)
-    small = settings.histogram_only or settings.residues
-    if needs.memory > needs.memory_limit and small and (kernel.reversible or kernel.graded):
+    small = settings.histogram_only or (settings.residues and (kernel.reversible or kernel.graded))
+    if needs.memory > needs.memory_limit and small:
         return _in_files(space, settings, needs, folder)
     layers = expected_layers(space, keys=space.keys, in_place=in_place, max_depth=settings.max_depth)
     needs = replace(
@@ -203,10 +263,15 @@ def _in_files(
 
 def told(needs: Estimate) -> str:
     """What the user is told before a run whose layers are files."""
+    if not needs.layers_disk:
+        return (
+            f"the layers are kept in files in {needs.scratch}, within {bytes_text(needs.memory)} of memory; how much "
+            "disk they need is not known before"
+        )
+    units = f", {needs.units} units a layer" if needs.engine == "gather" else ""
     return (
         f"the layers are kept in files in {needs.scratch}: about {bytes_text(needs.layers_disk)} of disk at the peak, "
-        f"{bytes_text(needs.written)} written in all, {bytes_text(needs.memory)} of memory, "
-        f"{needs.units} units a layer"
+        f"{bytes_text(needs.written)} written in all, {bytes_text(needs.memory)} of memory{units}"
         + ("; those that the map is made of stay until it is made" if needs.map == "residues" else "")
     )
 

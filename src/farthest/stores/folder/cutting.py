@@ -21,9 +21,9 @@ SHARD_SIZE = 4 * 2**20
 
 UNIT_SHARE = 32
 """A unit's bitmaps take this part of the memory at most; what is not for units is for slots."""
-UNITS_HELD = {True: 5, False: 8}
-"""Room for so many units, by whether the space is searched in place: what was read for the unit that is stepped and for
-the next one, its sources and one older layer or two; what is found and what is written. All is coded."""
+UNITS_HELD = {"in place": 5, "two": 8, "all": 14}
+"""Room for so many units: what was read for the unit that is stepped and for the next one, its sources and one older
+layer, two or all; what is found and what is written. All is coded."""
 
 MOST_UNITS = 4096
 
@@ -57,16 +57,15 @@ def cut_for_files(
     if room < slot:
         raise _too_little(space, memory, memory - room + 16 * slot)
     in_place, orders = _orders(space, kernel)
+    held = UNITS_HELD["in place" if in_place else "two" if kernel.reversible or kernel.graded else "all"]
     most = len(orders[0])
-    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders, in_place)
+    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders, held)
     if memory < least:
         raise _too_little(space, memory, least)
     count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
     while True:
         unit = -(-most // count) * slot
-        slots = min(
-            (room - UNITS_HELD[in_place] * unit) // slot, kernel.shards - most if in_place else kernel.shards
-        )
+        slots = min((room - held * unit) // slot, kernel.shards - most if in_place else kernel.shards)
         try:
             plans = _plans(kernel, orders, count, slots)
         except ResourceError:
@@ -74,11 +73,11 @@ def cut_for_files(
                 raise _too_little(space, memory, max(memory, least) * 3 // 2) from None
             count = min(2 * count, most, MOST_UNITS)
             continue
-        used = base + kernel.row_bytes + slots * slot + UNITS_HELD[in_place] * unit
+        used = base + kernel.row_bytes + slots * slot + held * unit
         return FolderCut(kernel, classes, in_place, plans, slots, used)
 
 
-def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], in_place: bool) -> int:
+def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: int) -> int:
     """As many slots as the smallest units and their sources take, by some of these units."""
     most = 1
     for order in orders:
@@ -86,7 +85,7 @@ def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], in_plac
         for first in range(0, len(order), max(1, len(order) // UNITS_TRIED)):
             shards = order[first : first + unit]
             sources = {source for shard in shards for source in kernel.sources(shard)}
-            most = max(most, len(sources) + UNITS_HELD[in_place] * unit)
+            most = max(most, len(sources) + held * unit)
     return most
 
 

@@ -5,6 +5,7 @@ L(d+1) = pull(L(d)) without what is excluded:
     in place (bipartite, undirected, origins of one colour)    L(d-1); shards of one colour at each depth
     undirected                                                 L(d) and L(d-1)
     graded (all paths to a state are equally long)             nothing
+    any                                                        all layers (visited_files.py)
 
 Shards are stepped by units (plan.py). While one is stepped, what the next one needs is read, and the one before is
 written, by a thread each.
@@ -23,6 +24,7 @@ from farthest.errors import LostStateError, StorageError
 from farthest.stores.folder.layer_files import LayerFiles, Sources
 from farthest.stores.folder.residues import residue_blocks
 from farthest.stores.folder.room import Room
+from farthest.stores.folder.visited_files import VisitedFiles
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -38,7 +40,8 @@ if TYPE_CHECKING:
 class UnitRead:
     """What was read for the step of a unit: blobs to be decoded into slots, in ``room``, and for each of its shards the
     blobs of its states that are not new, in ``older``. ``rest``: sources that are still to be read, where they are more
-    than a unit. ``turn``: the slots must hold what they do after so many units."""
+    than a unit. ``turn``: the slots must hold what they do after so many units. ``unite``: what is not new is to be had
+    together with what is fresh."""
 
     turn: int
     loads: list[tuple[int, memoryview]]
@@ -46,17 +49,19 @@ class UnitRead:
     exclude: list[list[memoryview]]
     room: Room
     older: Room
+    unite: bool
 
 
 @dataclass(frozen=True, slots=True)
 class UnitStepInput:
-    """``StepInput`` of whole units. ``fresh``: for each unit that was stepped, of its shards the blobs and states."""
+    """``StepInput`` of whole units. ``fresh``: for each unit that was stepped, of its shards the blobs and states,
+    and the blobs of all states where these are renewed."""
 
     store: FolderStore
     depth: int
     shards: list[int]
     units: dict[int, Future[UnitRead]]
-    fresh: dict[int, list[tuple[bytes, int]]] = field(default_factory=dict)
+    fresh: dict[int, list[tuple[bytes, int, bytes]]] = field(default_factory=dict)
 
     def run(self, threads: int = 1) -> list[int]:
         """See StepInput. Of units that another step has committed meanwhile nothing is fresh."""
@@ -65,7 +70,7 @@ class UnitStepInput:
             if (found := self.store.stepped(self.depth, unit, future, threads)) is not None:
                 self.fresh[unit] = found
                 shards = self.store.shards_of(self.depth, unit)
-                states |= {shard: n for shard, (_, n) in zip(shards, found, strict=True)}
+                states |= {shard: n for shard, (_, n, _) in zip(shards, found, strict=True)}
         return [states.get(shard, 0) for shard in self.shards]
 
 
@@ -109,7 +114,8 @@ class FolderStore:
         self._forget_slots()
         try:
             kernel.prepare(list(range(kernel.shards)), threads)
-            self._files = LayerFiles(
+            remembers = not (kernel.reversible or kernel.graded)
+            self._files = (VisitedFiles if remembers else LayerFiles)(
                 folder, plans, lambda depth: residues is not None and residues.number(depth) != 0
             )
             if self._files.depth < 0:
@@ -129,7 +135,7 @@ class FolderStore:
             by_shard.setdefault(key // per_shard, []).append(key % per_shard)
         for unit in self._units(0, by_shard):
             here = [by_shard.get(shard, []) for shard in self._files.plan(0).units[unit]]
-            self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys)) for keys in here])
+            self._files.write(0, unit, [(self._stepper.blob_of(keys), len(keys), b"") for keys in here])
         self._files.complete(0)
 
     @property
@@ -204,8 +210,9 @@ class FolderStore:
 
     def stepped(
         self, depth: int, unit: int, future: Future[UnitRead], threads: int
-    ) -> list[tuple[bytes, int]] | None:
-        """Of each shard of a unit the blob and number of its fresh states; None where it has been committed, and what
+    ) -> list[tuple[bytes, int, bytes]] | None:
+        """Of each shard of a unit the blob and number of its fresh states, and the blob of all its states where that is
+        renewed; None where it has been committed, and what
         it is made of may be gone."""
         try:
             read = future.result()
@@ -226,7 +233,7 @@ class FolderStore:
                     with self.folder.errors():
                         loads = self._files.read_some(rest, self._most_read, read.room)
                     self._stepper.load(loads, threads)
-                fresh = self._stepper.step(steps, threads)
+                fresh = self._stepper.step(steps, threads, read.unite)
             except ValueError as error:
                 raise LostStateError(f"{self.folder.path}: a file of a layer is damaged: {error}") from error
             with self._lock:
@@ -285,11 +292,11 @@ class FolderStore:
         with self.folder.errors():
             loads = self._files.read_some(sources, self._most_read, room)
             exclude = self._files.excluded(self._older(depth), depth, unit, older)
-        return UnitRead(turn, loads, sources, exclude, room, older)
+        return UnitRead(turn, loads, sources, exclude, room, older, self._files.renews(depth, unit))
 
     def _older(self, depth: int) -> list[int]:
         """The depths whose states are not new at ``depth``."""
-        if self.kernel.graded:
+        if self.kernel.graded or not self.kernel.reversible:  # VisitedFiles knows these itself
             return []
         return [depth - 2] if self._in_place else [depth - 2, depth - 1]
 

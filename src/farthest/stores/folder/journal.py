@@ -3,7 +3,8 @@
 header     JSON: the enumeration, and how its space is cut; whoever goes on must have the same
 journal    JSON lines: a complete layer each, with the units that have a file
 lock       held by the process that uses the folder
-L*.*       files of units (unit_file.py)
+L*.*, V*.*, O*.*
+           files of units (unit_file.py)
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from farthest.errors import LostStateError, NoRoomError, StorageError
 from farthest.json_fields import count
+from farthest.stores.folder.unit_file import KINDS
 from farthest.untrusted_json import read_json_object
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -146,7 +148,7 @@ def remove_layers(folder: Path) -> int:
     """Removes what is farthest's in a folder of layers, and the folder if nothing else is in it; the bytes that this
     gave back. What cannot be removed stays."""
     freed = 0
-    for pattern in ("L*.*", "journal", "header.part", "header", "lock"):
+    for pattern in (*(f"{kind}*.*" for kind in KINDS), "journal", "header.part", "header", "lock"):
         for file in folder.glob(pattern):
             with suppress(OSError):
                 size = file.stat().st_size

@@ -3,8 +3,8 @@
     magic     16 bytes
     blobs     of the shards, in the unit's order (kernel/include/farthest/unit_step.hpp)
     table     for each shard two uint64: bytes of its blob, number of its states
-    trailer   BLAKE2b (16 bytes) of table and place; the place: depth, unit and shards, uint64 each, and 16 bytes that
-              tell the enumeration (its folder's header)
+    trailer   BLAKE2b (16 bytes) of table and place; the place: depth, unit and shards, uint64 each, 16 bytes that
+              tell the enumeration (its folder's header), and the kind, 8 bytes
 
 All numbers little endian. A file gets its name once it is complete and on the disk: a file with that name is the
 commit of its unit. Blobs have checksums of their own.
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 MAGIC = b"farthest layer 1"
-PLACE = struct.Struct("<QQQ16s")
+PLACE = struct.Struct("<QQQ16s8s")
+KINDS = ("L", "V", "O")
+"""Files of a layer's states, of all states up to a depth, of what is sent to the shards of the layer at a depth."""
 DIGEST_BYTES = 16
 AT_ONCE = 512
 """Buffers that are written in one call of the system, which takes 1024 at most."""
@@ -35,20 +37,22 @@ AT_ONCE = 512
 
 @dataclass(frozen=True, slots=True)
 class UnitPlace:
-    """Which file: the unit of the layer at a depth, of the enumeration that ``key`` stands for (16 bytes)."""
+    """Which file: the unit of the layer at a depth, of the enumeration that ``key`` stands for (16 bytes). ``kind``:
+    one of KINDS."""
 
     depth: int
     unit: int
     key: bytes
+    kind: str = "L"
 
     @property
     def name(self) -> str:
         """The file's name."""
-        return f"L{self.depth}.{self.unit}"
+        return f"{self.kind}{self.depth}.{self.unit}"
 
     def packed(self, shards: int) -> bytes:
         """As the trailer has it."""
-        return PLACE.pack(self.depth, self.unit, shards, self.key)
+        return PLACE.pack(self.depth, self.unit, shards, self.key, self.kind.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +131,18 @@ def _write_all(file: int, buffers: Sequence[Buffer]) -> None:
             rest[0] = rest[0][written:]
 
 
-def read_table(folder: Path, place: UnitPlace, shards: int) -> UnitTable:
-    """The table of a unit's file, which has so many shards. Raises LostStateError where it is damaged or another's,
-    FileNotFoundError where there is none, and OSError."""
+def read_table(folder: Path, place: UnitPlace, shards: int | None) -> UnitTable:
+    """The table of a unit's file, which has so many shards, or with None as many as it says. Raises LostStateError
+    where it is damaged or another's, FileNotFoundError where there is none, and OSError."""
     path = folder / place.name
-    trailer = place.packed(shards)
-    size = 16 * shards + DIGEST_BYTES + len(trailer)
     with path.open("rb", buffering=0) as file:
         whole = os.fstat(file.fileno()).st_size
+        if shards is None:
+            last = os.pread(file.fileno(), PLACE.size, max(whole - PLACE.size, 0))
+            said = PLACE.unpack(last)[2] if len(last) == PLACE.size else 0
+            shards = max(1, min(said, whole // 16))
+        trailer = place.packed(shards)
+        size = 16 * shards + DIGEST_BYTES + len(trailer)
         found = os.pread(file.fileno(), size, max(whole - size, 0))
     packed, digest = found[: 16 * shards], found[16 * shards : 16 * shards + DIGEST_BYTES]
     if found[16 * shards + DIGEST_BYTES :] != trailer or (

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from farthest import _kernel
-from farthest.errors import ResourceError, StorageError
+from farthest.errors import MemoryUsedUpError, StorageError
 from farthest.models.chunks import Unit
 from farthest.models.sparse import SparsePiece
 from farthest.stores.contract import Base
@@ -115,8 +115,10 @@ class ScatterMemoryStore:
             return
         self._boxes.trim()
         if self.held_bytes > self._memory:
-            advice = ", or count the layers without keeping distances" if self._distances else ""
-            raise ResourceError(
+            advice = (
+                ", or count the layers with --histogram-only, in files if need be" if self._distances else ""
+            )
+            raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
                 f"{self._memory:,} allowed; allow more, set a depth limit{advice}"
             )

@@ -164,4 +164,4 @@ class CodedSteps:
         self._kernel.prepare(group, threads)
         for shard, one in zip(group, slots.stepper.step(steps, threads), strict=True):
             if one[1]:
-                yield shard, one
+                yield shard, one[:2]
