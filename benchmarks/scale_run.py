@@ -59,7 +59,6 @@ class Counted:
 
     puzzle: str
     layers: list[Layer]
-    spool: int
     map_seconds: float = 0.0
     store_seconds: float = 0.0
     map_bytes: int = 0
@@ -114,7 +113,7 @@ class _CountedRun(_CountedStore, GatherAttempt):
 
     def settle(self) -> None:
         """Waits until older layers have left Redis: how soon they do is up to the machine's load."""
-        self._older.settle()
+        self.removals.settle()
 
 
 class _InTurn:
@@ -196,7 +195,7 @@ def counted_run(
     counter = _CountedStore.counter = _Counter()
     base = held(nodes)
     run = _CountedRun.create(
-        nodes, attempts.new_attempt("1-scale"), space, cut_for_workers(space, block_size), distances=True
+        nodes, attempts.new_attempt("1-scale"), space, cut_for_workers(space, block_size), distances=make_map
     )
     assert isinstance(run, _CountedRun)
     try:
@@ -217,7 +216,7 @@ def counted_run(
             layer.redis_bytes, layer.redis_commands = after[0] - before[0], after[1] - before[1]
             layer.redis_seconds = after[2] - before[2]
             done.append(layer)
-        result = Counted(puzzle.name, done, sum(layer.written for layer in done))
+        result = Counted(puzzle.name, done)
         if make_map:
             _make_map(run, result)
         return result

@@ -182,10 +182,7 @@ def measure_real(name: str, url: str, workers: int, block_size: int) -> None:
         "worker seconds": (real.worker_seconds, prediction.total("worker_seconds") * workers),
         "coordinator seconds": (
             real.coordinator_seconds,
-            prediction.total("coordinator_seconds")
-            + prediction.total("spool_seconds")
-            + prediction.start_seconds
-            + prediction.map_seconds * 2,
+            prediction.total("coordinator_seconds") + prediction.start_seconds + prediction.map_seconds * 2,
         ),
     }
     show(f"{name}, blocks of {block_size >> 10} KiB, {workers} Celery processes", figures)
@@ -209,7 +206,7 @@ def report(shape: Shape, cluster: Cluster, prediction: Prediction) -> dict[str, 
         "read_per_state": prediction.total("read") / states,
         "redis_peak": prediction.peak,
         "redis_peak_per_state": prediction.peak / states,
-        "spool": prediction.spool,
+        "older": prediction.older,
         "database": prediction.database,
         "worker_memory_used": prediction.worker_bytes,
         "coordinator_memory_used": prediction.coordinator_bytes,
@@ -218,7 +215,7 @@ def report(shape: Shape, cluster: Cluster, prediction: Prediction) -> dict[str, 
         "longest_layer_seconds": longest.seconds,
         "longest_layer": {
             name: getattr(longest, name)
-            for name in ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_seconds")
+            for name in ("worker_seconds", "redis_seconds", "coordinator_seconds")
         },
         "checkpoints": prediction.checkpoints,
         "map_seconds": prediction.map_seconds,

@@ -207,11 +207,12 @@ class Cluster:
             for name, value in os.environ.items()
             if not name.startswith("FARTHEST_") or name == "FARTHEST_KERNEL_PATH"
         }
-        places = {"REDIS_URL": redis_url, "DATABASE_URL": database_url, "SPOOL": folder}
+        places = {"REDIS_URL": redis_url, "DATABASE_URL": database_url}
         settings: dict[str, object] = {**places, **(environment or {})}
         self.environment = {
             **kept,
             "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+            "TMPDIR": str(folder),
             **{f"FARTHEST_{name}": str(value) for name, value in settings.items()},
         }
         self.redis: Any = Redis.from_url(self.redis_url, socket_timeout=10)

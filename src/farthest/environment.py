@@ -120,12 +120,8 @@ BLOCK_SIZE = Setting(
 SMALL_LAYER_STATES = Setting(
     "FARTHEST_SMALL_LAYER_STATES",
     "1000000",
-    "Layers found from at most so many states, in at most 256 blocks, are not sent to workers.",
-)
-SPOOL = Setting(
-    "FARTHEST_SPOOL",
-    "",
-    "Folder for the layers found since the last checkpoint, half a byte a state. Empty: that for temporary files.",
+    "Layers found from at most so many states, in at most 256 blocks, and maps of at most so many keys are not sent to "
+    "workers.",
 )
 SCRATCH = Setting(
     "FARTHEST_SCRATCH",
@@ -164,7 +160,6 @@ SETTINGS = (
     CHECKPOINT_SECONDS,
     BLOCK_SIZE,
     SMALL_LAYER_STATES,
-    SPOOL,
     SCRATCH,
     MAPS,
     PUZZLE_MODULES,

@@ -55,7 +55,7 @@ class AccessError(UnavailableError):
 
 
 class NoRoomError(StorageError):
-    """Memory or disk of a server, of the spool or of the place of blobs is used up: the same may succeed when there is
+    """Memory or disk of a server or of the place of blobs is used up: the same may succeed when there is
     room again."""
 
 
@@ -69,6 +69,10 @@ class LostStateError(StorageError):
 
 class DamagedMapError(StorageError):
     """A stored map is not what was found: running the job again does not help, enumerating anew does."""
+
+
+class NoBaseError(StorageError):
+    """A worker sees neither the database nor a copy of the checkpoint that its part of a map is made from."""
 
 
 class LateStepError(StorageError):

@@ -62,8 +62,7 @@ def test_passwords_are_in_the_environment_alone(all_services: dict[str, Service]
     for service in all_services.values():
         words = [*service.command, *(service.health_command if "healthcheck" in service.raw else [])]
         assert not any(password in word for word in words for password in PASSWORDS.values())
-    for name in ("worker", "flower"):
-        assert PASSWORDS["POSTGRES_PASSWORD"] not in str(all_services[name].raw)
+    assert PASSWORDS["POSTGRES_PASSWORD"] not in str(all_services["flower"].raw)
 
 
 def test_the_number_of_workers_is_kept() -> None:
@@ -114,7 +113,10 @@ def test_start_order(all_services: dict[str, Service]) -> None:
         "redis": "service_healthy",
         "postgres": "service_healthy",
     }
-    assert all_services["worker"].dependencies == {"redis": "service_healthy"}
+    assert all_services["worker"].dependencies == {
+        "migrate": "service_completed_successfully",
+        "redis": "service_healthy",
+    }
     for service in all_services.values():
         assert ("healthcheck" in service.raw) == (service.name != "migrate")
         assert service.raw["restart"] == ("no" if service.name == "migrate" else "unless-stopped")
@@ -128,7 +130,7 @@ def test_what_is_kept(all_services: dict[str, Service]) -> None:
     assert kept["postgres"] == {
         "/var/lib/postgresql"
     }  # the image's parent of the data folder, from version 18 on
-    assert kept["coordinator"] == {all_services["coordinator"].environment["FARTHEST_SPOOL"]}
+    assert kept["coordinator"] == {all_services["coordinator"].environment["FARTHEST_SCRATCH"]}
     assert not any(kept[name] for name in ("redis", "migrate", "worker", "web", "flower"))
 
 
@@ -158,12 +160,12 @@ def test_every_setting_is_given_to_a_service(all_services: dict[str, Service]) -
     }
     for setting in shared:
         assert worker[setting.name] == coordinator[setting.name]
-    assert environment.DATABASE_URL.name not in worker
+    assert worker[environment.DATABASE_URL.name] == coordinator[environment.DATABASE_URL.name]
 
 
 def test_settings_of_the_user_arrive() -> None:
     """What is set in .env reaches the services that have the setting; what is not set stays with its default."""
-    composed = {environment.DATABASE_URL, environment.REDIS_URL, environment.SCRATCH, environment.SPOOL}
+    composed = {environment.DATABASE_URL, environment.REDIS_URL, environment.SCRATCH}
     names = [setting.name for setting in SETTINGS if setting not in composed]
     set_up = services(variables=PASSWORDS | {name: f"value of {name}" for name in names})
     for service in set_up.values():

@@ -122,9 +122,9 @@ def test_the_extras_exist(stages: list[Stage]) -> None:
 
 
 def test_the_volume_of_the_coordinator_has_its_folder(stages: list[Stage]) -> None:
-    spool = services()["coordinator"].environment["FARTHEST_SPOOL"]
+    scratch = services()["coordinator"].environment["FARTHEST_SCRATCH"]
     assert any(
-        f"install --directory --owner=10001 --group=10001 {spool}" in run.text
+        f"install --directory --owner=10001 --group=10001 {scratch}" in run.text
         for run in stages[-1].all("RUN")
     )
 

@@ -163,7 +163,6 @@ def test_servers_that_do_not_run(
         ("FARTHEST_BLOCK_SIZE", "large"),
         ("FARTHEST_WORKER_MEMORY", "none"),
         ("FARTHEST_LOG_LEVEL", "loud"),
-        ("FARTHEST_SPOOL", "/no/such/folder"),
     ],
 )
 def test_values(process: Process, redis_url: str, name: str, value: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from blob_places import Contents
-from farthest.coordinator.enumeration.backends import CeleryBackend
+from farthest.coordinator.enumeration.celery_backend import CeleryBackend
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings

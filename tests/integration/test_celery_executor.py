@@ -10,7 +10,8 @@ import pytest
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.enumeration import celery_executor
-from farthest.coordinator.enumeration.celery_executor import CeleryExecutor, LayerProgress
+from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
+from farthest.coordinator.enumeration.sent_work import LayerProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes

@@ -1,9 +1,8 @@
-"""Redis, the spool or the database full for some seconds: the job goes on by itself, and nothing else ends."""
+"""Redis or the database full for some seconds: the job goes on by itself, and nothing else ends."""
 
 import contextlib
 import json
 import re
-import resource
 import shutil
 import subprocess
 import time
@@ -166,23 +165,6 @@ def test_a_redis_that_has_shrunk_is_want_of_room(
     finally:
         nodes.main.config_set("maxmemory", "0")
         nodes.close()
-
-
-def test_the_spool_is_full(tmp_path: Path, redis_url: str, postgres_url: str, digest: str) -> None:
-    settings = {**EVERY_LAYER, "CHECKPOINT_SECONDS": 600}
-    with Cluster(tmp_path, redis_url, postgres_url, settings, delay=0.05) as cluster:
-        services = started(cluster)
-        job = cluster.submit(LONG)
-        at_layer(cluster, 5)
-        pid = services[1].pid
-        _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (1, most))
-        told = waits(cluster, job, "the layers since the last checkpoint cannot be kept there .*make room")
-        assert str(tmp_path) in told
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
-        assert cluster.wait(job).digest == digest
-        assert services[1].alive
-        assert re.search(rf"job {job}: goes on after depth [5-9]", services[1].said())
 
 
 def test_the_disk_of_the_database_is_full(

@@ -62,7 +62,7 @@ class World:
     """What is outstanding, its servers, and workers that do what they are told. ``now``: seconds."""
 
     def __init__(self, nodes: RedisNodes) -> None:
-        self.nodes, self.attempt, self.now = nodes, RUN, 0.0
+        self.nodes, self.attempt, self.now, self.kind = nodes, RUN, 0.0, "step"
         self.done: set[int] = set()
         self.others = False  # keep the queue long
         self._leases = StepLeases(nodes, RUN, 1000.0)  # which the world ends

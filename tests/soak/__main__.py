@@ -134,7 +134,6 @@ def _leave(place: Ground, report: Report) -> None:
         if not left_well(service):
             report.left_at_end.append(f"{service.name}: status {service.process.poll()} when told to end")
     report.left_at_end += leftovers(place.cluster.redis)
-    report.left_at_end += [str(file) for file in place.spool.iterdir()]
 
 
 def _say(text: str) -> None:

@@ -54,7 +54,6 @@ class Ground(Arena):
     """An arena with more that can be struck, and what has been seen of its processes."""
 
     folder: Path
-    spool: Path
     disk: Path  # of the databases of commands that run alone
     disks_why_not: str
     redis_line: Line
@@ -186,14 +185,12 @@ def settings_of(rng: random.Random, name: str) -> dict[str, str]:
 @contextlib.contextmanager
 def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
     """Servers and processes in a folder, while they are needed. ``why_no_disks``: why no file system can be mounted."""
-    spool, disk = folder / "spool", folder / "disk"
+    disk = folder / "disk"
     rng = random.Random(seed)
-    for place in (spool, disk):
-        place.mkdir()
-        why_no_disks = why_no_disks or small_disk.mount(place)
+    disk.mkdir()
+    why_no_disks = why_no_disks or small_disk.mount(disk)
     with ExitStack() as stack:
-        for place in (spool, disk):
-            stack.callback(small_disk.unmount, place)
+        stack.callback(small_disk.unmount, disk)
         redis, postgres = RedisServer(folder / "redis"), PostgresServer(folder / "postgres")
         clocks = Clocks(folder / "clocks")
         redis.environment |= clocks.environment(REDIS)
@@ -208,7 +205,6 @@ def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
         settings = {
             "REDIS_URL": redis.url.replace(str(redis.port), str(lines[0].port)),
             "DATABASE_URL": database.replace(str(postgres.port), str(lines[1].port)),
-            "SPOOL": spool,
             "LEASE_SECONDS": LEASE_SECONDS,
             "TEST_PIECES": f"{small_pieces.CUT} {PIECE_SECONDS['search']}",
             "PUZZLE_MODULES": "python_spaces",
@@ -228,7 +224,6 @@ def ground(folder: Path, seed: int, why_no_disks: str) -> Iterator[Ground]:
             rng,
             patience=2.0,
             folder=folder,
-            spool=spool,
             disk=disk,
             disks_why_not=why_no_disks,
             redis_line=lines[0],

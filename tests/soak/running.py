@@ -33,7 +33,6 @@ JUSTIFIED: tuple[tuple[str, str], ...] = (
     ("Redis has no memory left", "redis_full"),
     ("refuses the user or the password|invalid username-password|NOAUTH", "redis_password"),
     ("cannot be reached|number of clients", "redis|database|backends|line|client"),
-    ("cannot be kept there", "spool_full"),
     ("no room left for the database", "disk_full"),
     (r"th loss since the last checkpoint", "redis|blob|record|key|restart|line|database"),
     (r"was begun \d+ times and never ended", "worker|clock"),

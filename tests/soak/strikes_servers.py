@@ -133,12 +133,6 @@ def redis_clock_jumps(ground: Ground) -> None:
 # Disks
 
 
-@strike("disks")
-def spool_full(ground: Ground) -> None:
-    with small_disk.full(ground.spool):
-        pause(ground, 1, 5)
-
-
 @strike("local")
 def disk_full(ground: Ground) -> None:
     """Where the databases of commands that run alone are."""

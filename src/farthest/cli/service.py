@@ -35,7 +35,7 @@ def coordinator(context: click.Context, once: bool, healthy: bool, database: str
 
         if not alive():
             click.echo(
-                "no coordinator is alive on this host: none has reported lately in the folder FARTHEST_SPOOL",
+                "no coordinator is alive on this host: none has reported lately in the folder for temporary files",
                 err=True,
             )
             context.exit(FAILED)

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from farthest.environment import SPOOL
 from farthest.errors import SettingError
 from farthest.models.leases import is_of_this_host, owner_is_dead, owner_token
 from farthest.puzzles.puzzle_file import read_bytes
@@ -34,7 +33,7 @@ def beating() -> Iterator[None]:
         descriptor, name = tempfile.mkstemp(prefix=PREFIX, dir=folder)
     except OSError as error:
         raise SettingError(
-            f"{folder}: no file can be made there ({error.strerror}); name another folder with {SPOOL.name}"
+            f"{folder}: no file can be made there ({error.strerror}); name another folder with TMPDIR"
         ) from error
     done = threading.Event()
     heart = threading.Thread(target=_beat, args=(descriptor, done), name="farthest-heartbeat", daemon=True)
@@ -56,8 +55,7 @@ def _sign(descriptor: int, folder: Path) -> None:
         os.write(descriptor, owner_token().encode())
     except OSError as error:
         raise SettingError(
-            f"{folder}: nothing can be written there ({error.strerror}); make room, or name another folder with "
-            f"{SPOOL.name}"
+            f"{folder}: nothing can be written there ({error.strerror}); make room, or name another folder with TMPDIR"
         ) from error
 
 
@@ -83,7 +81,7 @@ def _owner(file: Path) -> str:
 
 
 def _folder() -> Path:
-    return Path(SPOOL.text() or tempfile.gettempdir())
+    return Path(tempfile.gettempdir())
 
 
 def _beat(descriptor: int, done: threading.Event) -> None:

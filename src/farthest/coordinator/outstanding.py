@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from farthest.coordinator.publisher import Publisher
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
 from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes
-from farthest.stores.redis.reports import Report
+from farthest.stores.redis.reports import Report, WorkKind
 from farthest.worker.app import queue_length
 from farthest.worker.leases import StepLeases
 
@@ -34,10 +34,12 @@ DRAINED_AT_ONCE = 1000
 
 
 class Work(Protocol):
-    """The work of one depth (a layer, an iteration). A message is for one *item* of it: a block or a batch."""
+    """The work of one depth (a layer, a map, an iteration). A message is for one *item* of it: a block, a part or a
+    batch."""
 
     nodes: RedisNodes
     attempt: str
+    kind: WorkKind
 
     @property
     def done_key(self) -> str:
@@ -76,15 +78,18 @@ class Outstanding:
         publisher: Publisher,
         lease_seconds: float,
         renew: Callable[[list[int]], None] = lambda items: None,
+        provide: Callable[[int], None] = lambda item: None,
     ) -> None:
-        """``renew`` is called with items that are about to be sent again."""
+        """``renew`` is called with items that are about to be sent again, ``provide`` with one that a worker could not
+        do for want of its base."""
         self._work = work
         self._nodes = work.nodes
         self._depth = depth
         self._publisher = publisher
         self._lease_seconds = lease_seconds
-        self._leases = StepLeases(work.nodes, work.attempt, lease_seconds)
+        self._leases = StepLeases(work.nodes, work.attempt, lease_seconds, work.kind)
         self._renew = renew
+        self._provide = provide
         self._sent: dict[int, _Sent] = {}
         self._looked = monotonic()
         self.alive = True
@@ -132,10 +137,13 @@ class Outstanding:
         return [first[1], *(more or [])]
 
     def _heed(self, report: Report) -> None:
-        if report.depth != self._depth:
+        if (report.depth, report.kind) != (self._depth, self._work.kind):
             return
         if not report.error:
             self._sent.pop(report.block, None)
+        elif report.error == "no base" and report.block in self._sent:
+            self._provide(report.block)
+            self._send_again([report.block], monotonic())
         elif report.error == "lost":
             raise LostStateError(report.message)
         elif report.error == "full":

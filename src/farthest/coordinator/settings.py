@@ -71,7 +71,7 @@ class Settings:
 class WorkersEstimate:
     """The layers of a run by so many processes of workers: elapsed seconds, bytes of Redis and of blobs at the
     most, of memory of each process and of the coordinator, messages of a layer at the most, and what it mostly waits
-    for: ``worker``, ``redis``, ``coordinator`` or ``spool``."""
+    for: ``worker``, ``redis`` or ``coordinator``."""
 
     processes: int
     seconds: float

@@ -12,6 +12,7 @@ from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
 from farthest.models.chunk_reader import open_chunk, unpack_into
 from farthest.models.chunks import CHUNK_KEYS, MOST_PAYLOAD, WIDTHS, Chunk, ChunkRecord, Unit
+from farthest.models.drafts import MadeChunk, StoredDraft, adopt_drafts
 from farthest.models.pieces import checked, encode
 from farthest.models.pipeline import in_order
 from farthest.models.record_digest import chain, record_digest
@@ -80,10 +81,7 @@ class Maps:
         not fit together.
         """
         with self._database.write() as connection:
-            change_job(connection, job_id, owner, {"depth": depth, "seconds": seconds})
-            for table in (state, layer):
-                connection.execute(delete(table).where(table.c.job_id == job_id))
-            put_layers(connection, job_id, layers)
+            self._begin(connection, job_id, depth, layers, seconds, owner)
             keys, unit_of_all = 0, None
             digests: list[tuple[str]] = []
             leads: list[tuple[int, bytes]] = []
@@ -107,7 +105,8 @@ class Maps:
                 keys, unit_of_all = one.last + 1, one.unit
             if not keys:
                 raise ValueError("a checkpoint needs at least one chunk")
-            connection.execute(delete(chunk).where(chunk.c.job_id == job_id, chunk.c.first_key >= keys))
+            others = (chunk.c.first_key >= keys) | (chunk.c.first_key < 0)
+            connection.execute(delete(chunk).where(chunk.c.job_id == job_id, others))
             change_job(connection, job_id, owner, {"keys": keys, "unit": unit_of_all})
             parts = {
                 "layer": rows_digest(connection, job_id, "layer"),
@@ -117,12 +116,60 @@ class Maps:
             }
             seal(connection, job_id, parts)
 
+    def checkpoint_made(
+        self,
+        job_id: int,
+        depth: int,
+        made: Iterable[MadeChunk | StoredDraft],
+        layers: Sequence[LayerRecord],
+        seconds: float | None,
+        *,
+        owner: str | None = None,
+    ) -> None:
+        """As ``checkpoint``, with the chunks of a dense map that workers have made, in key order. Raises LostStateError
+        where their drafts are not in the database."""
+        with self._database.write() as connection:
+            self._begin(connection, job_id, depth, layers, seconds, owner)
+            keys, unit_of_all = 0, None
+
+            def passed() -> Iterator[MadeChunk | StoredDraft]:
+                nonlocal keys, unit_of_all
+                for one in made:
+                    if one.first != keys or unit_of_all not in (None, one.unit):
+                        raise ValueError(
+                            f"chunk of keys {one.first} to {one.last}: expected it from key {keys}"
+                        )
+                    keys, unit_of_all = one.last + 1, one.unit
+                    yield one
+
+            adopt_drafts(connection, job_id, depth, passed())
+            change_job(connection, job_id, owner, {"keys": keys, "unit": unit_of_all})
+            parts = {name: rows_digest(connection, job_id, name) for name in ("layer", "chunk")}
+            seal(connection, job_id, {**parts, "lead": None, "state": None})
+
+    def _begin(
+        self,
+        connection: Connection,
+        job_id: int,
+        depth: int,
+        layers: Sequence[LayerRecord],
+        seconds: float | None,
+        owner: str | None,
+    ) -> None:
+        """Puts layers in place of the older ones, and removes the readable rows."""
+        change_job(connection, job_id, owner, {"depth": depth, "seconds": seconds})
+        for table in (state, layer):
+            connection.execute(delete(table).where(table.c.job_id == job_id))
+        put_layers(connection, job_id, layers)
+
     def depth(self, job_id: int) -> int | None:
         """The depth that a job's stored map includes; None if it has none.
 
         Raises StorageError where its chunks have different stamps: they were not written together.
         """
-        columns = select(func.min(chunk.c.depth), func.max(chunk.c.depth)).where(chunk.c.job_id == job_id)
+        columns = select(func.min(chunk.c.depth), func.max(chunk.c.depth)).where(
+            chunk.c.job_id == job_id, chunk.c.first_key >= 0
+        )
         with self._database.read() as connection:
             lowest, highest = connection.execute(columns).one()
         if lowest != highest:
@@ -288,7 +335,7 @@ _CHUNK_DELETION = delete(chunk).where(
 _PAYLOAD = func.substr(chunk.c.payload, 1, MOST_PAYLOAD + 1, type_=LargeBinary)
 _COLUMNS = select(*(_PAYLOAD if name == "payload" else chunk.c[name] for name in ChunkRecord.__match_args__))
 _NEAREST = (
-    _COLUMNS.where(chunk.c.job_id == bindparam("job"), chunk.c.first_key <= bindparam("key"))
+    _COLUMNS.where(chunk.c.job_id == bindparam("job"), chunk.c.first_key.between(0, bindparam("key")))
     .order_by(chunk.c.first_key.desc())
     .limit(1)
 )
@@ -313,4 +360,4 @@ def _record(job_id: int, row: Sequence[Any]) -> ChunkRecord:
 
 def _chunk_rows(job_id: int) -> Select[Any]:
     """A job's chunks in key order, in the order of ChunkRecord's fields."""
-    return _COLUMNS.where(chunk.c.job_id == job_id).order_by(chunk.c.first_key)
+    return _COLUMNS.where(chunk.c.job_id == job_id, chunk.c.first_key >= 0).order_by(chunk.c.first_key)

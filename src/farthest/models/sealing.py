@@ -34,7 +34,7 @@ ROWS: dict[str, Select[Any]] = {
         )
     ).order_by(iteration.c.bound),
     "solution": select(solution.c.number, solution.c.moves).order_by(solution.c.number),
-    "chunk": select(chunk.c.record_digest).order_by(chunk.c.first_key),
+    "chunk": select(chunk.c.record_digest).where(chunk.c.first_key >= 0).order_by(chunk.c.first_key),
     "map_file": select(
         *(map_file.c[one] for one in ("first_key", "last_key", "kind", "name", "bytes", "checksum"))
     ).order_by(map_file.c.first_key),

@@ -175,7 +175,9 @@ chunk = Table(
     "chunk",
     metadata,
     Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), nullable=False),
-    Column("first_key", BigInteger, nullable=False, autoincrement=False),
+    Column(
+        "first_key", BigInteger, nullable=False, autoincrement=False
+    ),  # negative: a draft (models/drafts.py)
     Column("last_key", BigInteger, nullable=False),
     Column("depth", Integer, nullable=False),
     Column("codec", String(32), nullable=False),

@@ -30,6 +30,11 @@ class Database:
         self._thread = threading.local()
         self._closed = False
 
+    @property
+    def is_server(self) -> bool:
+        """Whether it is on a server that processes on other hosts can reach, and takes copies of rows."""
+        return self.engine.dialect.name == "postgresql"
+
     @contextmanager
     def read(self, *, apart: bool = False) -> Iterator[Connection]:
         """A transaction that sees one state of the database throughout; within ``write`` also the changes of that.

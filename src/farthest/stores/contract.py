@@ -15,6 +15,7 @@ from farthest import _kernel
 from farthest.models.chunks import Chunk
 
 if TYPE_CHECKING:
+    from farthest.models.drafts import MadeChunk, StoredDraft
     from farthest.models.pieces import Piece
 
 
@@ -87,6 +88,16 @@ class ShardStore(StepStore, Protocol):
 
 Base = Callable[[int], Chunk]
 """Gives the chunk of a job's last checkpoint that holds a key."""
+
+
+class MadeMap(Protocol):
+    """A dense map whose chunks workers have made."""
+
+    def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
+        """Its chunks, in key order."""
+
+    def digest(self, layers: Sequence[int]) -> str:
+        """Its digest (``models.chunks.map_digest``)."""
 
 
 class JobStore(ShardStore, Protocol):

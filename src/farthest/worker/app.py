@@ -1,5 +1,5 @@
-"""The Celery app: how messages for steps and for batches of searches reach workers. ``celery_app`` makes it; importing
-this module does not import Celery.
+"""The Celery app: how messages for steps, map parts and batches of searches reach workers. ``celery_app`` makes
+it; importing this module does not import Celery.
 
 A message is removed from Redis as soon as a process of a worker has it. From then on the coordinator watches the work:
 it sends again what is neither done nor leased (coordinator/outstanding.py). The broker's own acknowledgements are
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from farthest.stores.redis.connections import RedisNodes
 
-TASK, SUBTREE_TASK = "farthest.step", "farthest.subtree"
+TASK, PART_TASK, SUBTREE_TASK = "farthest.step", "farthest.part", "farthest.subtree"
+TASKS = (TASK, PART_TASK, SUBTREE_TASK)
 QUEUE = "farthest.steps"
 KEY_PREFIX = "farthest:"
 URGENT, NORMAL = 0, 1
@@ -92,6 +93,12 @@ def celery_app(url: str) -> Celery:
         from farthest.worker.enumeration.tasks import run_step
 
         run_step(_worker(task), attempt, depth, block, _again(task))
+
+    @app.task(name=PART_TASK, bind=True)  # type: ignore[untyped-decorator]
+    def make(task: Any, attempt: str, depth: int, part: int) -> None:
+        from farthest.worker.enumeration.tasks import run_part
+
+        run_part(_worker(task), attempt, depth, part, _again(task))
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
     def search(task: Any, attempt: str, bound: int, batch: int) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from farthest.errors import StorageError
 from farthest.stores.redis.connections import translate_any
-from farthest.worker.app import QUEUE, SUBTREE_TASK, TASK, celery_app, node_name
+from farthest.worker.app import QUEUE, TASKS, celery_app, node_name
 
 log = logging.getLogger(__name__)
 
@@ -146,7 +146,7 @@ def _restrict(app: Any) -> None:
 
     for content_type in compression.encoders():  # type: ignore[no-untyped-call]
         compression.register(_refuse, _refuse, content_type)  # type: ignore[no-untyped-call]
-    for name in set(app.tasks) - {TASK, SUBTREE_TASK}:
+    for name in set(app.tasks) - set(TASKS):
         app.tasks.unregister(name)
     for name in set(Panel.data) - QUESTIONS:
         del Panel.data[name]

@@ -1,4 +1,6 @@
-"""Leases of steps: who works on a block now. A lease ends by itself soon after its holder stops renewing it.
+"""Leases of steps, of map parts and of batches of a search: who works on them now.
+
+A lease ends by itself soon after its holder stops renewing it.
 
 A lease saves work and never guards data: a step that runs twice changes nothing. So leases may be wrong for a while:
 that costs only time.
@@ -9,13 +11,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from farthest.errors import StorageError
 from farthest.stores.redis.attempts import prefix
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
+    from farthest.stores.redis.reports import WorkKind
 
 LONGEST_SECONDS = 60.0
 """No lease lasts longer without renewal, or longer than ten times ``seconds`` if that is more: the setting of the
@@ -59,13 +62,12 @@ def working_key(holder: str) -> str:
 
 
 class StepLeases:
-    """The leases of one attempt's steps, or of a search's batches by bound and batch. They last ``seconds`` from their
+    """The leases of one attempt's steps, of its map parts by depth and part, or of a search's batches by bound and
+    batch. They last ``seconds`` from their
     last renewal. All methods raise what ``RedisNodes.errors`` does.
     """
 
-    def __init__(
-        self, nodes: RedisNodes, attempt: str, seconds: float, kind: Literal["step", "search"] = "step"
-    ) -> None:
+    def __init__(self, nodes: RedisNodes, attempt: str, seconds: float, kind: WorkKind = "step") -> None:
         self.seconds = seconds
         self._kind = kind
         self._nodes = nodes
@@ -109,7 +111,8 @@ class StepLeases:
         return held
 
     def _key(self, depth: int, block: int) -> str:
-        return f"{prefix(self._attempt)}lease:{depth}:{block}"
+        part = "part:" if self._kind == "part" else ""
+        return f"{prefix(self._attempt)}lease:{part}{depth}:{block}"
 
     def _keys(self, depth: int, block: int, holder: str) -> list[str]:
         return [self._key(depth, block), working_key(holder)]

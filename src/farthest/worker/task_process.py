@@ -1,4 +1,4 @@
-"""How a process of a worker handles its messages (attempt, depth, item), for steps and for batches of searches.
+"""How a process of a worker handles its messages (attempt, depth, item), for steps, map parts and batches of searches.
 
 Messages may come twice, late, or for attempts that have ended: then there is nothing to do. If the attempt is the
 reason for a failure, it is reported on the attempt's done-list; if Redis is away, the message is dropped, and sent
@@ -16,6 +16,7 @@ from farthest.errors import (
     FarthestError,
     LateStepError,
     LostStateError,
+    NoBaseError,
     NoRoomError,
     RedisFullError,
     UnavailableError,
@@ -23,7 +24,7 @@ from farthest.errors import (
 from farthest.stores.blobs.place import ATTEMPT_NAME
 from farthest.stores.redis.attempt_blobs import AttemptKeys
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.reports import Error, Report
+from farthest.stores.redis.reports import Error, Report, WorkKind
 from farthest.worker.registry import holder_name
 from farthest.worker.stuck import ended_if_stuck
 
@@ -54,6 +55,8 @@ class TaskProcess(ABC):
         self.lease_seconds = LEASE_SECONDS.number()
         self._report = self.nodes.main.register_script(_REPORT)
 
+    kind: WorkKind
+
     @abstractmethod
     def name(self, attempt: str, depth: int, item: int) -> str:
         """The name of the work in the log and in reports."""
@@ -78,11 +81,11 @@ class TaskProcess(ABC):
             log.warning("%s dropped: %s", name, error)
         except FarthestError as error:
             log.error("%s: %s", name, error)
-            self._tell(attempt, Report(depth, item, self.holder, _kind(error), str(error)))
+            self._tell(attempt, Report(depth, item, self.holder, _error(error), str(error), self.kind))
         except Exception as error:
             log.exception("%s failed", name)
             message = f"{type(error).__name__}: {error}"
-            self._tell(attempt, Report(depth, item, self.holder, "failed", message))
+            self._tell(attempt, Report(depth, item, self.holder, "failed", message, self.kind))
 
     def _tell(self, attempt: str, report: Report) -> None:
         of = AttemptKeys(attempt)
@@ -92,9 +95,11 @@ class TaskProcess(ABC):
             log.warning("%s", error)
 
 
-def _kind(error: FarthestError) -> Error:
+def _error(error: FarthestError) -> Error:
     if isinstance(error, LostStateError):
         return "lost"
+    if isinstance(error, NoBaseError):
+        return "no base"
     if isinstance(error, RedisFullError):
         return "full"
     return "no room" if isinstance(error, NoRoomError) else "failed"

@@ -12,7 +12,7 @@ from farthest.models.leases import owner_token
 def test_what_others_put_into_the_folder_holds_nothing_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FARTHEST_SPOOL", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     host, pid, start = owner_token().rsplit("/", 2)
     os.mkfifo(tmp_path / f"{PREFIX}pipe")
     (tmp_path / f"{PREFIX}folder").mkdir()

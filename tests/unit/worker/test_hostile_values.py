@@ -103,7 +103,7 @@ def test_layouts_of_meta_are_not_believed(
     for layout in ("{}", '{"labels": 5}', "[]", DEEP, '{"counts": [1e999]}'):
         nodes.main.hset(run.meta_key, "layout", layout)
         with pytest.raises(LostStateError, match=r"farthest:attempt:.*:meta: .* damaged"):
-            process._store(run.attempt)
+            process.store(run.attempt)
 
 
 def test_a_message_for_a_block_that_is_none_changes_nothing(
@@ -237,6 +237,7 @@ def run_as_work(run: GatherAttempt) -> Any:
     class Blocks:
         nodes, run_ = run.nodes, run.attempt
         done_key = run.done_key
+        kind = "step"
 
         def finished(self, depth: int) -> set[int]:
             return run.committed(depth)
@@ -364,7 +365,7 @@ def test_a_key_of_another_kind_is_named(
     nodes.main.set(run.meta_key, "a text")
     for asked in (
         lambda: run.committed(0),
-        lambda: process._store(run.attempt),
+        lambda: process.store(run.attempt),
         lambda: run.begin(1, [0]),
     ):
         with pytest.raises(StorageError) as caught:

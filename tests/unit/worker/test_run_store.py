@@ -197,10 +197,10 @@ def test_a_database_with_an_older_checkpoint_is_noticed(begin: Begin) -> None:
 @rules
 def test_redis_holds_the_layers_that_steps_read(begin: Begin, nodes: Nodes, rule: str) -> None:
     of = case(NAMES_BY_RULE[rule], 2)
-    run = begin(of)
+    run = begin(of, distances=False)
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth)
-        run.keys(depth, 1)  # waits for what is being moved
+        run.removals.settle()
         parts = [name.removeprefix(attempts.prefix(run.attempt)).split(":") for name in keys(nodes)]
         layers = {int(part[1]) for part in parts if part[0] in ("b", "c")}
         blobs = [part for part in parts if part[0] == "b"]
@@ -553,7 +553,7 @@ def test_a_drop_does_not_wait_for_redis(begin: Begin, redis_server: RedisServer,
     advance(run, 1, 2)
     nodes._wait = float(REDIS_WAIT_SECONDS.default)
     redis_server.stop()
-    run._older.move(0, run._layers[0], keep=True)
+    run._remove(0)
     run.drop()
     assert nodes._wait == float(REDIS_WAIT_SECONDS.default)
     redis_server.start()

@@ -270,10 +270,10 @@ def test_a_run_that_redis_has_lost_is_noticed(begin: Begin, rule: str) -> None:
 @names
 def test_redis_holds_what_steps_read(begin: Begin, nodes: Nodes, name: str) -> None:
     of = scatter_case(name)
-    run = begin(of)
+    run = begin(of, distances=False)
     for depth in range(1, len(of.layers) + 1):
         advance(run, depth, depth)
-        run.keys(depth, 1)  # waits for what is being moved
+        run.removals.settle()
         parts = [key.removeprefix(attempts.prefix(run.attempt)).split(":") for key in keys(nodes)]
         assert {int(part[1]) for part in parts if part[0] in ("b", "c")} <= {depth - 2, depth - 1, depth}
         assert {int(part[1]) for part in parts if part[0] == "o"} <= {depth - 1, depth}
@@ -321,7 +321,7 @@ def test_a_restored_run_goes_on_with_other_shards(begin: Begin, nodes: Nodes, na
     for depth in sorted({0, 1, last // 2, last}):
         run = begin(of, shards=3 + depth % 3)
         run.restore(depth, as_stored(of, depth), states(of, depth))
-        run.stored(depth, lambda key: pytest.fail("the spool has all"))
+        run.stored(depth, lambda key: pytest.fail("the place of blobs has all"))
         assert run.counts(depth) == of.counts(depth, run.shards)
         assert run.keys(depth, 10**6) == of.least(depth, 10**6)
         assert digest(run, of, depth) == expected(of, depth)

@@ -72,7 +72,7 @@ def test_a_piece_is_searched_and_told(
     process: BatchProcess, run: SearchAttempt, problem: Problem, root: Node
 ) -> None:
     process.run(run.attempt, BOUND, 0)
-    assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder}]
+    assert told(run) == [{"depth": BOUND, "block": 0, "by": process.holder, "kind": "search"}]
     assert run.finished(BOUND) == {0}
     expected = open_engine(problem, None).run(root, BOUND, first=False, limit=5)
     assert expected.rest

@@ -12,6 +12,8 @@ from math import exp, log2, log10
 
 from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
 from farthest.coordinator.enumeration.cluster_shape import Locality, Shape
+from farthest.models.chunks import CHUNK_KEYS
+from farthest.stores.redis.part_records import LEAST_CHUNKS
 
 
 @dataclass(frozen=True)
@@ -48,17 +50,16 @@ class Costs:
     redis_byte_seconds: float = 0.4e-9
     # The coordinator's: its start; a layer that it steps itself, and each of its blocks (sliding-3x5 to depth 19); a
     # layer that it sends out; a block of it, and that each second while the layer lasts (5,000 messages, reports and
-    # records); a byte moved to the spool; a key's part in making the map, and in storing it (sliding-3x4, one thread).
+    # records). A worker's, for a key of the map: made, stored (sliding-3x4, one thread).
     start_seconds: float = 0.7
     small_layer_seconds: float = 0.0035
     small_block_seconds: float = 1.1e-3
     layer_seconds: float = 0.010
     block_seconds: float = 0.3e-3
     look_seconds: float = 1.0e-6
-    spool_byte_seconds: float = 1.5e-9
     map_key_seconds: float = 5.9e-9
     store_key_seconds: float = 4.9e-9
-    # Memory: the coordinator's for a block at a depth (its record and its place in the spool), and for a shard; the
+    # Memory: the coordinator's for a block at a depth (its record), and for a shard; the
     # kernel's for a shard, in every process (both 4x4); bitmaps of a block of a small layer (3x5); a process without
     # work.
     record_memory: float = 730.0
@@ -92,14 +93,14 @@ class Cluster:
 RAW = 0.25
 """The codec leaves bits as they are where more than this part of them is set."""
 
-BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "spool_seconds", "shared_seconds")
+BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "shared_seconds")
 
 
 @dataclass(frozen=True)
 class LayerCost:
-    """One layer. ``written``, ``read``: bytes of blobs by steps; ``moved``: of the layer that leaves Redis meanwhile.
-    ``kept``: of all layers that there are at its end; ``held``: in all of Redis then. Seconds of a worker's process, a
-    node, the coordinator, the spool, and all of them on the cores that they share: the layer takes the longest."""
+    """One layer. ``written``, ``read``: bytes of blobs by steps;
+    ``kept``: of the layers that the next step needs; ``held``: in all of Redis then. Seconds of a worker's process, a
+    node, the coordinator, and all of them on the cores that they share: the layer takes the longest."""
 
     depth: int
     states: int
@@ -107,13 +108,11 @@ class LayerCost:
     blobs: float
     written: float
     read: float
-    moved: float
     kept: float
     held: float
     worker_seconds: float = 0.0
     redis_seconds: float = 0.0
     coordinator_seconds: float = 0.0
-    spool_seconds: float = 0.0
     shared_seconds: float = 0.0
 
     @property
@@ -124,13 +123,14 @@ class LayerCost:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A whole run. ``peak``: bytes in Redis at the most, ``blobs``: of blobs, wherever they are; ``spool``: the most
-    that it holds; ``map_seconds``: one checkpoint of the whole map, by the coordinator alone."""
+    """A whole run. ``peak``: bytes in Redis at the most, ``blobs``: of blobs, wherever they are; ``older``: of the
+    blobs that only wait for a checkpoint, at the most, on top of ``blobs`` where the place has room;
+    ``map_seconds``: one checkpoint of the whole map, by the workers."""
 
     layers: list[LayerCost]
     peak: float
     blobs: float
-    spool: float
+    older: float
     checkpoints: int
     checkpoint_seconds: float
     map_seconds: float
@@ -191,18 +191,20 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     for depth in range(1, len(shape.layers) + 1):
         states = shape.layers[depth] if depth < len(shape.layers) else 0
         layers.append(_layer(shape, cluster, locality, costs, sizes, found, depth, states))
-    # One thread decodes and spreads, two compress what it has made.
-    making, storing = shape.keys * costs.map_key_seconds, shape.keys * costs.store_key_seconds
-    map_seconds = (
-        max(making, storing / 2) if cluster.cores is None else (making + storing) / min(cluster.cores, 2)
+    making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
+    parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
+    through = sum(sizes) / cluster.nodes * cluster.blobs_in_redis
+    map_seconds = max(
+        making / min(cluster.workers, parts, cluster.cores or cluster.workers),
+        through * max(costs.redis_byte_seconds, 1 / cluster.network),
     )
     map_seconds *= not cluster.histogram_only
-    checkpoints, spool = _checkpoints(layers, cluster, map_seconds)
+    checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
     small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
     # What a process keeps of what it has read and written.
     kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
     # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
-    records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, spool / sum(sizes))
+    records = len(shape.blocks_at(0)) * len(shape.layers) * min(1.0, older / sum(sizes))
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
@@ -219,7 +221,7 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         layers=layers,
         peak=max(layer.held for layer in layers),
         blobs=max(layer.kept for layer in layers),
-        spool=spool,
+        older=older,
         checkpoints=checkpoints,
         checkpoint_seconds=checkpoints * map_seconds,
         map_seconds=map_seconds,
@@ -278,14 +280,13 @@ def _layer(
         written += visited if states else 0.0
         blobs *= 2
     read = (before * (1 - locality.before) + two_before * (1 - locality.two_before)) if sent else 0.0
-    moved = size(depth - 3)
     kept = size(depth) + size(depth - 1) + size(depth - 2) + visited
     queued = costs.message_held if cluster.celery and sent else 0.0
     records = blocks * 3 * (costs.record_held + costs.shard_held * shape.shards / shape.blocks)
     held = costs.run_held + kept * costs.held_over * cluster.blobs_in_redis + records + blocks * queued
     if not sent:
         own = costs.small_layer_seconds + small_blocks(shape, states) * costs.small_block_seconds
-        return LayerCost(depth, states, 0, blobs, written, read, moved, kept, held, coordinator_seconds=own)
+        return LayerCost(depth, states, 0, blobs, written, read, kept, held, coordinator_seconds=own)
     fetched = blocks * (shape.inputs_per_block * (1 - locality.before) + 1 - locality.two_before)
     pulled = blocks * shape.bitmap * (costs.fresh_seconds + shape.inputs_per_block * costs.kernel_seconds)
     worker = (
@@ -296,33 +297,34 @@ def _layer(
         + written * costs.encode_seconds
     )
     turns = -(-blocks // cluster.workers) / (blocks / cluster.workers)  # the last turn is not full
-    through = (written + read + moved) / cluster.nodes * cluster.blobs_in_redis
+    through = (written + read) / cluster.nodes * cluster.blobs_in_redis
     main = through + blocks * costs.step_bytes
     commands = blocks * costs.step_commands
     served = commands * costs.redis_command_seconds + main * costs.redis_byte_seconds
     coordinator = costs.layer_seconds + blocks * costs.block_seconds
-    spool = 0.0 if cluster.histogram_only else moved * costs.spool_byte_seconds
     times = {
         "worker_seconds": worker * turns / cluster.workers,
         "redis_seconds": max(main / cluster.network, served),
         "coordinator_seconds": coordinator / max(0.1, 1 - blocks * costs.look_seconds),
-        "spool_seconds": spool,
-        "shared_seconds": (worker + served * cluster.nodes + coordinator + spool) / cluster.cores
+        "shared_seconds": (worker + served * cluster.nodes + coordinator) / cluster.cores
         if cluster.cores
         else 0.0,
     }
-    return LayerCost(depth, states, blocks, blobs, written, read, moved, kept, held, **times)
+    return LayerCost(depth, states, blocks, blobs, written, read, kept, held, **times)
 
 
-def _checkpoints(layers: Sequence[LayerCost], cluster: Cluster, map_seconds: float) -> tuple[int, float]:
-    """How many checkpoints there are before the last, and the most that the spool holds, by the coordinator's rule."""
+def _checkpoints(
+    layers: Sequence[LayerCost], sizes: Sequence[float], cluster: Cluster, map_seconds: float
+) -> tuple[int, float]:
+    """How many checkpoints there are before the last, by the coordinator's rule, and the most bytes of layers that no
+    step needs and no checkpoint has."""
     if cluster.histogram_only:
         return 0, 0.0
-    number, since, spool, most, cost = 0, 0.0, 0.0, 0.0, 0.0
+    number, since, waiting, most, cost = 0, 0.0, 0.0, 0.0, 0.0
     for layer in layers:
         since += layer.seconds
-        spool += layer.moved
-        most = max(most, spool)
+        waiting += sizes[layer.depth - 3] if layer.depth >= 3 else 0.0
+        most = max(most, waiting)
         if since >= max(cluster.checkpoint_seconds, 10 * cost):
-            number, since, spool, cost = number + 1, 0.0, 0.0, map_seconds
+            number, since, waiting, cost = number + 1, 0.0, 0.0, map_seconds
     return number, most

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
-    from farthest.stores.contract import JobStore
+    from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 
 FARTHEST_BOARDS = 1000
@@ -228,7 +228,14 @@ class _Enumeration:
             digest = self._digest(store)
         else:
             digest = self._recorder.finish(
-                space, store, self._layers, self._seconds, complete, self._threads, self._figures
+                space,
+                store,
+                self._layers,
+                self._seconds,
+                complete,
+                self._threads,
+                self._figures,
+                self._made_map(store, self._recorder) if self._settings.keeps_distances else None,
             )
         return self._outcome(complete, digest, farthest)
 
@@ -280,12 +287,14 @@ class _Enumeration:
             while not self._layers[-1]:  # empty layers at the end
                 del self._layers[-1], self._seconds[-1]
             return complete
-        except LayerGivenUp:
-            self._checkpoint(store)
+        except (
+            LayerGivenUp
+        ):  # its steps are still in the workers' queue, and map parts would wait behind them
+            self._checkpoint(store, alone=True)
             raise KeyboardInterrupt from None
         except NoRoomError:
             with suppress(StorageError):  # the layers until now are kept if possible
-                self._checkpoint(store)
+                self._checkpoint(store, alone=True)
             raise
         finally:
             executor.close()
@@ -309,7 +318,7 @@ class _Enumeration:
                 )
             # Checkpoints take at most a tenth of the time.
             due = monotonic() - stored >= max(self._checkpoint_seconds, 10 * cost)
-            if due or stop.wanted:
+            if due or stop.wanted or (self._checkpoints and self._backend.short_of_room(store)):
                 cost = self._checkpoint(store)
                 stored = monotonic()
             if stop.wanted:
@@ -348,14 +357,29 @@ class _Enumeration:
         if self._recorder is not None:
             self._recorder.check()
 
-    def _checkpoint(self, store: JobStore) -> float:
-        """Stores a checkpoint, if it is deeper than the last one. Returns how long that took, in seconds."""
+    def _made_map(self, store: JobStore, recorder: JobRecorder) -> MadeMap | None:
+        """The map of the layers until now, where workers make it."""
+        return self._backend.make_map(
+            store,
+            len(self._layers) - 1,
+            sum(self._layers),
+            recorder.job,
+            recorder.owner,
+            recorder.database,
+            self._layer_progress,
+            self._still_ours,
+        )
+
+    def _checkpoint(self, store: JobStore, *, alone: bool = False) -> float:
+        """Stores a checkpoint, if it is deeper than the last one. Returns how long that took, in seconds. ``alone``:
+        workers cannot help."""
         depth = len(self._layers) - 1
         known = self._stored is not None and depth <= self._stored
         if self._recorder is None or not self._checkpoints or known:
             return 0.0
         begun = perf_counter()
-        self._recorder.checkpoint(store, self._layers, self._seconds, self._threads)
+        made = None if alone else self._made_map(store, self._recorder)
+        self._recorder.checkpoint(store, self._layers, self._seconds, self._threads, made)
         cost = perf_counter() - begun
         self._stored, self._losses, self._restarts = depth, 0, 0
         self._reporter.checkpoint(depth, cost)

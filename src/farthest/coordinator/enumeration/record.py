@@ -25,7 +25,7 @@ from farthest.stores.distances import unit_for
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.residues import ResidueFile
     from farthest.spaces.contract import Space
-    from farthest.stores.contract import JobStore
+    from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
 
 LAST_BOARDS = 1000
@@ -131,14 +131,29 @@ class JobRecorder(OwnedJob):
     def _base(self, key: int) -> Chunk:
         return self._maps.chunk_at(self.job, key, apart=True)
 
+    @property
+    def owner(self) -> str:
+        """Who runs the job: this process."""
+        return self._owner
+
+    @property
+    def database(self) -> Database:
+        """Where the job is."""
+        return self._database
+
     def checkpoint(
-        self, store: JobStore, layers: Sequence[int], seconds: Sequence[float], threads: int
+        self,
+        store: JobStore,
+        layers: Sequence[int],
+        seconds: Sequence[float],
+        threads: int,
+        made: MadeMap | None = None,
     ) -> None:
-        """Stores the distances found so far, in one transaction."""
+        """Stores the distances found so far, in one transaction: ``made``, or what the store has."""
 
         def write() -> None:
             with self._database.write():  # the lease with it: it may have run out while the map was written
-                self._write_map(store, layers, seconds, threads)
+                self._write_map(store, layers, seconds, threads, made=made)
                 self._renew()
 
         self._with_retries(write)
@@ -153,6 +168,7 @@ class JobRecorder(OwnedJob):
         complete: bool,
         threads: int,
         figures: Sequence[LayerFigures] = (),
+        made: MadeMap | None = None,
     ) -> str:
         """Stores the result, with readable rows of states, and marks the job finished. Returns the digest."""
 
@@ -163,7 +179,7 @@ class JobRecorder(OwnedJob):
                 return written[-1]  # it was stored, but the connection was lost before the answer came
             with self._database.write():
                 written.append(
-                    self._write_result(space, store, layers, seconds, complete, threads, figures, file)
+                    self._write_result(space, store, layers, seconds, complete, threads, figures, file, made)
                 )
                 if file is not None:
                     file.publish()  # last: the job is known to be ours, and all else is written
@@ -194,13 +210,14 @@ class JobRecorder(OwnedJob):
         threads: int,
         figures: Sequence[LayerFigures],
         file: ResidueFile | None,
+        made: MadeMap | None,
     ) -> str:
         depth, states = len(layers) - 1, sum(layers)
         has_map = self._settings.keeps_distances
         if has_map:
             of_map = PieceDigest(layers)
-            self._write_map(store, layers, seconds, threads, of_map)
-            digest = of_map.hexdigest()
+            self._write_map(store, layers, seconds, threads, of_map, made)
+            digest = of_map.hexdigest() if made is None else made.digest(layers)
         else:
             digest = layers_digest(layers) if file is None else file.digest
             self._jobs.record_layers(self.job, _records(layers, seconds), owner=self._owner)
@@ -239,9 +256,17 @@ class JobRecorder(OwnedJob):
         seconds: Sequence[float],
         threads: int,
         digest: PieceDigest | None = None,
+        made: MadeMap | None = None,
     ) -> None:
-        """Stores the map in the place of an older one. ``digest``: what all of it is added to."""
+        """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless it was
+        ``made``."""
         depth = len(layers) - 1
+        if made is not None:
+            records = _records(layers, seconds)
+            self._maps.checkpoint_made(
+                self.job, depth, made.chunks(), records, sum(seconds), owner=self._owner
+            )
+            return
         pieces = store.chunks(depth, CHUNK_KEYS, threads)
         if digest is not None:
             pieces = digest.passed(pieces)

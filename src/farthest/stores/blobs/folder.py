@@ -27,7 +27,9 @@ from farthest.stores.blobs.place import (
     attempt_in,
     probe,
 )
-from farthest.stores.blobs.spool import FULL
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The disk, a user's share of it, or what a process may write is used up."""
 
 _UNFINISHED = re.compile(rf"\.{FILE.pattern}\.[0-9a-f]{{8}}")
 """A file that is being written."""

@@ -26,9 +26,9 @@ NONCE = re.compile(r"[0-9a-f]{8}")
 REDIS = "redis"
 """What FARTHEST_BLOBS says where the place is Redis itself."""
 
-Kind = Literal["b", "o", "v", "m"]
+Kind = Literal["b", "o", "v", "m", "p"]
 """Of a blob: the states of a block at a depth; its outbox; all its states up to a depth, or some of them; the mark of
-an attempt."""
+an attempt; the chunks of a map part."""
 
 DAY = 86400.0
 """An attempt that the own Redis does not know may belong to another installation, which shares the place: it is removed
@@ -50,7 +50,7 @@ class BlobName(NamedTuple):
         return f"{self.kind}-{self.depth}-{self.block}-{self.nonce}"
 
 
-FILE = re.compile(rf"[bovm]-\d+-\d+-{NONCE.pattern}")
+FILE = re.compile(rf"[bovmp]-\d+-\d+-{NONCE.pattern}")
 """What ``BlobName.file`` looks like. Nothing else is ever removed from a place."""
 
 ATTEMPT_FOLDER = "farthest-attempt-"

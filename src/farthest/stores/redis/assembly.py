@@ -46,47 +46,62 @@ class Assembly:
         self._base = base
         self._shift = shift
         self._parity = parity
-        self._keys_per_block = kernel.keys // kernel.shards * blocks.per_block
+        self._keys_per_block = keys_per_block(kernel, blocks)
+        self._block = -1
+        self._layers: list[
+            _kernel.Layer
+        ] = []  # of that block, for the next range of keys begins where one ended
 
-    def chunks(self, size: int, threads: int) -> Iterator[tuple[int, int, Unit, memoryview]]:
-        """(first key, last key, unit, distances) of ``size`` keys a chunk, in key order. Raises LostStateError and what
-        ``base`` raises."""
+    def chunks(
+        self, size: int, threads: int, keys: range | None = None
+    ) -> Iterator[tuple[int, int, Unit, memoryview]]:
+        """(first key, last key, unit, distances) of ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
+        LostStateError and what ``base`` raises."""
         unit = unit_for(self._depth)
-        width, block, planes = WIDTHS[unit], -1, list[_kernel.Layer]()
-        for first in range(0, self._kernel.keys, size):
-            end = min(first + size, self._kernel.keys)
+        width = WIDTHS[unit]
+        wanted = range(self._kernel.keys) if keys is None else keys
+        for first in range(wanted.start, wanted.stop, size):
+            end = min(first + size, wanted.stop)
             out = zeros((end - first) * width)
             key = first
             while key < end:
-                if key // self._keys_per_block != block:
-                    block = key // self._keys_per_block
-                    planes = self._planes(block, threads)
+                block = key // self._keys_per_block
+                if block != self._block:
+                    self._layers, self._block = self._planes(block, threads), block
                 until = min(end, (block + 1) * self._keys_per_block)
+                self._add_base(key, until, threads)
                 part = out[(key - first) * width : (until - first) * width]
                 distances = typed(part, unit)
-                _kernel.expand(self._kernel, planes, self._shift, self._parity, key, distances, threads)
+                _kernel.expand(self._kernel, self._layers, self._shift, self._parity, key, distances, threads)
                 key = until
             yield first, end - 1, unit, out
+
+    def _add_base(self, first: int, end: int, threads: int) -> None:
+        """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
+        if self._base is None:
+            return
+        for key, part in parts(self._base, first, end):
+            try:
+                _kernel.collect(self._kernel, self._layers, self._shift, key, part, threads)
+            except ValueError as error:
+                raise DamagedMapError(
+                    f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
+                ) from None
 
     def _planes(self, block: int, threads: int) -> list[_kernel.Layer]:
         shards = self._blocks.shards(block)
         number = ((self._depth >> self._shift) + 1).bit_length()
         planes = [Bitmap(self._kernel, shards) for _ in range(number)]
         layers = [plane.layer for plane in planes]
-        if self._base is not None:
-            first = block * self._keys_per_block
-            end = min(first + self._keys_per_block, self._kernel.keys)
-            for key, part in parts(self._base, first, end):
-                try:
-                    _kernel.collect(self._kernel, layers, self._shift, key, part, threads)
-                except ValueError as error:
-                    raise DamagedMapError(
-                        f"the checkpoint does not fit a map up to depth {self._depth}: {error}"
-                    ) from None
         for depth, blob in self._blobs(block):
             chosen = [plane for bit, plane in enumerate(planes) if ((depth >> self._shift) + 1) >> bit & 1]
             decode_blob(self._kernel, depth, block, blob, chosen)
         return layers
+
+
+def keys_per_block(kernel: _kernel.Space, blocks: Blocks) -> int:
+    """Keys of a block, but for the last."""
+    return kernel.keys // kernel.shards * blocks.per_block
 
 
 def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:

@@ -40,6 +40,19 @@ class AttemptKeys:
         return f"{self._prefix}c:{depth}"
 
     @property
+    def fold_key(self) -> str:
+        """What map is to be made."""
+        return f"{self._prefix}fold"
+
+    def parts_key(self, depth: int) -> str:
+        """The records of the parts of the map up to a depth."""
+        return f"{self._prefix}parts:{depth}"
+
+    def bases_key(self, depth: int) -> str:
+        """The records of those parts of the map up to a depth, a checkpoint, that are in the place of blobs."""
+        return f"{self._prefix}bases:{depth}"
+
+    @property
     def visited_key(self) -> str:
         """Where each block's blob of all its states is."""
         return f"{self._prefix}v"
@@ -64,6 +77,10 @@ class AttemptBlobs(AttemptKeys):
     def outbox_name(self, depth: int, block: int, nonce: str) -> BlobName:
         """Of what the states of a block at a depth lead to, part by part."""
         return self._name("o", depth, block, nonce)
+
+    def part_name(self, depth: int, part: int, nonce: str) -> BlobName:
+        """Of the chunks of a part of the map up to a depth."""
+        return self._name("p", depth, part, nonce)
 
     def _name(self, kind: Kind, depth: int, block: int, nonce: str) -> BlobName:
         return BlobName(self.attempt, kind, depth, block, nonce)

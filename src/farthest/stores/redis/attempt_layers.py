@@ -1,7 +1,7 @@
 """What the coordinator's stores of both engines have in common: beginning layers, counting them, the end.
 
-Redis keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Older ones are moved to the
-*spool* meanwhile.
+The place of blobs keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Where
+distances are kept, it has older ones too, until a checkpoint has them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import LateStepError, LostStateError, RedisFullError, StorageError
-from farthest.stores.blobs.spool import Spool
 from farthest.stores.distances import check_depth
 from farthest.stores.redis import attempts
 from farthest.stores.redis.attempt_steps import AttemptSteps, Opened
-from farthest.stores.redis.older_layers import OlderLayers
 from farthest.stores.redis.records import Pointer, Record, numbers
+from farthest.stores.redis.removals import Removals
 
 if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobName
@@ -41,11 +40,12 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     _depth = 0
 
-    def _prepare(self, spool: Spool | None) -> None:
-        self._older = OlderLayers(self, spool)
+    def _prepare(self, *, distances: bool) -> None:
+        self.keeps_distances = distances
+        self.removals = Removals(self)
         self._begin = self.nodes.main.register_script(BEGIN)
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
-        # By depth, complete layers: those that results are made from, and three.
+        # By depth, complete layers that are in the place: those that results are made from, and three.
         self._layers: dict[int, dict[int, Record]] = {}
         self._pointers: dict[int, Pointer] = {}  # as the attempt began
         self._stored_depth = -1  # results are made without the layers up to it
@@ -146,7 +146,7 @@ class AttemptLayers(AttemptSteps[Opened]):
                 )
             stored = zip(found, texts.values(), strict=True)
             records = {block: Record.of(text, depth, block) for block, text in stored}
-            if self._older.keeps and any(record.states for record in records.values()):
+            if self.keeps_distances and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
@@ -182,16 +182,29 @@ class AttemptLayers(AttemptSteps[Opened]):
             self.touch()
 
     def _retire(self, depth: int) -> None:
-        """A layer that no step reads any more leaves Redis."""
-        if depth not in self._layers:
-            return
-        wanted = self._older.keeps and depth > self._stored_depth
-        self._older.move(depth, self._layers[depth], keep=wanted)
-        if not wanted:
-            del self._layers[depth]
+        """A layer that no step reads any more leaves the place, unless results are made from it."""
+        if depth in self._layers and not (self.keeps_distances and depth > self._stored_depth):
+            self._remove(depth)
+
+    def _remove(self, depth: int) -> None:
+        names = [
+            self.found_name(depth, block, record.nonce)
+            for block, record in self._layers.pop(depth).items()
+            if record.nonce
+        ]
+        self.removals.layer(depth, names)
+
+    def unfolded(self) -> tuple[int, int]:
+        """How many states the layers in the place have that only results are made from, and how many the others."""
+        sizes = {
+            depth: sum(sum(record.states.values()) for record in records.values())
+            for depth, records in self._layers.items()
+        }
+        older = sum(states for depth, states in sizes.items() if depth < self._depth - 2)
+        return older, sum(sizes.values()) - older
 
     def drop(self) -> None:
-        """Removes everything of the attempt from Redis and from the place of its blobs, and gives the spool back."""
-        self._older.close()
+        """Removes everything of the attempt from Redis and from the place of its blobs."""
+        self.removals.close()
         with suppress(StorageError), self.nodes.errors():  # what is left, the next coordinator removes
             attempts.drop(self.nodes, self.attempt, self.place)

@@ -11,12 +11,17 @@ enumeration's, on the main node except for the blobs:
     b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a sorted run
     o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
     v:{depth}:{block}:{nonce}   all found states of a block up to the depth, or some of them
+    p:{depth}:{part}:{nonce}    the chunks of a map part that are not in the database (stores/redis/part_records.py)
     m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
-                            these four are blobs, on the block's node; never changed once they are named. They are in
+                            these five are blobs, on the block's node; never changed once they are named. They are in
                             Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
     todo:{depth}            set: the blocks of the layer under way, sent and not begun (worker/enumeration/choice.py)
     done                    list: what was committed, and what failed, for the coordinator that waits
     lease:{depth}:{block}   who steps the block now (worker/leases.py)
+    fold                    what map is to be made by workers now
+    parts:{depth}, bases:{depth}    hashes: the records of its parts that were made; of those of the checkpoint that it
+                            is made from, where they are in the place of blobs
+    todo:part:{depth}, lease:part:{depth}:{part}    as those of blocks
 
 ``farthest:attempts`` has every attempt by the time when its coordinator was last seen, so that what a dead one left is
 removed. Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's
@@ -81,6 +86,7 @@ _RANGES = {
     "per_block": (1, 2**24),
     "shards": (1, 2**24),
     "keys": (SPARSE, 2**63 - 1),
+    "part_chunks": (1, 2**24),
 }
 """Of numbers in ``meta``. Processes keep something of each shard."""
 
@@ -89,7 +95,7 @@ _RANGES = {
 class AttemptFacts:
     """What a worker needs to know of an attempt. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``:
     SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT. ``blobs``: the place of its blobs, for
-    messages alone; ``mark``: the nonce of the mark there."""
+    messages alone; ``mark``: the nonce of the mark there. ``part_chunks``: of a map part."""
 
     engine: str
     puzzle: str
@@ -104,6 +110,7 @@ class AttemptFacts:
     nodes: int
     blobs: str
     mark: str
+    part_chunks: int = 1
     max_depth: int = NO_LIMIT
     protocol: int = PROTOCOL
     version: str = __version__
@@ -127,6 +134,7 @@ class AttemptFacts:
                 "keys": int,
                 "shards": int,
                 "nodes": int,
+                "part_chunks": int,
                 "max_depth": int,
                 "protocol": int,
             }

@@ -63,7 +63,7 @@ class RedisPlace:
     def drop(self, attempt: str) -> None:
         """See BlobPlace."""
         for client in self._nodes.clients:
-            found = client.scan_iter(match=f"{prefix(attempt)}[bovm]:*", count=10_000)
+            found = client.scan_iter(match=f"{prefix(attempt)}[bovmp]:*", count=10_000)
             if keys := list(found):
                 client.unlink(*keys)
 

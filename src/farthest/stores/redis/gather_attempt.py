@@ -1,6 +1,7 @@
 """The coordinator's side of an attempt in Redis by the gather engine: begins it, restores it, reads its results.
 
-A checkpoint folds the layers in the spool into the distance map of the database, the *base*.
+A checkpoint folds the layers since the last one into the distance map of the database, the *base*: made by this process
+alone (``chunks``) or by workers (``parts``).
 """
 
 from __future__ import annotations
@@ -12,18 +13,20 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import JobError, LostStateError, StorageError
-from farthest.models.chunks import Chunk, Unit
+from farthest.models.chunks import CHUNK_KEYS, Chunk, Unit
 from farthest.stores.bitmaps import Bitmap
 from farthest.stores.blobs.blob import decode_blob, encode_blob
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.place import REDIS, new_nonce
-from farthest.stores.blobs.spool import Spool
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.sources import Sources
 from farthest.stores.redis.assembly import Assembly
 from farthest.stores.redis.attempt_layers import AttemptLayers
+from farthest.stores.redis.attempt_parts import AttemptParts
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
+from farthest.stores.redis.part_maker import block_blobs
+from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, Fold, PartCut
 from farthest.stores.redis.records import Pointer, Record
 from farthest.stores.redis.restoring import read_blocks
 
@@ -48,11 +51,11 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         cut: Cut,
         *,
         distances: bool,
-        spool_folder: str | None = None,
         place: BlobPlace | None = None,
+        part_chunks: int | None = None,
     ) -> GatherAttempt:
-        """A new attempt at depth 0. ``place``: of its blobs; None: the nodes. Raises StorageError (UnavailableError
-        where waiting may help)."""
+        """A new attempt at depth 0. ``place``: of its blobs; None: the nodes. ``part_chunks``: of a map part, None for
+        about a block's. Raises StorageError (UnavailableError where waiting may help)."""
         kernel = cut.kernel
         origins = space.keys_of(space.origins)
         in_place = searches_in_place(kernel, origins)
@@ -70,10 +73,10 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             nodes=len(nodes),
             blobs=REDIS if place is None else place.url,
             mark=new_nonce(),
+            part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
-        spool = Spool(spool_folder) if distances else None
         store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None, place)
-        store._prepare(spool)
+        store._prepare(distances=distances)
         store._set_colours(origins, in_place)
         try:
             store._write_mark()
@@ -86,10 +89,12 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
     def _set_colours(self, origins: Sequence[int], in_place: bool) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
         colours = self.kernel.colours if in_place else []
+        self._colour = colours[origins[0] // keys_per_shard] if colours else -1
         self._parity = [colour ^ colours[origins[0] // keys_per_shard] for colour in colours]
         self._shift = 1 if in_place else 0
         self._reach = Sources(self.kernel)
         self._base: Base | None = None
+        self._folding: AttemptParts | None = None
 
     def _write_origins(self, origins: Sequence[int]) -> None:
         keys_per_shard = self.kernel.keys // self.kernel.shards
@@ -129,27 +134,25 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
 
     def keys(self, depth: int, limit: int) -> list[int]:
         """See JobStore."""
-        self._older.settle()
         found: list[int] = []
         for block, record in sorted(self._complete(depth).items()):
             if record.nonce and len(found) < limit:
                 bitmap = Bitmap(self.kernel, self.blocks.shards(block))
-                decode_blob(self.kernel, depth, block, self._older.blob(depth, block, record), [bitmap])
+                for _, blob in block_blobs(self, block, {depth: record}):
+                    decode_blob(self.kernel, depth, block, blob, [bitmap])
                 found += _kernel.keys_of(self.kernel, bitmap.layer, limit - len(found))
         return found
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
         """See JobStore. Raises LostStateError where layers are missing."""
-        if not self._older.keeps:
-            raise StorageError("this store keeps no distances: it only counts")
-        self._older.settle()
+        self._check_kept()
 
         def blobs(block: int) -> Iterator[tuple[int, bytes]]:
             self.touch_if_room()
-            for known in range(self._stored_depth + 1, depth + 1):
-                record = self._complete(known).get(block)
-                if record is not None and record.nonce:
-                    yield known, self._older.blob(known, block, record)
+            records = {
+                known: self._complete(known).get(block) for known in range(self._stored_depth + 1, depth + 1)
+            }
+            return block_blobs(self, block, {known: one for known, one in records.items() if one is not None})
 
         assembly = Assembly(
             self.kernel,
@@ -162,10 +165,25 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         )
         return assembly.chunks(size, threads)
 
+    def _check_kept(self) -> None:
+        if not self.keeps_distances:
+            raise StorageError("this store keeps no distances: it only counts")
+
+    def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
+        """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
+        runs it, or NO_JOB."""
+        self._check_kept()
+        depths = range(self._stored_depth + 1, depth + 1)
+        base = NO_BASE if self._base is None else self._stored_depth
+        records = tuple(len(self._complete(known)) for known in depths)
+        fold = Fold(depth, base, records, self._colour, job, owner)
+        cut = PartCut(self.kernel.keys, self.facts.part_chunks)
+        self._folding = AttemptParts(self, cut, fold, self._base)
+        return self._folding
+
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any
         more."""
-        self._older.settle()
 
         def checked(key: int) -> Chunk:
             try:
@@ -179,10 +197,12 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
                 )
             return chunk
 
+        if self._folding is not None:
+            self._folding.end()
+            self._folding = None
         self._base, self._stored_depth = checked, depth
-        self._older.clear()
         for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
-            del self._layers[known]
+            self._remove(known)
 
     def restore(
         self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
@@ -198,6 +218,11 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
                 elif any(_kernel.population(self.kernel, bitmap.layer)):
                     self._write_visited(depth, block, bitmap)
         self._start(depth)
+
+
+def _part_chunks(kernel: _kernel.Space, per_block: int) -> int:
+    """Chunks of a map part: about a block's, for its blobs are read whole."""
+    return max(LEAST_CHUNKS, -(-(kernel.keys // kernel.shards * per_block) // CHUNK_KEYS))
 
 
 def _exclude(kernel: _kernel.Space, in_place: bool) -> str:

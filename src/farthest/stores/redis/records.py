@@ -59,7 +59,7 @@ class Record:
         nonce, states, outbox = items(fields)
         by_shard: dict[int, int] = dict(map(_pair, items(states)))
         return cls(
-            "" if nonce == "" else _nonce(nonce),
+            "" if nonce == "" else nonce_of(nonce),
             by_shard,
             tuple(Part(*counts(part, 3)) for part in items(outbox)),
         )
@@ -100,10 +100,11 @@ class Pointer:
 
 def _found(fields: Any) -> FoundBlob:
     depth, nonce, states = items(fields)
-    return FoundBlob(count(depth), _nonce(nonce), count(states))
+    return FoundBlob(count(depth), nonce_of(nonce), count(states))
 
 
-def _nonce(field: Any) -> str:
+def nonce_of(field: Any) -> str:
+    """A nonce as stored. Raises ValueError, TypeError."""
     nonce = text(field)
     if not NONCE.fullmatch(nonce):  # it becomes a part of a path
         raise ValueError(f"a nonce is {shown(nonce)}, expected eight hexadecimal digits")

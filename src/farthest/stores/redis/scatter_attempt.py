@@ -1,21 +1,20 @@
 """The coordinator's side of an attempt in Redis by the scatter engine: begins it, restores it, reads its results.
 
-All layers that Redis has no more stay in the spool until the end, as sorted runs of a byte or two a state: checkpoints
-are made from them alone.
+All layers stay in the place of blobs until the end, as sorted runs of a byte or two a state: checkpoints are made from
+them alone, by the coordinator.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from farthest.environment import WORKER_MEMORY
-from farthest.errors import StorageError
+from farthest.errors import LostStateError, StorageError
 from farthest.stores.blobs.blob import FOUND, VISITED, seal
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.place import REDIS, new_nonce
-from farthest.stores.blobs.spool import Spool
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
@@ -34,6 +33,10 @@ MOST_SHARDS = 256
 
 UNKNOWN_SHARDS = 64
 """Where nothing is known of the number of states, which are often far fewer than those that could be."""
+
+
+READ_AT_ONCE = 16
+"""Blobs that are in memory at a time."""
 
 
 def shards_for(space: ScatterSpace, size: int) -> int:
@@ -58,7 +61,6 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         *,
         distances: bool,
         max_depth: int | None = None,
-        spool_folder: str | None = None,
         place: BlobPlace | None = None,
     ) -> ScatterAttempt:
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded; ``place``: of its blobs, None:
@@ -79,9 +81,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             mark=new_nonce(),
             max_depth=NO_LIMIT if max_depth is None else max_depth,
         )
-        spool = Spool(spool_folder) if distances else None
         store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None, place)
-        store._prepare(spool)
+        store._prepare(distances=distances)
         try:
             store._write_mark()
             store._write_origins()
@@ -129,7 +130,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         """See AttemptLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
         read, records = depth + 1, self._layers.get(depth + 1, {})
-        self._older.remove(
+        self.removals.blobs(
             [
                 self.outbox_name(read, shard, record.nonce)
                 for shard, record in records.items()
@@ -143,34 +144,41 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
 
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """See JobStore."""
-        self._older.settle()
         records = self._complete(depth)
-        return least_codes(self.space, {shard: run.data for shard, run in self._found(depth, records)}, limit)
+        wanted = [(depth, shard, record) for shard, record in records.items()]
+        return least_codes(self.space, {shard: run.data for _, shard, run in self._found(wanted)}, limit)
 
     def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
         """See JobStore. Raises LostStateError where layers are missing."""
-        if not self._older.keeps:
+        if not self.keeps_distances:
             raise StorageError("this store keeps no distances: it only counts")
-        self._older.settle()
 
         def runs_of(shard: int) -> Iterator[tuple[int, Any]]:
             self.touch_if_room()
-            for known in range(depth + 1):
-                record = self._complete(known).get(shard)
-                for _, run in self._found(known, {} if record is None else {shard: record}):
-                    yield known, run.data
+            known = ((one, self._complete(one).get(shard)) for one in range(depth + 1))
+            for at, _, run in self._found(
+                [(one, shard, record) for one, record in known if record is not None]
+            ):
+                yield at, run.data
 
         return MapPieces(self.space, self.shards, depth, runs_of).chunks(size, threads)
 
-    def _found(self, depth: int, records: Mapping[int, Record]) -> Iterator[tuple[int, SortedRun]]:
-        """The runs of those shards that have states, wherever they are."""
-        for shard, record in records.items():
-            if record.nonce:
-                blob = self._older.blob(depth, shard, record)
-                yield shard, self.run_in(blob, FOUND, depth, shard, record.states[shard])
+    def _found(self, records: Iterable[tuple[int, int, Record]]) -> Iterator[tuple[int, int, SortedRun]]:
+        """(depth, shard, run) of those (depth, shard, record) that have states. Raises LostStateError."""
+        wanted = [(depth, shard, record) for depth, shard, record in records if record.nonce]
+        for start in range(0, len(wanted), READ_AT_ONCE):
+            some = wanted[start : start + READ_AT_ONCE]
+            most = max(self.longest_blob(record.states[shard]) for _, shard, record in some)
+            names = [self.found_name(depth, shard, record.nonce) for depth, shard, record in some]
+            for (depth, shard, record), blob in zip(some, self.fetch(names, most), strict=True):
+                if blob is None:
+                    raise LostStateError(
+                        f"attempt {self.attempt}: the blob of block {shard} at depth {depth} is missing"
+                    )
+                yield depth, shard, self.run_in(blob, FOUND, depth, shard, record.states[shard])
 
     def stored(self, depth: int, base: Base) -> None:
-        """See JobStore: the spool holds all distances, none need be read again."""
+        """See JobStore: the place of blobs holds all layers, none need be read again."""
 
     def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
         """See JobStore."""
@@ -180,9 +188,10 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             self._layers[known] = {}
             if known < depth - 1:
                 self._layers[known] = {shard: Record.new({shard: n}) for shard, (n, _) in runs.items()}
-                self._older.put(
-                    known, {shard: seal(FOUND, known, shard, n, run) for shard, (n, run) in runs.items()}
-                )
+                self.touch()
+                for shard, (n, run) in runs.items():
+                    name = self.found_name(known, shard, self._layers[known][shard].nonce)
+                    self.send({name: seal(FOUND, known, shard, n, run)})
             for shard, (n, run) in runs.items():
                 one = ShardStep(fresh=SortedRun(n, run))
                 if known == depth:

@@ -18,6 +18,7 @@ from farthest.stores.redis.records import numbers
 if TYPE_CHECKING:
     from farthest.stores.redis.attempt_steps import AttemptSteps
     from farthest.stores.redis.connections import RedisNodes
+    from farthest.stores.redis.reports import WorkKind
 
 WISHES = 64
 """Most blocks that are named in one request."""
@@ -30,17 +31,41 @@ return redis.call('SPOP', KEYS[1])
 """
 
 
-def todo_key(attempt: str, depth: int) -> str:
-    """The set of the layer's blocks that were sent and not begun."""
-    return f"{prefix(attempt)}todo:{depth}"
+def todo_key(attempt: str, depth: int, kind: WorkKind = "step") -> str:
+    """The set of the layer's blocks, or of the map's parts, that were sent and not begun."""
+    return f"{prefix(attempt)}todo:{'part:' if kind == 'part' else ''}{depth}"
 
 
-def offer(nodes: RedisNodes, attempt: str, depth: int, blocks: Iterable[int]) -> None:
-    """Makes the to-do set of a layer, in place of that of the layer before."""
+def offer(nodes: RedisNodes, attempt: str, depth: int, items: Iterable[int], kind: WorkKind = "step") -> None:
+    """Makes the to-do set of a layer, in place of that of the layer before, or of a map."""
+    key = todo_key(attempt, depth, kind)
     pipe = nodes.main.pipeline()
-    pipe.delete(todo_key(attempt, depth - 1), todo_key(attempt, depth))
-    pipe.sadd(todo_key(attempt, depth), *map(str, blocks))
+    pipe.delete(todo_key(attempt, depth - 1, kind), key)
+    pipe.sadd(key, *map(str, items))
     nodes.call(pipe.execute)
+
+
+class PartChoice:
+    """The parts that one process makes: neighbours, as they have blocks in common."""
+
+    def __init__(self, nodes: RedisNodes, attempt: str) -> None:
+        self._nodes = nodes
+        self._attempt = attempt
+        self._take = nodes.main.register_script(_TAKE)
+        self._last = -1
+
+    def next(self, depth: int, named: int, again: bool) -> int:
+        """A part to make, taken from the to-do set: the one after the last, or any; ``named``, the one in the message,
+        where that was sent ``again`` or the set is empty."""
+        key = todo_key(self._attempt, depth, "part")
+        if again:
+            self._nodes.call(lambda: self._nodes.main.srem(key, str(named)))
+            taken = None
+        else:
+            wishes = [str(self._last + 1)]
+            taken = self._nodes.call(lambda: self._take(keys=[key], args=wishes))
+        self._last = named if taken is None else numbers([taken], key)[0]
+        return self._last
 
 
 class Choice:

@@ -29,7 +29,7 @@ from farthest.json_fields import items
 from farthest.search.serialized import node_fields, node_of, piece_fields, piece_of
 from farthest.stores.redis.attempts import PROTOCOL, drop, other_version, prefix, touch
 from farthest.stores.redis.records import numbers, recorded, with_checksum
-from farthest.stores.redis.reports import Report
+from farthest.stores.redis.reports import Report, WorkKind
 from farthest.version import __version__
 
 if TYPE_CHECKING:
@@ -94,6 +94,8 @@ class SearchFacts:
 
 class SearchAttempt:
     """The keys of the attempt called ``attempt``. All methods raise what ``RedisNodes.call`` does."""
+
+    kind: WorkKind = "search"
 
     def __init__(self, nodes: RedisNodes, attempt: str) -> None:
         self.nodes = nodes
@@ -229,7 +231,7 @@ class SearchAttempt:
         them."""
         result = with_checksum(f"r:{bound}:{number}", _json(list(map(piece_fields, pieces))))
         keys = [self._meta, self._nodes_key(bound), self._results_key(bound), self.done_key]
-        report = Report(bound, number, holder).text()
+        report = Report(bound, number, holder, kind="search").text()
         arguments = [str(bound), str(number), result, report]
         return bool(self.nodes.call(lambda: self._commit(keys=keys, args=arguments)))
 

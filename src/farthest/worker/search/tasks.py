@@ -15,6 +15,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.search.problem import Problem
 from farthest.search.serialized import engine_fields
 from farthest.stores.redis.attempts import other_version, unbelieved
+from farthest.stores.redis.reports import WorkKind
 from farthest.untrusted_json import read_json_object
 from farthest.worker.leases import StepLeases, renewed
 from farthest.worker.search.attempts import SearchAttempt, SearchFacts
@@ -30,6 +31,8 @@ SEARCHES_KEPT = 2
 
 class BatchProcess(TaskProcess):
     """Searches the batches of messages. The problem of a search is read once, and its engine made once."""
+
+    kind: WorkKind = "search"
 
     def __init__(self, worker: str) -> None:
         super().__init__(worker)
