@@ -17,6 +17,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.memory.residues import gathered_form
 from farthest.stores.redis.cutting import MOST_BLOCKS
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
     else:
         keys = gather(space).keys
         disk = _disk(keys, settings)
+        if settings.residues:
+            form = gathered_form(gather(space), settings.max_depth)
+            disk = form.words * 8 + settings.state_rows * ROW_BYTES
         kind = space.puzzle.family, space.puzzle.metric
         redis = int(max(known, default=keys) * BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY))
         # Where nothing is known, half of the keys may stand for no state.
