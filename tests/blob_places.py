@@ -42,6 +42,7 @@ class Contents:
         return sorted(name for name in found if name.startswith("farthest:attempt:") and name.count(":") == 6)
 
     def read(self, name: str) -> bytes:
+        """The bytes of a blob. Raises FileNotFoundError where it has been removed since it was listed."""
         if self._url.scheme == "file":
             return (self._root / name).read_bytes()
         if self._url.scheme == "s3":
@@ -49,6 +50,8 @@ class Contents:
 
             return bytes(obstore.get(self._bucket(), name).bytes())
         blob = self._client(name).get(name)
+        if blob is None:
+            raise FileNotFoundError(name)
         assert isinstance(blob, bytes)
         return blob
 

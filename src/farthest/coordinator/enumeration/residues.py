@@ -14,11 +14,11 @@ from farthest.map_files.layout import layout_digest, map_digest
 from farthest.map_files.names import job_token
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
 from farthest.spaces.contract import gather
-from farthest.stores.folder.gather_store import FolderStore
-from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.residues import gathered_form, residue_blocks, residue_problem, scattered_form
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
     from farthest.models.records import JobRecord
@@ -83,7 +83,7 @@ def residue_file(
     """The file of the map that the store holds, stored for good; removed at the end of the block unless it was
     published. ``told`` hears that the place of map files is away; ``poll`` is called now and then, and may raise an
     exception."""
-    files, form = MapFiles(database), _form(space, settings, store)
+    files, form = MapFiles(database), _form(space, settings)
     token = job_token(record.id, record.created, record.puzzle_digest)
     facts = {
         "version": 1,
@@ -96,11 +96,7 @@ def residue_file(
     }
     scratch = scratch_folder(settings.scratch, database.folder)
     with files.place.writer(token, form, facts, told, scratch) as writer:
-        if isinstance(store, FolderStore):
-            blocks = store.residue_blocks(form, len(layers) - 1, threads)
-        else:
-            blocks = residue_blocks(store, form, len(layers) - 1, threads)
-        for first, words in blocks:
+        for first, words in _blocks(store, form, len(layers) - 1, threads):
             poll()
             writer.write(first, words)
         written = writer.finish(threads)
@@ -109,8 +105,16 @@ def residue_file(
         yield ResidueFile(files, record.id, row, digest, writer)
 
 
-def _form(space: Space, settings: Settings, store: JobStore) -> ResidueForm:
-    if isinstance(store, MemoryStore | FolderStore):
+def _form(space: Space, settings: Settings) -> ResidueForm:
+    if space.engine == "gather":
         return gathered_form(gather(space), settings.max_depth)
     assert space.keys is not None, "a sparse space has no residue map"
     return scattered_form(space.keys)
+
+
+def _blocks(store: JobStore, form: ResidueForm, depth: int, threads: int) -> Iterator[tuple[int, Buffer]]:
+    from farthest.stores.folder.gather_store import FolderStore
+
+    if isinstance(store, FolderStore):
+        return store.residue_blocks(form, depth, threads)
+    return residue_blocks(store, form, depth, threads)
