@@ -179,7 +179,14 @@ def test_what_a_worker_reports_ends_the_search(
 ) -> None:
     def fail(message: Message) -> bool:
         run, bound, batch = message
-        report = {"depth": bound, "block": batch, "by": "w/1", "error": "failed", "message": "no such map"}
+        report = {
+            "depth": bound,
+            "block": batch,
+            "by": "w/1",
+            "kind": "search",
+            "error": "failed",
+            "message": "no such map",
+        }
         nodes.main.rpush(f"{attempts.prefix(run)}done", json.dumps(report))
         return True
 
