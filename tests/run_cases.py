@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from farthest.map_files.form import ResidueForm
 from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import Base
@@ -40,10 +41,19 @@ class Nodes(RedisNodes):
         return super().call(operation)
 
 
-def begin_run(of: Case, nodes: RedisNodes, *, per_block: int = 2, distances: bool = True) -> GatherAttempt:
+def begin_run(
+    of: Case,
+    nodes: RedisNodes,
+    *,
+    per_block: int = 2,
+    distances: bool = True,
+    residues: ResidueForm | None = None,
+) -> GatherAttempt:
     """A new run of a case, at depth 0."""
     cut = Cut(of.kernel, of.shard_classes, min(per_block, of.kernel.shards))
-    return GatherAttempt.create(nodes, new_attempt("1"), of.space, cut, distances=distances)
+    return GatherAttempt.create(
+        nodes, new_attempt("1"), of.space, cut, distances=distances, residues=residues
+    )
 
 
 def worker_store(run: GatherAttempt, nodes: RedisNodes | None = None, cache: int = 0) -> GatherStore:

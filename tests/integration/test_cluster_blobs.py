@@ -15,6 +15,8 @@ import pytest
 from blob_places import Contents, url_of
 from cluster import Cluster, Service, until
 from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
+from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes
 from object_server import ObjectServer
@@ -82,6 +84,28 @@ def test_the_digest_is_that_of_one_process(
     )
     assert not [key for key in keys(redis_nodes) if ":b:" in key]
     assert cluster.wait(job).digest == expected(PUZZLES[engine])
+    nothing_is_left(contents)
+
+
+@pytest.mark.parametrize(
+    ("kind", "puzzle"),
+    [("folder", "8-puzzle"), ("redis", "pancake-7")],
+    indirect=["kind"],
+)
+def test_a_residue_map_is_that_of_one_process(
+    cluster: Cluster, contents: Contents, tmp_path: Path, puzzle: str
+) -> None:
+    job = cluster.submit(puzzle, "--map", "residues")
+    key = "farthest:attempt:*:parts:*"
+    until(lambda: True if list(cluster.redis.scan_iter(key)) else None, 60, "a part is made", 0.001)
+    cluster.remove(cluster.workers[0])
+    assert cluster.add_worker().alive
+    digest = cluster.wait(job).digest
+    with open_database(tmp_path / "here.db", create=True) as database:
+        outcome = enumerate_puzzle(load(puzzle), database, Settings(residues=True))
+    assert digest == outcome.digest
+    said = cluster.start("verify", str(job))
+    assert said.process.wait(60) == 0
     nothing_is_left(contents)
 
 

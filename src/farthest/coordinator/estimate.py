@@ -17,6 +17,7 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.memory.residues import gathered_form
 from farthest.stores.redis.cutting import MOST_BLOCKS
 
 if TYPE_CHECKING:
@@ -51,6 +52,10 @@ compressed. Measured on 3x4 in both metrics, and on pancake-12 for all others, w
 BLOB_BYTES_SCATTERED = {"dense": 1, "sparse": 12}
 """Blobs for a state of a space given by its successors, about: its share of the largest layers and of their successors
 (docs/scaling.md)."""
+
+KEPT_BYTES = {4: 0.2, 3: 0.1}
+"""Blobs for a state that only a residue map is made of, by its modulus, beside those of steps: the least of the model's
+figures for sliding-3x4, 2x6, 2x7, pancake-10 and pancake-12 (cluster_model)."""
 
 RECORDS_BYTES = 4 * 2**20
 BLOCK_RECORDS_BYTES = 2000
@@ -156,7 +161,12 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
         keys = gather(space).keys
         disk = _disk(keys, settings)
         kind = space.puzzle.family, space.puzzle.metric
-        redis = int(max(known, default=keys) * BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY))
+        a_state = BLOB_BYTES_GATHERED.get(kind, BLOB_BYTES_PER_KEY)
+        if settings.residues:
+            form = gathered_form(gather(space), settings.max_depth)
+            disk = form.words * 8 + settings.state_rows * ROW_BYTES
+            a_state += KEPT_BYTES[form.modulus]
+        redis = int(max(known, default=keys) * a_state)
         # Where nothing is known, half of the keys may stand for no state.
         certain = None if settings.max_depth is not None else redis if known else redis // 2
     states = max(known) if known and space.engine == "scatter" else keys

@@ -50,6 +50,11 @@ class Bitmap:
         return _kernel.Layer(self._kernel, words, flags, shards.start, len(shards))
 
     @property
+    def words(self) -> memoryview:
+        """Its words of 64 bits."""
+        return self._words
+
+    @property
     def bytes(self) -> int:
         """Bytes of memory that it may take."""
         return self._words.nbytes + self._flags.nbytes

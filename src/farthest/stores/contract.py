@@ -15,6 +15,8 @@ from farthest import _kernel
 from farthest.models.chunks import Chunk
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.models.drafts import MadeChunk, StoredDraft
     from farthest.models.pieces import Piece
 
@@ -91,10 +93,13 @@ Base = Callable[[int], Chunk]
 
 
 class MadeMap(Protocol):
-    """A dense map whose chunks workers have made."""
+    """A map that workers have made: the chunks of a dense one, the words of a residue map."""
 
     def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
         """Its chunks, in key order."""
+
+    def words(self) -> Iterator[tuple[int, Buffer]]:
+        """Of a residue map: (the first word's number, words), some at a time."""
 
     def digest(self, layers: Sequence[int]) -> str:
         """Its digest (``models.chunks.map_digest``)."""

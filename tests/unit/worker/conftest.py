@@ -1,6 +1,7 @@
 """Redis without keys, and runs in it. The blobs are on two nodes: two databases of one server."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -50,10 +51,8 @@ def begin(nodes: Nodes, small_shards: None) -> Iterator[Begin]:
     stepped in tests/contract."""
     made: list[GatherAttempt] = []
 
-    def begin_one(
-        of: Case, over: Nodes | None = None, per_block: int = 2, distances: bool = True
-    ) -> GatherAttempt:
-        made.append(begin_run(of, over or nodes, per_block=per_block, distances=distances))
+    def begin_one(of: Case, over: Nodes | None = None, per_block: int = 2, **kept: Any) -> GatherAttempt:
+        made.append(begin_run(of, over or nodes, per_block=per_block, **kept))
         return made[-1]
 
     yield begin_one

@@ -157,17 +157,12 @@ def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backe
     """The backend that the settings name. Raises PuzzleError where the puzzle cannot be enumerated with it."""
     if settings.workers == "threads":
         return ThreadsBackend(settings, reporter)
-    check_workers(puzzle, residues=bool(settings.residues))
+    check_workers(puzzle)
     return CeleryBackend(settings, reporter)
 
 
-def check_workers(puzzle: Puzzle, *, residues: bool) -> None:
-    """Raises PuzzleError for a puzzle, or a kind of map, that only one process can make."""
-    if residues:
-        raise PuzzleError(
-            f"puzzle {puzzle.name}: workers cannot keep a residue map yet; use `farthest enumerate` without --workers "
-            "celery, or --map full"
-        )
+def check_workers(puzzle: Puzzle) -> None:
+    """Raises PuzzleError for a puzzle that only one process can enumerate."""
     if not puzzle.definition.has_moves:
         raise PuzzleError(
             f"puzzle {puzzle.name}: an additive pattern is enumerated by the threads of one process, which takes "

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from farthest.coordinator.enumeration.backend import Progress
 from farthest.coordinator.enumeration.executors import Executor
 from farthest.coordinator.enumeration.needs import check_countable
-from farthest.coordinator.estimate import check_disk, check_map, check_shards, cores
+from farthest.coordinator.estimate import check_disk, check_map, check_map_place, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, ResourceError
+from farthest.models.map_rows import MapFiles
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
+from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +59,14 @@ class CeleryBackend:
         needs = estimate_workers(space, self._settings, self._nodes, self._place)
         needs = replace(needs, layers_in="redis")
         self._reporter.estimate(needs)
-        if database is not None and database.path is not None:
+        if database is not None and self._settings.residues:
+            maps = MapFiles(database).place
+            maps.check()
+            try:
+                check_map_place(space.puzzle, needs, maps)
+            except ResourceError as error:
+                raise NoRoomError(str(error)) from error
+        elif database is not None and database.path is not None:
             try:
                 check_disk(space.puzzle, needs, database.path.parent)
             except ResourceError as error:  # other jobs may free memory
@@ -76,13 +85,14 @@ class CeleryBackend:
 
         blocks = cut_for_workers(gather(space), BLOCK_SIZE.size())
         self._tell_of_larger_blocks(space, blocks)
-        distances = not self._settings.histogram_only
+        form = gathered_form(gather(space), self._settings.max_depth) if self._settings.residues else None
         return GatherAttempt.create(
             self._nodes,
             attempts.new_attempt(name),
             gather(space),
             blocks,
-            distances=distances,
+            distances=self._settings.keeps_distances,
+            residues=form,
             place=self._place,
         )
 

@@ -6,14 +6,18 @@ docs/scaling.md says it in words. ``benchmarks/scaling.py measure`` holds it aga
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from math import exp, log2, log10
+from typing import TYPE_CHECKING
 
 from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
 from farthest.coordinator.enumeration.cluster_shape import Locality, Shape
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.stores.redis.part_records import LEAST_CHUNKS
+
+if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,8 @@ class Costs:
 class Cluster:
     """The machines and the settings. ``network``: bytes a second of one Redis node, both ways together.
     ``cores``: of the one machine that everything runs on; None: every process has a core. ``blobs_in_redis``: or in a
-    place of their own, whose time the model does not know."""
+    place of their own, whose time the model does not know. ``residues``: the form of a residue map, else None; with it
+    ``histogram_only`` is true, for there are no checkpoints."""
 
     workers: int = 8
     nodes: int = 1
@@ -88,6 +93,7 @@ class Cluster:
     celery: bool = True
     blobs_in_redis: bool = True
     cores: int | None = None
+    residues: ResidueForm | None = None
 
 
 RAW = 0.25
@@ -123,9 +129,10 @@ class LayerCost:
 
 @dataclass(frozen=True)
 class Prediction:
-    """A whole run. ``peak``: bytes in Redis at the most, ``blobs``: of blobs, wherever they are; ``older``: of the
-    blobs that only wait for a checkpoint, at the most, on top of ``blobs`` where the place has room;
-    ``map_seconds``: one checkpoint of the whole map, by the workers."""
+    """A whole run. ``peak``: bytes in Redis at the most, ``blobs``: of blobs, wherever they are, with those
+    that a residue map is made of; ``older``: of the blobs that only wait for a checkpoint, at the most, on top of
+    ``blobs`` where the place has room; ``map_seconds``: one checkpoint of the whole map, by the workers, or the
+    residue map."""
 
     layers: list[LayerCost]
     peak: float
@@ -190,7 +197,8 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     layers = []
     for depth in range(1, len(shape.layers) + 1):
         states = shape.layers[depth] if depth < len(shape.layers) else 0
-        layers.append(_layer(shape, cluster, locality, costs, sizes, found, depth, states))
+        layer = _layer(shape, cluster, locality, costs, sizes, found, depth, states)
+        layers.append(_with_older(layer, cluster, costs, _marked(sizes, cluster.residues, depth - 2)))
     making = shape.keys * (costs.map_key_seconds + costs.store_key_seconds)
     parts = max(1, min(shape.blocks, shape.keys // (LEAST_CHUNKS * CHUNK_KEYS)))
     through = sum(sizes) / cluster.nodes * cluster.blobs_in_redis
@@ -199,6 +207,10 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         through * max(costs.redis_byte_seconds, 1 / cluster.network),
     )
     map_seconds *= not cluster.histogram_only
+    if cluster.residues is not None:
+        marked = _marked(sizes, cluster.residues, len(sizes)) * costs.decode_seconds
+        marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
+        map_seconds = marked / min(cluster.workers, shape.blocks, cluster.cores or cluster.workers)
     checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
     small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
     # What a process keeps of what it has read and written.
@@ -230,6 +242,19 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         coordinator_bytes=costs.process_memory + coordinator,
         start_seconds=costs.start_seconds,
     )
+
+
+def _marked(sizes: Sequence[float], residues: ResidueForm | None, end: int) -> float:
+    """Bytes of the layers before the depth ``end`` that a residue map is made of."""
+    if residues is None:
+        return 0.0
+    return sum(size for depth, size in enumerate(sizes[: max(end, 0)]) if residues.number(depth))
+
+
+def _with_older(layer: LayerCost, cluster: Cluster, costs: Costs, older: float) -> LayerCost:
+    """The layer with blobs that no step reads any more."""
+    held = older * costs.held_over * cluster.blobs_in_redis
+    return replace(layer, kept=layer.kept + older, held=layer.held + held)
 
 
 def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:

@@ -130,8 +130,9 @@ class _Enumeration:
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
-        self._settings = with_kind_of_map(space, self._settings, stored=self._database is not None)
-        if self._settings.residues:
+        asked = self._settings
+        self._settings = with_kind_of_map(space, asked, stored=self._database is not None)
+        if self._settings.residues and not asked.residues:
             self._backend = backend_for(self._puzzle, self._settings, self._reporter)
         self._checkpoints = self._settings.keeps_distances and space.engine != "pattern"
         self._backend.admit(space, self._database)
@@ -235,7 +236,7 @@ class _Enumeration:
                 complete,
                 self._threads,
                 self._figures,
-                self._made_map(store, self._recorder) if self._settings.keeps_distances else None,
+                None if self._settings.histogram_only else self._made_map(store, self._recorder),
             )
         return self._outcome(complete, digest, farthest)
 

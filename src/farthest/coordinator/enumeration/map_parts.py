@@ -56,7 +56,9 @@ class MapParts:
             return None
         parts = store.parts(depth, job, owner)
         needed = int(store.kernel.keys * CHUNK_SHARE) * (1 if parts.fold.base == NO_BASE else 2)
-        room = self._room() if job == NO_JOB else None
+        if parts.fold.planes:
+            needed = store.kernel.words * 8 * parts.fold.planes
+        room = self._room() if parts.fold.job == NO_JOB else None
         if room is not None and needed > room:
             return None
         publisher = Publisher(self._nodes, PART_TASK)

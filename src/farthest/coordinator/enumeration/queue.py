@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from farthest.coordinator.enumeration.backends import check_workers
+from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
 from farthest.models.jobs import Jobs
@@ -20,8 +23,9 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     Puzzles that no machine could enumerate are refused here; memory and disk are checked by the coordinator that takes
     the job. Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
-    check_workers(puzzle, residues=bool(settings.residues))
+    check_workers(puzzle)
     space = compile_space(puzzle, settings.origin)
+    with_kind_of_map(space, replace(settings, workers="celery"), stored=True)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":
         check_shards(gather(space), settings)

@@ -197,6 +197,7 @@ class JobRecorder(OwnedJob):
             threads,
             self._notice,
             self.while_waiting,
+            made,
         ) as file:
             return self._with_retries(lambda: write(file))
 

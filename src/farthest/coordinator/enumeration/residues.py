@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
-    from farthest.stores.contract import JobStore
+    from farthest.stores.contract import JobStore, MadeMap
 
 FULL_KEYS = 2**30
 """Most keys of a map whose distances are kept unless something else is asked for."""
@@ -43,6 +43,11 @@ def with_kind_of_map(space: Space, settings: Settings, *, stored: bool) -> Setti
         return replace(settings, residues=large and threads and residue_problem(space) is None)
     if settings.residues:
         problem = residue_problem(space)
+        if problem is None and not threads and space.engine != "gather":
+            raise PuzzleError(
+                f"puzzle {space.puzzle.name}: workers make no residue map of a space that is given by its successors; "
+                "use `farthest enumerate` without --workers celery, or --map full"
+            )
         if problem is not None:
             raise PuzzleError(f"puzzle {space.puzzle.name}: no residue map: {problem}; use --map full")
     return settings
@@ -79,10 +84,11 @@ def residue_file(
     threads: int,
     told: Callable[[str], None],
     poll: Callable[[], None],
+    made: MadeMap | None = None,
 ) -> Iterator[ResidueFile]:
-    """The file of the map that the store holds, stored for good; removed at the end of the block unless it was
-    published. ``told`` hears that the place of map files is away; ``poll`` is called now and then, and may raise an
-    exception."""
+    """The file of the map that workers have ``made``, else that the store holds, stored for good; removed at the end of
+    the block unless it was published. ``told`` hears that the place of map files is away; ``poll`` is called now and
+    then, and may raise an exception."""
     files, form = MapFiles(database), _form(space, settings)
     token = job_token(record.id, record.created, record.puzzle_digest)
     facts = {
@@ -96,7 +102,9 @@ def residue_file(
     }
     scratch = scratch_folder(settings.scratch, database.folder)
     with files.place.writer(token, form, facts, told, scratch) as writer:
-        for first, words in _blocks(store, form, len(layers) - 1, threads):
+        for first, words in (
+            made.words() if made is not None else _blocks(store, form, len(layers) - 1, threads)
+        ):
             poll()
             writer.write(first, words)
         written = writer.finish(threads)
@@ -114,7 +122,10 @@ def _form(space: Space, settings: Settings) -> ResidueForm:
 
 def _blocks(store: JobStore, form: ResidueForm, depth: int, threads: int) -> Iterator[tuple[int, Buffer]]:
     from farthest.stores.folder.gather_store import FolderStore
+    from farthest.stores.redis.gather_attempt import GatherAttempt
 
+    if isinstance(store, GatherAttempt):
+        return store.residue_blocks(form, depth)
     if isinstance(store, FolderStore):
         return store.residue_blocks(form, depth, threads)
     return residue_blocks(store, form, depth, threads)

@@ -12,6 +12,7 @@ from farthest.coordinator.settings import WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
 from farthest.spaces.contract import gather
 from farthest.stores.blobs.place import REDIS
+from farthest.stores.memory.residues import gathered_form
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
@@ -34,7 +35,8 @@ def worker_needs(space: Space, settings: Settings, processes: Sequence[int]) -> 
             workers=number,
             nodes=1 + len(REDIS_NODES.text().split()),
             worker_memory=WORKER_MEMORY.size(),
-            histogram_only=settings.histogram_only,
+            histogram_only=not settings.keeps_distances,
+            residues=gathered_form(gather(space), settings.max_depth) if settings.residues else None,
             blobs_in_redis=BLOBS.text() == REDIS,
         )
         prediction = predict(shape, cluster, simulated_locality(shape, number, cluster.worker_memory))

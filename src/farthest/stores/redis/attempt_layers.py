@@ -1,7 +1,7 @@
 """What the coordinator's stores of both engines have in common: beginning layers, counting them, the end.
 
 The place of blobs keeps the layers that steps read: those at depths d-1 and d-2 for a step to depth d. Where
-distances are kept, it has older ones too, until a checkpoint has them.
+distances are kept, it has older ones too, until a checkpoint has them; those that a residue map is made of stay.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from farthest.stores.redis.records import Pointer, Record, numbers
 from farthest.stores.redis.removals import Removals
 
 if TYPE_CHECKING:
+    from farthest.map_files.form import ResidueForm
     from farthest.stores.blobs.place import BlobName
 
 BEGIN = """
@@ -40,8 +41,9 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     _depth = 0
 
-    def _prepare(self, *, distances: bool) -> None:
+    def _prepare(self, *, distances: bool, residues: ResidueForm | None = None) -> None:
         self.keeps_distances = distances
+        self._residues = residues
         self.removals = Removals(self)
         self._begin = self.nodes.main.register_script(BEGIN)
         self._begun: dict[int, list[int]] = {}  # by depth, the blocks of the layer
@@ -146,7 +148,7 @@ class AttemptLayers(AttemptSteps[Opened]):
                 )
             stored = zip(found, texts.values(), strict=True)
             records = {block: Record.of(text, depth, block) for block, text in stored}
-            if self.keeps_distances and any(record.states for record in records.values()):
+            if (self.keeps_distances or self._residues) and any(record.states for record in records.values()):
                 check_depth(depth)
             self._layers[depth] = records
         return self._layers[depth]
@@ -183,7 +185,9 @@ class AttemptLayers(AttemptSteps[Opened]):
 
     def _retire(self, depth: int) -> None:
         """A layer that no step reads any more leaves the place, unless results are made from it."""
-        if depth in self._layers and not (self.keeps_distances and depth > self._stored_depth):
+        of_distances = self.keeps_distances and depth > self._stored_depth
+        of_residues = self._residues is not None and self._residues.number(depth) != 0
+        if depth in self._layers and not of_distances and not of_residues:
             self._remove(depth)
 
     def _remove(self, depth: int) -> None:

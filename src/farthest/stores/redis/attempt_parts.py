@@ -16,16 +16,20 @@ from farthest.stores.redis.part_records import NO_BASE, PLACE, Fold, PartChunk, 
 from farthest.stores.redis.records import numbers
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.stores.contract import Base
     from farthest.stores.redis.attempt_layers import AttemptLayers
-    from farthest.stores.redis.part_records import PartCut
+    from farthest.stores.redis.part_records import PartCut, WordCut
 
 
 class AttemptParts:
     """One map of an attempt, which is to be made as ``fold`` says. ``base``: finds the chunks of the checkpoint at its
     base, where there is one."""
 
-    def __init__(self, store: AttemptLayers[Any], cut: PartCut, fold: Fold, base: Base | None) -> None:
+    def __init__(
+        self, store: AttemptLayers[Any], cut: PartCut | WordCut, fold: Fold, base: Base | None
+    ) -> None:
         self.store = store
         self.fold = fold
         self._base = base
@@ -79,8 +83,11 @@ class AttemptParts:
         store.nodes.call(lambda: store.nodes.main.hset(key, str(part), text))
 
     def made(self, states: int) -> MadeParts:
-        """The map, of ``states`` states. Raises LostStateError where it is not that."""
+        """The map, of ``states`` states; of a residue map those whose number is not 0 are counted. Raises
+        LostStateError where it is not that."""
         store, depth = self.store, self.fold.depth
+        if self.fold.planes:
+            states = sum(sum(store.counts(known).values()) for known in self.fold.wanted)
         parts_key = store.parts_key(depth)
         stored: Any = store.nodes.call(lambda: store.nodes.main.hgetall(parts_key))
         texts = dict(zip(numbers(stored, parts_key), stored.values(), strict=True))
@@ -136,6 +143,12 @@ class MadeParts:
         """See MadeMap."""
         digests = (one.digest for record in self._records for one in record.chunks)
         return map_digest(layers, unit_for(self._parts.fold.depth), digests)
+
+    def words(self) -> Iterator[tuple[int, Buffer]]:
+        """See MadeMap."""
+        for one in self.chunks():
+            assert isinstance(one, MadeChunk), "words are in the place of blobs"
+            yield one.first, one.payload
 
     def chunks(self) -> Iterator[MadeChunk | StoredDraft]:
         """See MadeMap."""

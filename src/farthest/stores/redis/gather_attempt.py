@@ -26,11 +26,15 @@ from farthest.stores.redis.attempt_parts import AttemptParts
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
 from farthest.stores.redis.part_maker import block_blobs
-from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, Fold, PartCut
+from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, NO_JOB, Fold, PartCut
 from farthest.stores.redis.records import Pointer, Record
+from farthest.stores.redis.residue_words import block_words, word_cut
 from farthest.stores.redis.restoring import read_blocks
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.blocks import Cut
@@ -40,7 +44,7 @@ if TYPE_CHECKING:
 
 class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
     """``GatherStore`` of a coordinator; made by ``create``. ``distances``: keep all layers for the map, not only to
-    count."""
+    count. ``residues``: the form of a residue map, whose layers are kept to the end."""
 
     @classmethod
     def create(
@@ -51,6 +55,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         cut: Cut,
         *,
         distances: bool,
+        residues: ResidueForm | None = None,
         place: BlobPlace | None = None,
         part_chunks: int | None = None,
     ) -> GatherAttempt:
@@ -76,7 +81,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
             part_chunks=part_chunks or _part_chunks(kernel, cut.per_block),
         )
         store = cls(nodes, attempt, facts, kernel, BlobCache(WORKER_MEMORY.size()), None, place)
-        store._prepare(distances=distances)
+        store._prepare(distances=distances, residues=residues)
         store._set_colours(origins, in_place)
         try:
             store._write_mark()
@@ -172,6 +177,8 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
     def parts(self, depth: int, job: int, owner: str) -> AttemptParts:
         """The map up to ``depth``, for workers to make. ``job``: in whose database they may store it while ``owner``
         runs it, or NO_JOB."""
+        if self._residues is not None:
+            return self._residue_parts(self._residues, depth, owner)
         self._check_kept()
         depths = range(self._stored_depth + 1, depth + 1)
         base = NO_BASE if self._base is None else self._stored_depth
@@ -180,6 +187,25 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         cut = PartCut(self.kernel.keys, self.facts.part_chunks)
         self._folding = AttemptParts(self, cut, fold, self._base)
         return self._folding
+
+    def _residue_parts(self, form: ResidueForm, depth: int, owner: str) -> AttemptParts:
+        numbers = tuple(map(form.number, range(depth + 1)))
+        records = tuple(len(self._complete(known)) if number else 0 for known, number in enumerate(numbers))
+        fold = Fold(depth, NO_BASE, records, self._colour, NO_JOB, owner, form.planes, numbers)
+        return AttemptParts(self, word_cut(self.kernel, self.blocks, form.planes), fold, None)
+
+    def residue_blocks(self, form: ResidueForm, depth: int) -> Iterator[tuple[int, Buffer]]:
+        """The words of the residue map up to ``depth``: (the first word's number, words) of each block, made by this
+        process. Raises LostStateError where a blob is missing or damaged."""
+        numbers = {known: form.number(known) for known in range(depth + 1) if form.number(known)}
+        cut = word_cut(self.kernel, self.blocks, form.planes)
+        for block in range(self.blocks.count):
+            self.touch_if_room()
+            here = {known: self._complete(known).get(block) for known in numbers}
+            records = {known: one for known, one in here.items() if one is not None}
+            blobs = block_blobs(self, block, records)
+            words, _ = block_words(self.kernel, self.blocks, block, blobs, numbers, form.planes)
+            yield cut.chunks(block)[0][0], words.data
 
     def stored(self, depth: int, base: Base) -> None:
         """The distances up to ``depth`` are in the database, where ``base`` finds them: they need not be kept any

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,11 @@ from farthest.stores.redis.part_records import (
     PartChunk,
     PartCut,
     PartRecord,
+    WordCut,
 )
 from farthest.stores.redis.records import Record
 from farthest.stores.redis.reports import Report
+from farthest.stores.redis.residue_words import block_words, word_cut
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +54,11 @@ class PartMaker:
         self._commit = store.nodes.main.register_script(COMMIT_PART)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
-        self.cut = PartCut(store.kernel.keys, store.facts.part_chunks)
+        self._cut = PartCut(store.kernel.keys, store.facts.part_chunks)
+
+    def cut(self, fold: Fold) -> PartCut | WordCut:
+        """The parts of a map."""
+        return word_cut(self._store.kernel, self._store.blocks, fold.planes) if fold.planes else self._cut
 
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
@@ -79,7 +86,7 @@ class PartMaker:
         if stored is None:
             return None
         record = PartRecord.of(stored, fold.base, part)
-        chunks = {one.first: one for one in payloads(store, fold.base, part, record, self.cut.chunks(part))}
+        chunks = {one.first: one for one in payloads(store, fold.base, part, record, self._cut.chunks(part))}
 
         def base(key: int) -> Chunk:
             one = chunks[key // CHUNK_KEYS * CHUNK_KEYS]
@@ -95,16 +102,28 @@ class PartMaker:
 
     def make(self, fold: Fold, part: int, base: Base | None) -> tuple[list[MadeChunk], int]:
         """The chunks of a part, and how many states they have."""
+        if fold.planes:
+            return self._words(fold, part)
         self._base = base
         text = fold.text()
         if self._assembly is None or self._assembly[0] != text:
             self._assembly = text, self._new_assembly(fold)
         made, states = [], 0
-        for first, last, unit, data in self._assembly[1].chunks(CHUNK_KEYS, 1, self.cut.range_of(part)):
+        for first, last, unit, data in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
             payload = encode_chunk(data, unit)
             made.append(MadeChunk(first, last, unit, payload.checksum, chunk_digest(data), payload.payload))
             states += reached(data, unit)
         return made, states
+
+    def _words(self, fold: Fold, part: int) -> tuple[list[MadeChunk], int]:
+        store, numbers = self._store, dict(zip(fold.depths, fold.numbers, strict=True))
+        words, states = block_words(
+            store.kernel, store.blocks, part, self._blobs(fold, part), numbers, fold.planes
+        )
+        payload = words.tobytes()
+        checksum = hashlib.sha256(payload).hexdigest()
+        (keys,) = self.cut(fold).chunks(part)
+        return [MadeChunk(*keys, unit_for(fold.depth), checksum, checksum, payload)], states
 
     def _new_assembly(self, fold: Fold) -> Assembly:
         store = self._store
@@ -131,7 +150,7 @@ class PartMaker:
         def read() -> list[Any]:
             pipe = store.nodes.main.pipeline()
             pipe.get(store.fold_key)
-            for depth in fold.depths:
+            for depth in fold.wanted:
                 pipe.hlen(store.records_key(depth))
                 pipe.hget(store.records_key(depth), str(block))
             return list(pipe.execute())
@@ -140,9 +159,7 @@ class PartMaker:
         if now != fold.text().encode():
             raise LateStepError(f"another map of attempt {store.attempt} is to be made now")
         records = {}
-        for depth, expected, (number, text) in zip(
-            fold.depths, fold.records, zip(found[::2], found[1::2], strict=True), strict=True
-        ):
+        for (depth, expected), number, text in zip(fold.wanted.items(), found[::2], found[1::2], strict=True):
             if number != expected:
                 raise LostStateError(
                     f"attempt {store.attempt}: layer {depth} has {number} records, expected {expected}"

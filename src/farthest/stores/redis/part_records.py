@@ -1,7 +1,8 @@
 """What the main node says of a map that workers make: what is to be made (``Fold``), and what was (``PartRecord``).
 
 A *map part* is an aligned run of chunks. Its record says where its chunks are: as drafts in the database
-(models/drafts.py), or their payloads, one after the other, as a blob in the place.
+(models/drafts.py), or their payloads, one after the other, as a blob in the place. A part of a residue map is the words
+of a block, always a blob: like a chunk, whose payload they are, with the numbers of words for keys.
 """
 
 from __future__ import annotations
@@ -47,13 +48,27 @@ class PartCut:
         ]
 
 
+class WordCut:
+    """The words of a residue map in parts, one a block; all but the last have ``each``."""
+
+    def __init__(self, words: int, each: int) -> None:
+        self._words = words
+        self._each = each
+        self.count = -(-words // each)
+
+    def chunks(self, part: int) -> list[tuple[int, int]]:
+        """The first and the last word of a part."""
+        return [(part * self._each, min((part + 1) * self._each, self._words) - 1)]
+
+
 @dataclass(frozen=True, slots=True)
 class Fold:
     """What a map is made of: the map up to depth ``base``, or NO_BASE, and the layers after it, up to ``depth``.
 
     ``records``: how many records each of these layers has. ``colour``: of the shards with the origins, where distances
     are even there and odd in the shards of the other colour; else -1. ``job``: in whose database workers may store
-    drafts while ``owner`` runs it, or NO_JOB."""
+    drafts while ``owner`` runs it, or NO_JOB. ``planes``: of a residue map, and ``numbers`` there of the states of each
+    of these layers (map_files/form.py); of layers with the number 0 nothing is read. Of other maps 0 and none."""
 
     depth: int
     base: int
@@ -61,6 +76,15 @@ class Fold:
     colour: int
     job: int
     owner: str
+    planes: int = 0
+    numbers: tuple[int, ...] = ()
+
+    @property
+    def wanted(self) -> dict[int, int]:
+        """How many records each layer has that the map is made of, by depth."""
+        numbers = self.numbers or (1,) * len(self.records)
+        layers = zip(self.depths, self.records, numbers, strict=True)
+        return {depth: records for depth, records, number in layers if number}
 
     @property
     def depths(self) -> range:
@@ -69,7 +93,16 @@ class Fold:
 
     def text(self) -> str:
         """As stored."""
-        fields = [self.depth, self.base, self.records, self.colour, self.job, self.owner]
+        fields = [
+            self.depth,
+            self.base,
+            self.records,
+            self.colour,
+            self.job,
+            self.owner,
+            self.planes,
+            self.numbers,
+        ]
         return with_checksum("fold", json.dumps(fields, separators=(",", ":")))
 
     @classmethod
@@ -79,13 +112,18 @@ class Fold:
 
     @classmethod
     def _of_fields(cls, fields: Any) -> Fold:
-        depth, base, records, colour, job, owner = items(fields)
+        depth, base, records, colour, job, owner, planes, numbers = items(fields)
         for name, value in (("base", base), ("colour", colour), ("job", job)):
             if type(value) is not int or value < -1:
                 raise ValueError(f"{name} is {shown(value)}")
-        fold = cls(count(depth), base, counts(records), colour, job, text(owner))
+        fold = cls(
+            count(depth), base, counts(records), colour, job, text(owner), count(planes), counts(numbers)
+        )
         if len(fold.records) != len(fold.depths) or colour > 1:
             raise ValueError(f"{len(fold.records)} layers from depth {base} to {depth}, colour {colour}")
+        of_layers = len(fold.records) if fold.planes else 0
+        if fold.planes > 2 or len(fold.numbers) != of_layers or max(fold.numbers, default=0) >> fold.planes:
+            raise ValueError(f"{fold.planes} planes, numbers {shown(numbers)}")
         return fold
 
 

@@ -91,7 +91,7 @@ class PartProcess(TaskProcess):
         maker, choice = self._maker(attempt)
         fold = maker.fold(depth)
         part = choice.next(depth, item, again)
-        if part >= maker.cut.count:
+        if part >= maker.cut(fold).count:
             raise LateStepError(f"the map of attempt {attempt} has no part {part}")
         leases = StepLeases(self.nodes, attempt, self.lease_seconds, "part")
         if not leases.take(depth, part, self.holder):
@@ -102,7 +102,7 @@ class PartProcess(TaskProcess):
             base = None
             if fold.base != NO_BASE:
                 base = maker.base_in_place(fold, part) or self._database.base(
-                    attempt, fold, maker.cut.chunks(part)
+                    attempt, fold, maker.cut(fold).chunks(part)
                 )
             made, states = maker.make(fold, part, base)
             maker.commit(

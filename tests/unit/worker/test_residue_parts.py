@@ -1,0 +1,88 @@
+"""Residue maps that workers make, block by block: each state has its number, whatever the layers were cut into."""
+
+import numpy as np
+import pytest
+
+from farthest.errors import LostStateError
+from farthest.map_files.form import ResidueForm
+from farthest.stores.memory.residues import gathered_form
+from farthest.stores.redis.attempt_parts import AttemptParts
+from farthest.stores.redis.blob_place import blob_key
+from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.part_maker import PartMaker
+from farthest.stores.redis.part_records import NO_JOB
+from run_cases import Nodes, advance, keys, worker_store
+from store_cases import Case, case
+from unit.worker.conftest import Begin
+
+
+def numbers(of: Case, form: ResidueForm, depth: int) -> dict[int, int]:
+    """By key; 0 is left out."""
+    return {
+        key: form.number(known)
+        for known, layer in enumerate(of.layers[: depth + 1])
+        for key in layer
+        if form.number(known)
+    }
+
+
+def marked(form: ResidueForm, words: np.ndarray) -> dict[int, int]:
+    places, bits = form.order.places(np.arange(form.order.keys, dtype=np.uint64))
+    found = np.zeros(form.order.keys, dtype=np.int64)
+    for plane in range(form.planes):
+        found |= (words[places * form.planes + plane] >> bits & np.uint64(1)).astype(np.int64) << plane
+    return {int(key): int(found[key]) for key in np.flatnonzero(found)}
+
+
+def make(run: GatherAttempt, parts: AttemptParts) -> None:
+    parts.begin()
+    maker = PartMaker(worker_store(run))
+    for part in parts.parts:
+        fold = maker.fold(parts.fold.depth)
+        maker.commit(fold, part, *maker.make(fold, part, None), lambda nonce: False)
+
+
+@pytest.mark.parametrize(("name", "max_depth"), [("two colours", None), ("two colours", 5), ("slides", None)])
+def test_workers_mark_the_states_of_each_block(
+    begin: Begin, nodes: Nodes, name: str, max_depth: int | None
+) -> None:
+    of = case(name, 2)
+    form = gathered_form(of.space, max_depth)
+    run = begin(of, distances=False, residues=form)
+    depth = max_depth or len(of.layers) - 1
+    advance(run, 1, depth)
+    run.removals.settle()
+    left = {int(key.split(":")[4]) for key in keys(nodes) if ":b:" in key}
+    assert left == {known for known in range(depth + 1) if form.number(known) or known > depth - 3}
+    parts = run.parts(depth, NO_JOB, "")
+    make(run, parts)
+    by_workers = np.zeros(form.words, dtype=np.uint64)
+    for first, some in parts.made(0).words():
+        words = np.frombuffer(memoryview(some), dtype=np.uint64)
+        by_workers[first : first + len(words)] = words
+    assert marked(form, by_workers) == numbers(of, form, depth)
+    alone = np.concatenate(
+        [np.frombuffer(memoryview(some), dtype=np.uint64) for _, some in run.residue_blocks(form, depth)]
+    )
+    assert (alone == by_workers).all()
+
+
+def test_what_is_lost_or_marked_twice_is_noticed(begin: Begin, nodes: Nodes) -> None:
+    of = case("two colours", 2)
+    form = gathered_form(of.space, None)
+    run = begin(of, distances=False, residues=form)
+    advance(run, 1, 7)
+    parts = run.parts(7, NO_JOB, "")
+    make(run, parts)
+    layers = run._layers[3]  # as if a state of another layer were counted here, too
+    run._layers[3] = run._layers[2]
+    with pytest.raises(LostStateError, match="states"):
+        parts.made(0)
+    run._layers[3] = layers
+    block, record = next((block, record) for block, record in layers.items() if record.nonce)
+    name = run.found_name(3, block, record.nonce)
+    nodes.node(block).delete(blob_key(name))
+    with pytest.raises(LostStateError, match=f"the blob of block {block} at depth 3 is missing"):
+        make(run, run.parts(7, NO_JOB, ""))
+    with pytest.raises(LostStateError, match=f"the blob of block {block} at depth 3 is missing"):
+        list(run.residue_blocks(form, 7))
