@@ -182,5 +182,5 @@ def test_a_net_is_no_part_of_what_decides_the_distances() -> None:
 
 def test_identical_pieces_have_the_same_colours() -> None:
     text = HEAD.replace('"a b c"', '"a a c"') + COLOURS + 'squares = "U:1 F:2"\n'
-    with pytest.raises(PuzzleError, match="identical pieces .* have the colours white and green"):
+    with pytest.raises(PuzzleError, match=r"identical pieces .* have the colours white and green"):
         parse_puzzle(text, "two.toml")
