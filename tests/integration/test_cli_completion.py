@@ -145,6 +145,7 @@ def test_a_server_that_does_not_answer(silent: bool, folder: Path) -> None:
     assert (result.stdout.strip(), result.stderr) == (b"", b"")
 
 
+@pytest.mark.slow
 def test_bash(run: Run, folder: Path) -> None:
     run("enumerate", "3-puzzle")
     programs = folder / "bin"

@@ -48,6 +48,7 @@ def test_export_to_standard_output(run: Run, folder: Path) -> None:
     assert "--json" in run("export", "1", "-", "--format", "csv", "--json", status=2).stderr
 
 
+@pytest.mark.slow
 def test_plot(run: Run, run_json: RunJson, folder: Path) -> None:
     assert run("plot", "1", "layers.png").stdout == "Drew 7 layers to layers.png.\n"
     assert run_json("plot", "1", "layers.svg", "--log")["layers"] == [1, 2, 2, 2, 2, 2, 1]

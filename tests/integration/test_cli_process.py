@@ -51,6 +51,7 @@ def test_version(process: Process) -> None:
     assert version[0].isdigit()
 
 
+@pytest.mark.slow
 def test_statuses(process: Process) -> None:
     assert process("jobs").returncode == 2
     assert process("nothing").returncode == 2
@@ -172,6 +173,7 @@ def test_closed_streams_are_told_or_left_alone(folder: Path) -> None:
         assert result.stderr.count("\n") == (0 if status == 0 else 1), line
 
 
+@pytest.mark.slow
 def test_results_that_contradict_the_file_are_pointed_out(folder: Path, process: Process) -> None:
     text = (
         'name = "small"\ntitle = "t"\nsource = "s"\nfamily = "sliding"\nmetric = "step"\n'
@@ -214,6 +216,7 @@ def test_interrupt_while_reading(process: Process) -> None:
         assert b"Traceback" not in running.stderr.read()
 
 
+@pytest.mark.slow
 def test_a_terminal_sees_what_is_needed(folder: Path) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(

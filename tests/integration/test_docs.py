@@ -63,6 +63,7 @@ def test_the_python_of_the_readme() -> None:
     names["m"].close()
 
 
+@pytest.mark.slow
 def test_the_functions_that_are_shown() -> None:
     code = fenced("docs/python.md", "python")[0]
     assert code.count("  # 31\n") == 1

@@ -141,6 +141,7 @@ def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     assert len(flushing.notices) >= 2
 
 
+@pytest.mark.slow
 def test_losses_are_counted_from_the_last_checkpoint_on(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

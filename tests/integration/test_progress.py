@@ -216,6 +216,7 @@ def test_after_the_last_fault_all_is_done_soon(world: World, played: Strikes) ->
     world.seconds_until_done(3 * LEASE + LEASE + 4 * ROUND)
 
 
+@pytest.mark.slow
 @given(strikes, st.lists(st.sampled_from([0.5, 1.0, 2.6, 4.0, 9.0]), min_size=1, max_size=4))
 @fault_rounds
 def test_all_is_done_where_rounds_are_slow(world: World, played: Strikes, rounds: list[float]) -> None:

@@ -75,6 +75,7 @@ def test_signals_to_all_processes_of_a_worker_drain_it(nodes: RedisNodes, start:
     assert worker.process.wait(20) == 0
 
 
+@pytest.mark.slow
 def test_a_second_signal_ends_a_worker_at_once(nodes: RedisNodes, start: Start) -> None:
     worker = start(nodes)
     worker.process.send_signal(signal.SIGTERM)

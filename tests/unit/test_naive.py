@@ -29,6 +29,7 @@ EIGHT_KINDS_FARTHEST = {  # board -> number of optimal solutions
 }
 
 
+@pytest.mark.slow
 def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     puzzle = make_puzzle(
         rows=grid_rows(3, 3), goals=[[1, 2, 3, 4, 0, 4, 5, 2, 6]], tokens=["□", "┌", "─", "┐", "│", "└", "┘"]
@@ -43,6 +44,7 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     assert farthest == EIGHT_KINDS_FARTHEST
 
 
+@pytest.mark.slow
 def test_hirois_start_has_sixteen_different_legal_solutions() -> None:
     puzzle = load("eight-kinds")
     found = naive.distances(puzzle)

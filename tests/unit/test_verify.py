@@ -349,6 +349,7 @@ def test_known_answers_are_compared(
     ).failures[0].detail.replace(",", "")
 
 
+@pytest.mark.slow
 def test_the_seeds_puzzle_passes_with_its_published_answers() -> None:
     puzzle = load("eight-kinds")
     layout = plain_layout(puzzle)

@@ -61,7 +61,7 @@ def _shape(shape: Shape) -> str:
     x, y, width, height = (value * CELL for value in (shape.x, shape.y, shape.width, shape.height))
     if shape.colour is None:
         paint = 'fill="none"'
-    elif shape.colour < 0:
+    elif shape.colour == -1:
         paint = ""
     else:
         paint = f'fill="{colour(shape.colour)[1]}"'
@@ -71,6 +71,9 @@ def _shape(shape: Shape) -> str:
     if shape.disc:
         radii = f'rx="{width / 2:g}" ry="{height / 2:g}"'
         drawn = f'<ellipse cx="{middle[0]:g}" cy="{middle[1]:g}" {radii} {mark}/>'
+    elif shape.points:
+        corners = " ".join(f"{x * CELL:.4g},{y * CELL:.4g}" for x, y in shape.points)
+        drawn = f'<polygon points="{corners}" {mark}/>'
     elif not (shape.bare and shape.colour is None):
         corners = "" if shape.bare else 'rx="3" '  # shapes without outline may touch
         drawn = f'<rect x="{x:g}" y="{y:g}" {_size(width, height)} {corners}{mark}/>'

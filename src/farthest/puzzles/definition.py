@@ -104,6 +104,10 @@ class PuzzleDefinition(ABC):
         """The definition, for JSON; the family's ``from_fields`` is its inverse."""
         return asdict(cast(Any, self))
 
+    def deciding(self) -> dict[str, Any]:
+        """Those of ``fields`` that decide the distances: not how the puzzle looks."""
+        return self.fields()
+
     # Boards
 
     @abstractmethod

@@ -24,22 +24,43 @@ COLOURS = (
 """For each colour number, from 0 and over again: that of 256-colour terminals, and of pages."""
 
 
+NAMED_COLOURS = {
+    "white": (231, "#f7f7f2"),
+    "yellow": (220, "#f2cf1d"),
+    "orange": (208, "#f08019"),
+    "red": (160, "#c62b2b"),
+    "pink": (211, "#ee86ae"),
+    "purple": (97, "#7d4fa8"),
+    "blue": (26, "#2b62c4"),
+    "cyan": (44, "#2fb4c8"),
+    "green": (34, "#2f9a48"),
+    "brown": (94, "#85592f"),
+    "grey": (245, "#9a9a9a"),
+    "black": (236, "#303030"),
+}
+"""Colours that a puzzle's file may name: that of 256-colour terminals, and of pages."""
+
+Point = tuple[float, float]
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A rectangle, its corner (x, y) and size in cells of the board, y downward; ``disc``: the ellipse within.
+    """A rectangle, its corner (x, y) and size in cells of the board, y downward; ``disc``: the ellipse within;
+    ``points``: the polygon within that has these corners (x, y).
 
-    ``colour``: a number (see ``COLOURS``); None: no filling, only an outline; -1: a hole, a place without a piece.
-    ``text`` stands in the middle. ``bare``: no outline.
+    ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline.
     """
 
     x: float
     y: float
     width: float = 1.0
     height: float = 1.0
-    colour: int | None = None
+    colour: int | str | None = None
     text: str = ""
     disc: bool = False
     bare: bool = False
+    points: tuple[Point, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +72,9 @@ class Picture:
     shapes: tuple[Shape, ...]
 
 
-def colour(number: int) -> tuple[int, str]:
-    """The terminal's and the page's colour of a number."""
-    return COLOURS[number % len(COLOURS)]
+def colour(of: int | str) -> tuple[int, str]:
+    """The terminal's and the page's colour of a number or a name."""
+    return NAMED_COLOURS[of] if isinstance(of, str) else COLOURS[of % len(COLOURS)]
 
 
 def text_picture(lines: Sequence[str], palette: Mapping[str, int]) -> Picture:

@@ -102,7 +102,7 @@ class Puzzle:
         import hashlib
         import json
 
-        deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.fields()}
+        deciding = {"family": self.family, "metric": self.metric, self.family: self.definition.deciding()}
         canonical = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode("ascii")).hexdigest()
 

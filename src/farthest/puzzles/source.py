@@ -14,13 +14,15 @@ class Source:
         self.text = text
         self.place = place
 
-    def error(self, table: str, key: str, problem: str, occurrence: int = 0) -> PuzzleError:
+    def error(self, table: str, key: str, problem: str, occurrence: int = 0, *, row: int = 0) -> PuzzleError:
         """The error at a key of a table. An empty table: the top of the file; an empty key: the table.
 
-        ``occurrence`` is the index of the table where several have the same name. The line is told where
-        found.
+        ``occurrence`` is the index of the table where several have the same name, ``row`` the number of a line in the
+        key's text of several lines, from 1. The line is told where found.
         """
         line = self._line(table, key, occurrence)
+        if line is not None and row:
+            line += row - 1 + self.text.splitlines()[line - 1].rstrip().endswith(('"""', "'''"))
         numbered = f" {occurrence + 1}" if occurrence or self._tables(table) > 1 else ""
         named = " ".join(part for part in (f"[{table}]{numbered}" if table else "", key) if part)
         return PuzzleError(

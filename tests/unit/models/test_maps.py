@@ -101,6 +101,7 @@ def test_a_shorter_map_leaves_nothing_of_the_longer_one(jobs: Jobs, maps: Maps, 
     assert (maps.depth(job_id), jobs.get(job_id).keys) == (5, 250)
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_any_statement_of_a_checkpoint(
     database: Database, jobs: Jobs, maps: Maps, job_id: int
 ) -> None:

@@ -247,6 +247,7 @@ def test_many_services_that_start_together_on_a_fresh_database(fresh_url: str) -
             assert connection.exec_driver_sql(f"SELECT * FROM {VERSION_TABLE}").all() == [(SCHEMA_VERSION,)]
 
 
+@pytest.mark.slow
 def test_many_services_that_start_together_on_an_older_database(fresh_url: str) -> None:
     older_database(fresh_url)
 

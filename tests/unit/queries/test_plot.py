@@ -35,6 +35,7 @@ def test_an_svg_is_the_same_each_time(tmp_path: Path, log: bool) -> None:
     assert ("states (logarithmic)" in said) == log
 
 
+@pytest.mark.slow
 def test_a_map_draws_itself(map_of: MapOf, tmp_path: Path) -> None:
     map_of("8-puzzle").plot(tmp_path / "layers.svg", log=True)
     assert "181,440 states, 31 deep" in (tmp_path / "layers.svg").read_text()

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SIGNALS = """
 import os, signal
 from celery.worker import state
@@ -40,10 +42,12 @@ def test_a_signal_that_came_before_a_process_listened_is_heard() -> None:
     assert printed(SIGNALS) == "0\n"
 
 
+@pytest.mark.slow
 def test_no_message_is_decompressed() -> None:
     assert printed(COMPRESSED) == "gzip 1 True\nbzip2 1 True\nxz 1 True\nTrue\n"
 
 
+@pytest.mark.slow
 def test_what_the_first_step_needs_is_imported_before_processes_are_forked() -> None:
     program = (
         "import sys; from farthest.worker import consumer; consumer.load(); before = set(sys.modules)\n"

@@ -101,6 +101,7 @@ def test_questions_to_the_map_of_a_pattern(database: Database) -> None:
         of_job.path("···/3·4/·21")
 
 
+@pytest.mark.slow
 def test_the_proof_works_the_map_out_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     of_job = stored(database, NAME)
     report = of_job.verify()

@@ -104,6 +104,7 @@ def of_another(nodes: RedisNodes, host: str = "elsewhere", pid: int = 7) -> Hear
     return Heartbeat(nodes, ALPHA, list, 0.05, owner=f"{host}/{pid}/5.boot.1")
 
 
+@pytest.mark.slow
 def test_a_name_that_is_written_anew_is_refused(nodes: RedisNodes) -> None:
     other, done = of_another(nodes), threading.Event()
     other.beat()

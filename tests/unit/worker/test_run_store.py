@@ -88,6 +88,7 @@ def test_distances_and_keys_at_every_depth(begin: Begin, name: str) -> None:
         assert run.keys(depth, 2) == list(of.layers[depth][:2])
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     rule=st.sampled_from(sorted(NAMES_BY_RULE)),

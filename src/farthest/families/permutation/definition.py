@@ -16,6 +16,7 @@ from farthest.families.permutation.fields import (
     slots_problem,
 )
 from farthest.families.permutation.moves import Move
+from farthest.families.permutation.net import net_from_fields, net_problem
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import Board
 from farthest.wording import counted
@@ -33,6 +34,8 @@ class Permutation(PermutationFields):
 
     def __post_init__(self) -> None:
         problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or _boards_problem(self)
+        if problem is None and self.net is not None:
+            problem = net_problem(self.net, self.slot_moduli, self.goals[0])
         if problem:
             raise PuzzleError(f"permutation puzzle: {problem}")
 
@@ -104,6 +107,7 @@ def from_fields(fields: dict[str, Any]) -> Permutation:
         ),
         goals=tuple(integers(goal) for goal in fields["goals"]),
         start=None if fields["start"] is None else integers(fields["start"]),
+        net=None if fields.get("net") is None else net_from_fields(fields["net"]),
     )
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from math import factorial, prod
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
+from farthest.families.permutation.net import Net
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.tokens import token_problem
 from farthest.wording import counted
@@ -37,7 +38,8 @@ class PermutationFields(PuzzleDefinition):
     ``tokens``, ``counts``, ``label_orbit``, ``ignore``: for each label, how it is written (once in an orbit), how many
     slots hold it, the orbit of these, and whether its orientation does not matter: it is 0 in every board.
     ``generators``: all moves of the puzzle's metric, inverses and powers among them.
-    ``goals``: boards; ``start``: a board or None.
+    ``goals``: boards; ``start``: a board or None. ``net``: how the puzzle looks, or None; it is no part of what a
+    definition is compared by.
     """
 
     slots: int
@@ -51,6 +53,7 @@ class PermutationFields(PuzzleDefinition):
     generators: tuple[Move, ...]
     goals: tuple[Board, ...]
     start: Board | None = None
+    net: Net | None = field(default=None, compare=False)
 
     @property
     def oriented(self) -> bool:
@@ -81,6 +84,19 @@ class PermutationFields(PuzzleDefinition):
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
         """See PuzzleDefinition."""
         return self.goals, self.start
+
+    def fields(self) -> dict[str, Any]:
+        """See PuzzleDefinition: ``net`` where there is one."""
+        fields = asdict(self)
+        if self.net is None:
+            del fields["net"]
+        return fields
+
+    def deciding(self) -> dict[str, Any]:
+        """See PuzzleDefinition: all but the net."""
+        fields = asdict(self)
+        del fields["net"]
+        return fields
 
     def arrangements(self) -> int:
         """See PuzzleDefinition: for each orbit the arrangements of its pieces times those of their orientations."""

@@ -1,4 +1,4 @@
-"""The picture of a permutation board: a row of pieces for each set."""
+"""The picture of a permutation board: its net of stickers, or a row of pieces for each set."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Sequence
 
 from farthest.families.permutation.boards import layout
 from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.net import Net, board_colours
 from farthest.puzzles.picture import Picture, Shape
 
 _BETWEEN = 1.3  # from row to row
+_NET_WIDTH = 7.0  # wider nets are drawn smaller
 
 
 def picture(definition: Permutation, board: Sequence[int]) -> Picture:
-    """A row of pieces for each set; a piece that is turned tells by how much."""
+    """The net; of a puzzle without one a row of pieces for each set, in which a turned piece tells by how much."""
+    if definition.net is not None:
+        return _net(definition.net, definition, board)
     shapes, sets = [], layout(definition).rows
     palette = definition.palette()
     for y, row in enumerate(sets):
@@ -22,3 +26,19 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
             text = f"{token}+{turned}" if turned else token
             shapes.append(Shape(x, y * _BETWEEN, colour=palette[token], text=text))
     return Picture(max(len(row.slots) for row in sets), len(sets) * _BETWEEN - (_BETWEEN - 1), tuple(shapes))
+
+
+def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:
+    corners = [point for sticker in net.stickers for point in sticker.points]
+    left, top = min(x for x, _ in corners), min(y for _, y in corners)
+    width, height = max(x for x, _ in corners) - left, max(y for _, y in corners) - top
+    scale = min(1.0, _NET_WIDTH / width)
+    colours = board_colours(net, definition.slot_moduli, definition.goals[0], board)
+    shapes = []
+    for sticker, colour in zip(net.stickers, colours, strict=True):
+        points = tuple(((x - left) * scale, (y - top) * scale) for x, y in sticker.points)
+        xs, ys = [x for x, _ in points], [y for _, y in points]
+        shapes.append(
+            Shape(min(xs), min(ys), max(xs) - min(xs), max(ys) - min(ys), colour=colour, points=points)
+        )
+    return Picture(width * scale, height * scale, tuple(shapes))

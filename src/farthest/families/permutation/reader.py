@@ -15,6 +15,8 @@ R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 
 S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
 T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
 
+[permutation.net]                     # how the puzzle looks, optional: net_reader.py
+
 [[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
 name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
 slots = 8
@@ -33,6 +35,7 @@ from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
 from farthest.families.permutation.foreign import SUFFIXES, read_foreign
 from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
+from farthest.families.permutation.net_reader import read_net
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
 from farthest.puzzles.source import Source
@@ -41,7 +44,7 @@ from farthest.wording import near_match, shown
 
 _ORBITS = f"{TABLE}.orbits"
 _SET_KEYS = ("goal", "slots", "modulus", "ignore")
-_FILE_KEYS = ("file", "goals", "start")
+_FILE_KEYS = ("file", "goals", "start", "net")
 _KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
 
 
@@ -65,11 +68,14 @@ class _Reader:
         definition = self.from_file() if "file" in self.table else self.from_table()
         goals = self.boards("goals", definition)
         start = self.table.get("start")
-        return replace(
+        definition = replace(
             definition,
             goals=goals or definition.goals,
             start=None if start is None else self.board("start", start, definition),
         )
+        if "net" not in self.table:
+            return definition
+        return replace(definition, net=read_net(self.table, self.source, definition))
 
     def from_table(self) -> Permutation:
         self.read_sets()

@@ -1,0 +1,137 @@
+"""The net of a twisty puzzle: a polygon for each sticker, and which colour it has on a board.
+
+A sticker is shown at a *place* of a slot, 0 to the modulus less one: the first sticker of a piece is at place ``o``
+where the piece has orientation ``o``, and its sticker ``i`` at place ``(o + i) mod m``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+from typing import Any
+
+from farthest.json_fields import integers, items, text
+from farthest.puzzles.definition import Board
+from farthest.puzzles.picture import NAMED_COLOURS, Point
+
+MOST_STICKERS = 1000
+MOST_CORNERS = 32
+LARGEST = 100.0
+"""Coordinates are from 0 to this."""
+
+FIXED = -1
+"""The slot of a sticker that no move touches."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sticker:
+    """One sticker. ``slot``, ``place``: where it is (see above), or ``FIXED`` and 0; ``colour``: a name of
+    ``NAMED_COLOURS``, that which it has on the first goal; ``points``: its corners (x, y), y downward."""
+
+    slot: int
+    place: int
+    colour: str
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """All stickers."""
+
+    stickers: tuple[Sticker, ...]
+
+
+def net_problem(net: Net, moduli: Sequence[int], goal: Board) -> str | None:
+    """Why this is no net of a puzzle with these moduli of the slots and this first goal, or None when it is one."""
+    if not 1 <= len(net.stickers) <= MOST_STICKERS:
+        return f"the net has {len(net.stickers)} stickers, expected 1 to {MOST_STICKERS}"
+    shown: set[tuple[int, int]] = set()
+    for sticker in net.stickers:
+        problem = sticker_problem(sticker, moduli)
+        if problem is None and sticker.slot != FIXED and (sticker.slot, sticker.place) in shown:
+            problem = f"slot {sticker.slot}, orientation {sticker.place}, is shown twice"
+        if problem:
+            return f"net: {problem}"
+        shown.add((sticker.slot, sticker.place))
+    found: dict[tuple[int, int], str] = {}
+    for key, sticker in _by_piece(net, tuple(moduli), goal):
+        if found.setdefault(key, sticker.colour) != sticker.colour:
+            return f"net: identical pieces (label {key[0]}) have the colours {found[key]} and {sticker.colour}"
+    return None
+
+
+def sticker_problem(sticker: Sticker, moduli: Sequence[int]) -> str | None:
+    """Why there is no such sticker, or None."""
+    slot, place = sticker.slot, sticker.place
+    if not FIXED <= slot < len(moduli):
+        return f"slot {slot} is out of range"
+    most = 1 if slot == FIXED else moduli[slot]
+    if not 0 <= place < most:
+        return f"orientation {place}, expected one below {most}"
+    if sticker.colour not in NAMED_COLOURS:
+        return f"there is no colour {sticker.colour!r}"
+    if not 3 <= len(sticker.points) <= MOST_CORNERS:
+        return f"a polygon has {len(sticker.points)} corners, expected 3 to {MOST_CORNERS}"
+    if not all(isfinite(value) and 0 <= value <= LARGEST for point in sticker.points for value in point):
+        return f"a corner is outside 0 to {LARGEST:g}"
+    if not area(sticker.points):
+        return "a polygon has no area"
+    return None
+
+
+def area(points: Sequence[Point]) -> float:
+    """Of a polygon."""
+    rolled = [*points[1:], *points[:1]]
+    return abs(sum(x * v - u * y for (x, y), (u, v) in zip(points, rolled, strict=True))) / 2
+
+
+@lru_cache(maxsize=16)
+def piece_colours(net: Net, moduli: tuple[int, ...], goal: Board) -> Mapping[tuple[int, int], str]:
+    """The colour of each sticker of each piece that the goal shows: (label, sticker) -> colour."""
+    return {key: sticker.colour for key, sticker in _by_piece(net, moduli, goal)}
+
+
+def board_colours(net: Net, moduli: tuple[int, ...], goal: Board, board: Sequence[int]) -> list[str | None]:
+    """The colour of each sticker of the net on a board; None: the goal does not show that sticker of the piece."""
+    colours = piece_colours(net, moduli, goal)
+    return [
+        sticker.colour if sticker.slot == FIXED else colours.get(_sticker_at(sticker, moduli, board))
+        for sticker in net.stickers
+    ]
+
+
+def net_from_fields(fields: Any) -> Net:
+    """The net that had these fields, as JSON gives them. Raises TypeError, KeyError."""
+    return Net(
+        tuple(
+            Sticker(
+                slot=integers([each["slot"]])[0],
+                place=integers([each["place"]])[0],
+                colour=text(each["colour"]),
+                points=tuple(_point(point) for point in items(each["points"])),
+            )
+            for each in items(fields["stickers"])
+        )
+    )
+
+
+def _by_piece(net: Net, moduli: tuple[int, ...], goal: Board) -> list[tuple[tuple[int, int], Sticker]]:
+    return [
+        (_sticker_at(sticker, moduli, goal), sticker) for sticker in net.stickers if sticker.slot != FIXED
+    ]
+
+
+def _sticker_at(sticker: Sticker, moduli: tuple[int, ...], board: Sequence[int]) -> tuple[int, int]:
+    """Label and sticker of the piece, where the sticker of the net is."""
+    slots, slot = len(moduli), sticker.slot
+    turned = board[slots + slot] if len(board) > slots else 0
+    return board[slot], (sticker.place - turned) % moduli[slot]
+
+
+def _point(values: Any) -> Point:
+    point = items(values)
+    if len(point) != 2 or any(type(value) not in (int, float) for value in point):
+        raise TypeError("expected a point of two numbers")
+    return float(point[0]), float(point[1])

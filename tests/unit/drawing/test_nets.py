@@ -1,0 +1,186 @@
+"""Nets of stickers, compared with the stickers of a solid body that is turned in space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from farthest.errors import PuzzleError
+from farthest.families.given import drawn_board
+from farthest.puzzles import catalogue
+from farthest.puzzles.family import board_picture
+from farthest.puzzles.picture import Picture
+from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.reader import parse_puzzle
+
+Vector = NDArray[np.float64]
+Place = tuple[float, ...]
+
+# x to the right, y up, z to the reader.
+CUBE_FACES: Mapping[tuple[int, int], Callable[[float, float], tuple[float, float, float]]] = {
+    (1, 0): lambda u, v: (u, 1, v),
+    (0, 1): lambda u, v: (-1, -v, u),
+    (1, 1): lambda u, v: (u, -v, 1),
+    (2, 1): lambda u, v: (1, -v, -u),
+    (3, 1): lambda u, v: (-u, -v, -1),
+    (1, 2): lambda u, v: (u, -1, -v),
+}
+FACE_AXES = {
+    "U": (0, 1, 0), "D": (0, -1, 0), "R": (1, 0, 0), "L": (-1, 0, 0), "F": (0, 0, 1), "B": (0, 0, -1),
+}  # fmt: skip
+VERTICES = {
+    "U": np.array([0, 1, 0]),
+    "L": np.array([-(2**0.5) / 3**0.5, -1 / 3, 2**0.5 / 3]),
+    "R": np.array([2**0.5 / 3**0.5, -1 / 3, 2**0.5 / 3]),
+    "B": np.array([0, -1 / 3, -2 * 2**0.5 / 3]),
+}
+# Where the vertices of each face are drawn.
+PYRAMINX_FACES = [
+    {"U": (3.0, 0.0), "B": (0.0, 0.0), "L": (1.5, 2.6)},
+    {"U": (3.2, 0.0), "L": (1.7, 2.6), "R": (4.7, 2.6)},
+    {"U": (3.4, 0.0), "R": (4.9, 2.6), "B": (6.4, 0.0)},
+    {"L": (1.7, 2.8), "R": (4.7, 2.8), "B": (3.2, 5.4)},
+]
+
+
+def on_cube(middle: Vector, drawn: Picture) -> Vector:
+    across, down = middle[0] / drawn.width * 4, middle[1] / drawn.height * 3
+    face = CUBE_FACES[int(across), int(down)]
+    return np.array(face(across % 1 * 2 - 1, down % 1 * 2 - 1))
+
+
+def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
+    assert (drawn.width, drawn.height) == pytest.approx((6.4, 5.4))
+    for face in PYRAMINX_FACES:
+        corners = np.array([[x, y, 1] for x, y in face.values()])
+        parts = np.linalg.solve(corners.T, [*middle, 1])
+        if (parts > 0).all():
+            return np.sum([part * VERTICES[v] for part, v in zip(parts, face, strict=True)], axis=0)
+    raise AssertionError(f"{middle} is on no face")
+
+
+def stickers(puzzle: Puzzle, board: tuple[int, ...]) -> dict[Place, Any]:
+    """The colour at each place in space."""
+    drawn = board_picture(puzzle, board)
+    on_body = on_pyraminx if puzzle.name == "pyraminx" else on_cube
+    found = {
+        tuple(np.round(on_body(np.mean(shape.points, axis=0), drawn), 2) + 0.0): shape.colour
+        for shape in drawn.shapes
+    }
+    assert len(found) == len(drawn.shapes)
+    return found
+
+
+def axis(puzzle: Puzzle, name: str) -> Vector:
+    if puzzle.name == "pyraminx":
+        return VERTICES[name]
+    whole = np.sum([FACE_AXES[face] for face in name], axis=0)
+    return np.asarray(whole / np.linalg.norm(whole), dtype=np.float64)
+
+
+DEEP = {"cube-2x2x2-htm": 0.4, "cube-2x2x2-qtm": 0.4, "cube-3x3x3": 0.4, "skewb": 0.0, "pyraminx": 1 / 15}
+"""How far from the middle of the body the cut of a turn is."""
+
+
+def turned(puzzle: Puzzle, before: dict[Place, Any], name: str, times: int) -> dict[Place, Any]:
+    """After a turn, clockwise as seen from outside: what is beyond the cut goes round the axis."""
+    round_ = axis(puzzle, name)
+    angle = -2 * pi / (4 if puzzle.name.startswith("cube") else 3) * times
+    cross = np.cross(np.eye(3), round_)
+    turn = np.eye(3) + sin(angle) * cross + (1 - cos(angle)) * cross @ cross
+    after = {}
+    for place, colour in before.items():
+        there = turn @ place if np.dot(place, round_) > DEEP[puzzle.name] else np.array(place)
+        near = min(before, key=lambda each: float(np.sum((there - np.array(each)) ** 2)))
+        assert np.allclose(near, there, atol=0.02)
+        after[near] = colour
+    assert len(after) == len(before)
+    return after
+
+
+@pytest.mark.parametrize("name", DEEP)
+@settings(max_examples=3, deadline=None)
+@given(data=st.data())
+def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
+    puzzle = catalogue.load(name)
+    generators = sorted({move.name.rstrip("'23") for move in puzzle.definition.generators})  # type: ignore[attr-defined]
+    moves = data.draw(st.lists(st.tuples(st.sampled_from(generators), st.integers(1, 2)), min_size=1, max_size=6))
+    goal = puzzle.definition.origin_boards[0][0]
+    expected = stickers(puzzle, goal)
+    for generator, times in moves:
+        expected = turned(puzzle, expected, generator, times)
+    text = " ".join(f"{generator}{'2' if times == 2 else ''}" for generator, times in moves)
+    assert stickers(puzzle, drawn_board(puzzle, f"moves: {text}")) == expected
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_each_face_of_the_goal_has_one_colour(name: str) -> None:
+    puzzle = catalogue.load(name)
+    colours: dict[int, set[Any]] = {}
+    normals = [-vertex for vertex in VERTICES.values()] if name == "pyraminx" else list(FACE_AXES.values())
+    for place, colour in stickers(puzzle, puzzle.definition.origin_boards[0][0]).items():
+        colours.setdefault(int(np.argmax([np.dot(place, normal) for normal in normals])), set()).add(colour)
+    assert all(len(found) == 1 for found in colours.values())
+    assert len(set.union(*colours.values())) == len(colours) == len(normals)
+
+
+HEAD = """name = "two"
+family = "permutation"
+[permutation]
+goal = "a b c"
+modulus = 2
+[permutation.generators]
+R = "(1 2+1)(3+1)"
+[permutation.net]
+"""
+COLOURS = 'colours = { U = "white", F = "green" }\n'
+WRONG = [
+    ("", 8, "no colours; write colours"),
+    (COLOURS, 8, "no stickers; write squares or polygons"),
+    ('colours = { U = "withe" }\n', 9, "U has the colour 'withe'; expected one of white,"),
+    ('colours = { UP = "white" }\n', 9, "the sign 'UP', expected one letter"),
+    (COLOURS + 'sqares = "U:1"\n', 10, "did you mean 'squares'"),
+    (COLOURS + "squares = 3\n", 10, "expected a text of several lines, got 3"),
+    (COLOURS + 'squares = """\nU:1 .\n. U:x\n"""\n', 12, "the sticker 'U:x', expected a colour's sign"),
+    (COLOURS + 'squares = """U:1\nU:4"""\n', 11, "slots are 1 to 3"),
+    (COLOURS + 'squares = """\nU:0"""\n', 11, "slots are 1 to 3"),
+    (COLOURS + 'squares = """\nU:1+2"""\n', 11, "orientation 2, expected one below 2"),
+    (COLOURS + 'squares = """\nB:1"""\n', 11, "has no known colour; expected one of U, F"),
+    (COLOURS + 'squares = """\nU:1\n\nF:1+0\n"""\n', 13, "'F:1+0' and 'U:1' show the same sticker"),
+    (COLOURS + 'polygons = """\nU:1 0,0 1,0\n"""\n', 11, "a polygon has 2 corners, expected 3 to 32"),
+    (COLOURS + 'polygons = """\nU:1 0,0 1,0 2,0\n"""\n', 11, "a polygon has no area"),
+    (COLOURS + 'polygons = """\nU:1 0,0 1,0 1;1\n"""\n', 11, "the corner '1;1', expected x,y"),
+    (COLOURS + 'polygons = """\nU 0,0 1,0 1,101\n"""\n', 11, "a corner is outside 0 to 100"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "problem"), WRONG)
+def test_a_wrong_net_is_refused_with_its_line(text: str, line: int, problem: str) -> None:
+    with pytest.raises(PuzzleError) as refused:
+        parse_puzzle(HEAD + text, "two.toml")
+    assert str(refused.value).startswith(f"two.toml, line {line}, [permutation.net]")
+    assert problem in str(refused.value)
+
+
+def test_a_net_is_no_part_of_what_decides_the_distances() -> None:
+    net = COLOURS + 'squares = """\nU:1 F:1+1 U\nF:2 . F:2+1\n"""\n'
+    with_net, plain = parse_puzzle(HEAD + net, "a.toml"), parse_puzzle(HEAD.replace("[permutation.net]", ""), "a")
+    assert with_net.digest == plain.digest
+    stored = Puzzle.from_json(with_net.to_json())
+    board = stored.definition.parse_board("b+1 a c")
+    shapes = board_picture(stored, board).shapes
+    assert [shape.colour for shape in shapes] == ["green", "green", "white", "white", "green"]
+    assert shapes[0].points == ((0, 0), (1, 0), (1, 1), (0, 1))
+
+
+def test_identical_pieces_have_the_same_colours() -> None:
+    text = HEAD.replace('"a b c"', '"a a c"') + COLOURS + 'squares = "U:1 F:2"\n'
+    with pytest.raises(PuzzleError, match=r"identical pieces .* have the colours white and green"):
+        parse_puzzle(text, "two.toml")
