@@ -103,7 +103,9 @@ class _NetReader:
     def point(self, text: str, row: int) -> Point:
         x, comma, y = text.partition(",")
         if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
-            raise self.fail("polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row)
+            raise self.fail(
+                "polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row
+            )
         return float(x), float(y)
 
     def add(self, key: str, row: int, word: str, points: tuple[Point, ...]) -> None:
