@@ -62,7 +62,8 @@ def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
         corners = np.array([[x, y, 1] for x, y in face.values()])
         parts = np.linalg.solve(corners.T, [*middle, 1])
         if (parts > 0).all():
-            return np.sum([part * VERTICES[v] for part, v in zip(parts, face, strict=True)], axis=0)
+            place: Vector = np.sum([part * VERTICES[v] for part, v in zip(parts, face, strict=True)], axis=0)
+            return place
     raise AssertionError(f"{middle} is on no face")
 
 
