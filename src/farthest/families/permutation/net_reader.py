@@ -127,8 +127,8 @@ class _NetReader:
                 )
             if (slot, place) in self.shown:
                 other = self.shown[slot, place]
-                problem = f"{shown(word)} and {shown(other)} show the same sticker"
-                raise self.fail(key, f"{problem}, expected each at most once; correct one", row)
+                both = f"{shown(word)} and {shown(other)} show the same sticker"
+                raise self.fail(key, f"{both}, expected each at most once; correct one", row)
             self.shown[slot, place] = word
         sticker = Sticker(slot, place, self.signs[found["sign"]], points)
         problem = sticker_problem(sticker, self.moduli)
