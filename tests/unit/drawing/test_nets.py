@@ -62,7 +62,8 @@ def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
         corners = np.array([[x, y, 1] for x, y in face.values()])
         parts = np.linalg.solve(corners.T, [*middle, 1])
         if (parts > 0).all():
-            return np.sum([part * VERTICES[v] for part, v in zip(parts, face, strict=True)], axis=0)
+            place: Vector = np.sum([part * VERTICES[v] for part, v in zip(parts, face, strict=True)], axis=0)
+            return place
     raise AssertionError(f"{middle} is on no face")
 
 
@@ -111,7 +112,9 @@ def turned(puzzle: Puzzle, before: dict[Place, Any], name: str, times: int) -> d
 def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
     puzzle = catalogue.load(name)
     generators = sorted({move.name.rstrip("'23") for move in puzzle.definition.generators})  # type: ignore[attr-defined]
-    moves = data.draw(st.lists(st.tuples(st.sampled_from(generators), st.integers(1, 2)), min_size=1, max_size=6))
+    moves = data.draw(
+        st.lists(st.tuples(st.sampled_from(generators), st.integers(1, 2)), min_size=1, max_size=6)
+    )
     goal = puzzle.definition.origin_boards[0][0]
     expected = stickers(puzzle, goal)
     for generator, times in moves:
@@ -171,7 +174,10 @@ def test_a_wrong_net_is_refused_with_its_line(text: str, line: int, problem: str
 
 def test_a_net_is_no_part_of_what_decides_the_distances() -> None:
     net = COLOURS + 'squares = """\nU:1 F:1+1 U\nF:2 . F:2+1\n"""\n'
-    with_net, plain = parse_puzzle(HEAD + net, "a.toml"), parse_puzzle(HEAD.replace("[permutation.net]", ""), "a")
+    with_net, plain = (
+        parse_puzzle(HEAD + net, "a.toml"),
+        parse_puzzle(HEAD.replace("[permutation.net]", ""), "a"),
+    )
     assert with_net.digest == plain.digest
     stored = Puzzle.from_json(with_net.to_json())
     board = stored.definition.parse_board("b+1 a c")

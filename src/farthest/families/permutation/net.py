@@ -58,7 +58,9 @@ def net_problem(net: Net, moduli: Sequence[int], goal: Board) -> str | None:
     found: dict[tuple[int, int], str] = {}
     for key, sticker in _by_piece(net, tuple(moduli), goal):
         if found.setdefault(key, sticker.colour) != sticker.colour:
-            return f"net: identical pieces (label {key[0]}) have the colours {found[key]} and {sticker.colour}"
+            return (
+                f"net: identical pieces (label {key[0]}) have the colours {found[key]} and {sticker.colour}"
+            )
     return None
 
 

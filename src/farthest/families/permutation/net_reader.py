@@ -103,7 +103,9 @@ class _NetReader:
     def point(self, text: str, row: int) -> Point:
         x, comma, y = text.partition(",")
         if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
-            raise self.fail("polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row)
+            raise self.fail(
+                "polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row
+            )
         return float(x), float(y)
 
     def add(self, key: str, row: int, word: str, points: tuple[Point, ...]) -> None:
@@ -125,8 +127,8 @@ class _NetReader:
                 )
             if (slot, place) in self.shown:
                 other = self.shown[slot, place]
-                problem = f"{shown(word)} and {shown(other)} show the same sticker"
-                raise self.fail(key, f"{problem}, expected each at most once; correct one", row)
+                both = f"{shown(word)} and {shown(other)} show the same sticker"
+                raise self.fail(key, f"{both}, expected each at most once; correct one", row)
             self.shown[slot, place] = word
         sticker = Sticker(slot, place, self.signs[found["sign"]], points)
         problem = sticker_problem(sticker, self.moduli)
