@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from farthest.errors import LostStateError
+from farthest.coordinator.enumeration.job import enumerate_puzzle
+from farthest.coordinator.settings import Settings
+from farthest.errors import LostStateError, ResourceError
 from farthest.map_files.form import ResidueForm
+from farthest.models.database import open_database
+from farthest.puzzles.catalogue import load
 from farthest.stores.memory.residues import gathered_form
 from farthest.stores.redis.attempt_parts import AttemptParts
 from farthest.stores.redis.blob_place import blob_key
@@ -86,3 +90,16 @@ def test_what_is_lost_or_marked_twice_is_noticed(begin: Begin, nodes: Nodes) -> 
         make(run, run.parts(7, NO_JOB, ""))
     with pytest.raises(LostStateError, match=f"the blob of block {block} at depth 3 is missing"):
         list(run.residue_blocks(form, 7))
+
+
+def test_a_job_without_a_place_for_its_map_fails_alone(
+    nodes: Nodes, redis_url: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error of settings would stop the coordinator, and all other jobs with it."""
+    monkeypatch.setenv("FARTHEST_REDIS_URL", redis_url)
+    monkeypatch.delenv("FARTHEST_MAPS", raising=False)
+    with (
+        open_database(postgres_url, create=True) as database,
+        pytest.raises(ResourceError, match="no residue map: FARTHEST_MAPS is not set"),
+    ):
+        enumerate_puzzle(load("3-puzzle"), database, Settings(workers="celery", residues=True))

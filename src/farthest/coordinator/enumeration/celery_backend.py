@@ -12,7 +12,7 @@ from farthest.coordinator.enumeration.needs import check_countable
 from farthest.coordinator.estimate import check_disk, check_map, check_map_place, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
-from farthest.errors import NoRoomError, ResourceError
+from farthest.errors import NoRoomError, ResourceError, SettingError
 from farthest.models.map_rows import MapFiles
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
@@ -60,8 +60,11 @@ class CeleryBackend:
         needs = replace(needs, layers_in="redis")
         self._reporter.estimate(needs)
         if database is not None and self._settings.residues:
-            maps = MapFiles(database).place
-            maps.check()
+            try:
+                maps = MapFiles(database).place
+                maps.check()
+            except SettingError as error:  # of this job alone: others need no place of map files
+                raise ResourceError(f"puzzle {space.puzzle.name}: no residue map: {error}") from error
             try:
                 check_map_place(space.puzzle, needs, maps)
             except ResourceError as error:
