@@ -54,7 +54,7 @@ def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
     rng = random.Random()
     kills, resumed, digests = 0, 0, []
     for _ in range(MOST_ROUNDS):
-        last = kills == KILLS
+        last = kills >= KILLS and resumed >= KILLS // 2
         with run(database, 0.01) as process:
             if not last:
                 time.sleep(rng.uniform(0, 0.3))
@@ -69,7 +69,7 @@ def test_kill_9_at_random_moments(tmp_path: Path, undisturbed: str) -> None:
             kills += "layer" in told_of  # before that, nothing had been done that could be lost
         if last:
             break
-    assert kills == KILLS, "too few kills landed while a run was under way"
+    assert kills >= KILLS, "too few kills landed while a run was under way"
     assert resumed >= KILLS // 2, "too few runs went on from a checkpoint"
     assert set(digests) == {undisturbed}
     with open_database(str(database), create=False) as opened:

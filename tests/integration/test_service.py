@@ -19,8 +19,8 @@ from servers import PostgresServer
 
 LONG = "sliding-2x4"
 """20,160 states at depths 0 to 36: with a pause before each step, some seconds."""
-LATER_CHECKPOINT = r"checkpoint at depth ([3-9]|\d\d)"
-"""Checkpoints that are asked for after each layer are taken one after the other: some layers go without."""
+LATER_CHECKPOINT = r"checkpoint at depth [1-9]"
+"""The first one is taken after the first layer; how many follow depends on how long they take."""
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_another_takes_over(cluster: Cluster) -> None:
     says(second, "waiting for jobs")
     assert "claimed" not in second.said()
     first.kill()
-    says(second, f"job {job}: goes on after depth", seconds=5)
+    says(second, f"job {job}: goes on after depth", seconds=10)
     assert cluster.wait(job).digest == digest(LONG)
 
 

@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.stores.folder.layer_files import LayerFiles, Sources
-from farthest.stores.folder.residues import residue_blocks
 from farthest.stores.folder.room import Room
 from farthest.stores.folder.visited_files import VisitedFiles
 
@@ -315,6 +314,10 @@ class FolderStore:
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``, of which the store was told: (the first word's number, words),
         some at a time."""
+        from farthest.stores.folder.residues import (
+            residue_blocks,  # numpy: a run without a map does not need it
+        )
+
         return residue_blocks(self.kernel, self._stepper, self._files, form, depth, threads)
 
     def keys(self, depth: int, limit: int) -> list[int]:
