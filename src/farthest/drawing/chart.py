@@ -36,7 +36,9 @@ class Chart:
 
     def part_of_page(self) -> str:
         """An SVG element; the page's own style colours the classes ``bar``, ``marked`` and ``grid``."""
-        return f'<svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" {self._label}>{self._drawn()}</svg>'
+        role = "img" if self.link is None else "group"  # what is in an image is hidden from screen readers
+        about = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="{role}" {self._label}'
+        return f'<svg class="chart" {about}>{self._drawn()}</svg>'
 
     def document(self, title: str) -> str:
         """A whole SVG file."""
@@ -81,12 +83,16 @@ class Chart:
         for depth, states in enumerate(self.layers):
             height = max(1.0, self._height(states) * (bottom - TOP)) if states else 0.0
             kind = "bar marked" if depth == self.marked else "bar"
+            said = f"depth {depth}: {states:,} {'state' if states == 1 else 'states'}"
             bar = (
                 f'<rect class="{kind}" x="{LEFT + depth * room + room * 0.06:.1f}" y="{bottom - height:.1f}" '
-                f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>depth {depth}: {states:,} '
-                f"{'state' if states == 1 else 'states'}</title></rect>"
+                f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>{said}</title></rect>'
             )
-            yield bar if self.link is None else f'<a href="{escape(self.link(depth))}">{bar}</a>'
+            if self.link is None:
+                yield bar
+            else:
+                here = ' aria-current="true"' if depth == self.marked else ""
+                yield f'<a href="{escape(self.link(depth))}" aria-label="{said}"{here}>{bar}</a>'
 
     def _depths(self) -> Iterator[str]:
         room = (WIDTH - LEFT - RIGHT) / len(self.layers)

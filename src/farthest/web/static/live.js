@@ -1,4 +1,5 @@
-// Shows the progress of a job as it comes. A lost connection is made again by EventSource; each event says all.
+// Shows the progress of a job as it comes. A lost connection is made again; each event says all.
+const RETRY_MILLISECONDS = 3000;
 const place = document.getElementById("live");
 
 function line(parent, name, value) {
@@ -9,7 +10,7 @@ function line(parent, name, value) {
   parent.append(term, description);
 }
 
-if (place) {
+function follow() {
   const source = new EventSource(place.dataset.events);
   source.addEventListener("progress", (event) => {
     const job = JSON.parse(event.data);
@@ -25,4 +26,15 @@ if (place) {
     source.close();
     location.reload();
   });
+  source.addEventListener("error", () => {
+    const notice = document.createElement("p");
+    notice.className = "message";
+    notice.textContent = "The connection is lost. It is tried again.";
+    place.querySelector(".message")?.remove();
+    place.append(notice);
+    // EventSource itself makes a lost connection again, but none after an answer that is an error, as a proxy gives one.
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, RETRY_MILLISECONDS);
+  });
 }
+
+if (place) follow();

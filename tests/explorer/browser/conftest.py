@@ -1,0 +1,78 @@
+"""Chromium and a server, one of each for all tests of this folder in a process of tests.
+
+Both end with the folder's last test: while Playwright runs, no other test of the process could use asyncio.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import farthest
+from explorer.browser.chromium import launched, program
+from explorer.browser.complaints import Complaints
+from explorer.conftest import SEARCH, TOKEN
+from explorer.served import Served
+from farthest.web.gate import COOKIE, cookie_of
+
+PEGS, CUBE, RUSH_HOUR = range(SEARCH + 1, SEARCH + 4)
+"""The jobs that ``stored`` does not have."""
+
+NewPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    if program() is None:
+        pytest.skip("no Chromium is installed (Debian: apt install chromium)")
+    with sync_playwright() as playwright, launched(playwright) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="package")
+def maps(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the jobs of ``stored`` and some more, in ``maps.db``."""
+    folder = tmp_path_factory.mktemp("browser")
+    file = folder / "maps.db"
+    shutil.copy(stored, file)
+    for name in ("pegs-triangle-15", "cube-2x2x2-htm", "rush-hour-60"):
+        farthest.enumerate(name, database=file).close()
+    return folder
+
+
+@pytest.fixture(scope="package")
+def server(browser: Browser, maps: Path) -> Iterator[Served]:
+    """A server that takes jobs. It is started after the browser: where there is none, nothing else is made."""
+    server = Served(maps, "--allow-jobs", FARTHEST_WEB_TOKEN=TOKEN)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def new_page(browser: Browser, server: Served) -> Iterator[NewPage]:
+    """Makes pages, each in a context of its own, signed in at ``server``; keywords are those of
+    ``Browser.new_context``. When the test has ended, no page has asked another host or complained."""
+    with ExitStack() as stack:
+
+        def made(**options: Any) -> Page:
+            options.setdefault("base_url", server.address)
+            context = stack.enter_context(browser.new_context(**options))
+            context.set_default_timeout(15_000)
+            context.add_cookies([{"name": COOKIE, "value": cookie_of(TOKEN), "url": options["base_url"]}])
+            page = context.new_page()
+            stack.callback(Complaints(page, options["base_url"]).check)
+            return page
+
+        yield made
+
+
+@pytest.fixture
+def page(new_page: NewPage) -> Page:
+    """One page."""
+    return new_page()
