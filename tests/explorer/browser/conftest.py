@@ -56,17 +56,18 @@ def server(browser: Browser, maps: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def new_page(browser: Browser, server: Served) -> Iterator[NewPage]:
-    """Makes pages, each in a context of its own, signed in at ``server``; keywords are those of
-    ``Browser.new_context``. When the test has ended, no page has asked another host or complained."""
+    """Makes pages, each in a context of its own, signed in at ``server``. ``cut``: the test cuts its connection. Other
+    keywords are those of ``Browser.new_context``. At the test's end no page has asked another host, or complained."""
     with ExitStack() as stack:
 
-        def made(**options: Any) -> Page:
+        def made(*, signed_in: bool = True, cut: bool = False, **options: Any) -> Page:
             options.setdefault("base_url", server.address)
             context = stack.enter_context(browser.new_context(**options))
             context.set_default_timeout(15_000)
-            context.add_cookies([{"name": COOKIE, "value": cookie_of(TOKEN), "url": options["base_url"]}])
+            if signed_in:
+                context.add_cookies([{"name": COOKIE, "value": cookie_of(TOKEN), "url": options["base_url"]}])
             page = context.new_page()
-            stack.callback(Complaints(page, options["base_url"]).check)
+            stack.callback(Complaints(page, options["base_url"], cut=cut).check)
             return page
 
         yield made
