@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 
 from playwright.sync_api import Browser, Playwright
 
@@ -20,10 +21,13 @@ OPTIONS = [
 
 
 def program() -> str | None:
-    """Where it is; None where none is installed."""
-    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+    """Where it is; None where none is installed, or only one that does not start, as Ubuntu's without its snap."""
+    for found in filter(None, map(shutil.which, PROGRAMS)):
+        if subprocess.run([found, "--version"], capture_output=True, check=False).returncode == 0:
+            return found
+    return None
 
 
-def launched(playwright: Playwright) -> Browser:
+def launched(playwright: Playwright, executable: str) -> Browser:
     """A browser without a window; it ends with its ``with`` block."""
-    return playwright.chromium.launch(executable_path=program(), args=OPTIONS)
+    return playwright.chromium.launch(executable_path=executable, args=OPTIONS)

@@ -29,9 +29,10 @@ NewPage = Callable[..., Page]
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    if program() is None:
+    executable = program()
+    if executable is None:
         pytest.skip("no Chromium is installed (Debian: apt install chromium)")
-    with sync_playwright() as playwright, launched(playwright) as browser:
+    with sync_playwright() as playwright, launched(playwright, executable) as browser:
         yield browser
 
 
