@@ -27,5 +27,6 @@ class Complaints:
             self._found.append(f"request: {request.url}")
 
     def check(self) -> None:
-        """Raises AssertionError if anything was seen."""
-        assert not self._found, self._found
+        """Raises AssertionError if anything was seen since the last time."""
+        found, self._found = self._found, []
+        assert not found, found

@@ -55,26 +55,43 @@ def server(browser: Browser, maps: Path) -> Iterator[Served]:
     server.kill()
 
 
+def opened(browser: Browser, *, signed_in: bool = True, **options: Any) -> Page:
+    """A page in a context of its own; ``options``: those of ``Browser.new_context``."""
+    context = browser.new_context(**options)
+    context.set_default_timeout(15_000)
+    if signed_in:
+        context.add_cookies([{"name": COOKIE, "value": cookie_of(TOKEN), "url": options["base_url"]}])
+    return context.new_page()
+
+
+@pytest.fixture(scope="package")
+def shared(browser: Browser, server: Served) -> tuple[Page, Complaints]:
+    """A page that is signed in at ``server``, and what it complains of: a context takes a quarter of a second."""
+    page = opened(browser, base_url=server.address)
+    return page, Complaints(page, server.address)
+
+
+@pytest.fixture
+def page(shared: tuple[Page, Complaints]) -> Iterator[Page]:
+    """A page at ``server``, signed in, wide, light. At the test's end it has asked no other host, and not complained."""
+    page, complaints = shared
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.emulate_media(color_scheme="light")
+    yield page
+    complaints.check()
+
+
 @pytest.fixture
 def new_page(browser: Browser, server: Served) -> Iterator[NewPage]:
-    """Makes pages, each in a context of its own, signed in at ``server``. ``cut``: the test cuts its connection. Other
-    keywords are those of ``Browser.new_context``. At the test's end no page has asked another host, or complained."""
+    """Makes pages at ``server``. ``cut``: the test cuts its connection; else as ``opened``. At the test's end they have
+    asked no other host, and not complained."""
     with ExitStack() as stack:
 
-        def made(*, signed_in: bool = True, cut: bool = False, **options: Any) -> Page:
+        def made(*, cut: bool = False, **options: Any) -> Page:
             options.setdefault("base_url", server.address)
-            context = stack.enter_context(browser.new_context(**options))
-            context.set_default_timeout(15_000)
-            if signed_in:
-                context.add_cookies([{"name": COOKIE, "value": cookie_of(TOKEN), "url": options["base_url"]}])
-            page = context.new_page()
+            page = opened(browser, **options)
+            stack.callback(page.context.close)
             stack.callback(Complaints(page, options["base_url"], cut=cut).check)
             return page
 
         yield made
-
-
-@pytest.fixture
-def page(new_page: NewPage) -> Page:
-    """One page."""
-    return new_page()

@@ -43,9 +43,10 @@ PAGES = {
 }
 
 
-def faults(page: Page) -> list[tuple[str, str]]:
-    """What axe-core finds: the rule, and the first element that breaks it."""
-    found: dict[str, Any] = Axe().run(page).response
+def faults(page: Page, *rules: str) -> list[tuple[str, str]]:
+    """What axe-core finds: the rule, and the first element that breaks it. ``rules``: those looked at, else all."""
+    options = {"resultTypes": ["violations"], **({"runOnly": rules} if rules else {})}
+    found: dict[str, Any] = Axe().run(page, options=options).response
     return [(each["help"], each["nodes"][0]["html"][:200]) for each in found["violations"]]
 
 
@@ -55,6 +56,6 @@ def test_a_page(page: Page, address: str) -> None:
     assert faults(page) == []
     page.emulate_media(color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
-    assert faults(page) == []
+    assert faults(page, "color-contrast") == []  # nothing else depends on colours
     page.set_viewport_size({"width": TELEPHONE, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == TELEPHONE

@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+
+from explorer.browser.conftest import NewPage
 
 pytestmark = pytest.mark.slow
 
 MOST_BYTES = 60_000
 
 
-def test_the_first_page_is_small(page: Page) -> None:
+def test_the_first_page_is_small(new_page: NewPage) -> None:
     """With all that it loads, headers included. That nothing of it comes from another host, and that the console stays
     silent, is looked at for every page (`conftest.py`)."""
+    page = new_page()
     sizes: list[int] = []
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import farthest
-from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR
+from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR, NewPage
 from explorer.conftest import KINDS
 from farthest.web.addresses import job_page, state_page
 
@@ -26,7 +26,8 @@ def distance(page: Page) -> int:
     return int(found[1].replace(",", ""))
 
 
-def test_a_path_is_played_to_the_goal(page: Page) -> None:
+def test_a_path_is_played_to_the_goal(new_page: NewPage) -> None:
+    page = new_page()
     page.clock.install()
     page.goto(state_page(KINDS, FARTHEST))
     slider = page.get_by_role("slider", name="Step of the path")

@@ -16,23 +16,23 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def plain(new_page: NewPage) -> Page:
-    """A page of a reader who is not signed in."""
-    return new_page(java_script_enabled=False, signed_in=False)
+    return new_page(java_script_enabled=False)
 
 
 def heading(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text(text)
 
 
-def sign_in(page: Page) -> None:
-    page.goto("/")
+def test_who_has_the_token_signs_in(new_page: NewPage) -> None:
+    page = new_page(java_script_enabled=False, signed_in=False)
+    page.goto("/workers")
     page.get_by_role("textbox", name="Token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
     heading(page, "Jobs and puzzles")
 
 
 def test_a_map_is_asked(plain: Page) -> None:
-    sign_in(plain)
+    plain.goto("/")
     plain.get_by_role("searchbox", name="Name").fill("kinds")
     plain.get_by_role("button", name="Search").click()
     plain.get_by_role("table").get_by_role("link", name="eight-kinds").click()
@@ -58,14 +58,12 @@ def test_a_map_is_asked(plain: Page) -> None:
 
 
 def test_solutions_of_a_search_are_there(plain: Page) -> None:
-    sign_in(plain)
     plain.goto(job_page(SEARCH))
     expect(plain.get_by_text("2 moves: 7-6 8-7")).to_be_visible()
     expect(plain.get_by_role("group").get_by_role("listitem")).to_have_count(3)
 
 
 def test_a_job_is_started_and_cancelled(plain: Page) -> None:
-    sign_in(plain)
     plain.goto(puzzle_page("sliding-3x5-slide"))
     plain.get_by_role("button", name="Queue an enumeration").click()
     expect(plain.locator("#status")).to_have_text("queued")
