@@ -73,7 +73,7 @@ def shared(browser: Browser, server: Served) -> tuple[Page, Complaints]:
 
 @pytest.fixture
 def page(shared: tuple[Page, Complaints]) -> Iterator[Page]:
-    """A page at ``server``, signed in, wide, light. At the test's end it has asked no other host, and not complained."""
+    """A page at ``server``, signed in, wide and light. At the test's end it has asked no other host, nor complained."""
     page, complaints = shared
     page.set_viewport_size({"width": 1280, "height": 720})
     page.emulate_media(color_scheme="light")
