@@ -100,7 +100,7 @@ def test_a_set_is_as_near_as_the_nearest_of_its_boards(name: str, boards: list[s
     puzzle = load(name)
     told = [enumerate_(puzzle, origin, tmp_path) for origin in ("to " + each for each in boards)]
     ours = enumerate_(puzzle, origin_given(puzzle, Origin("to", "\n".join(boards))), tmp_path)
-    nearest = {}
+    nearest: dict[str, int] = {}
     for distances in told:
         for board, distance in distances.items():
             nearest[board] = min(distance, nearest.get(board, distance))
@@ -120,7 +120,7 @@ def test_a_set_that_is_empty_or_too_large_is_told() -> None:
 def test_equal_sets_are_the_same_origin() -> None:
     puzzle = load("3-puzzle")
     first = origin_given(puzzle, ["3 2 / 1 0", "goal"])
-    assert first == origin_given(puzzle, ["goal", "32/10", (3, 2, 1, 0), "goal"])
+    assert first == origin_given(puzzle, ("goal", "32/10", (3, 2, 1, 0), "goal"))
     assert first is not None
     assert str(first) == "to 2 boards (goal, ...)"
 
