@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.job_list import minute, origin_text, print_jobs
+from farthest.cli.job_list import minute, origin_text, print_jobs, verified_text
 from farthest.cli.options import database_option, json_option
 
 if TYPE_CHECKING:
@@ -114,6 +114,7 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
             ("eccentricity", str(record.eccentricity) if record.complete else BEYOND.format(record.depth)),
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
+            ("verified", verified_text(record)),
         ]
     print_facts(facts)
     if layers:

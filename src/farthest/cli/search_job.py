@@ -16,7 +16,7 @@ LISTED = 20
 
 def show_search_job(record: JobRecord, database: Database) -> None:
     """The search, its iterations, its solutions."""
-    from farthest.cli.job_list import minute
+    from farthest.cli.job_list import minute, verified_text
     from farthest.cli.printing import print_facts, print_table
     from farthest.documents.jobs import search_paths
     from farthest.models.searches import Searches
@@ -44,6 +44,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
             *_expanded(record.result),
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
+            ("verified", verified_text(record)),
         ]
     print_facts(facts)
     iterations = searches.iterations(record.id)

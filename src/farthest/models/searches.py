@@ -16,6 +16,7 @@ from farthest.models.stored_values import canonical, check_values, damaged
 from farthest.models.tables import iteration, solution, subtree
 from farthest.models.transactions import Database
 from farthest.untrusted_json import read_json
+from farthest.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class Searches:
             "seconds": seconds,
             "digest": digest,
             "result": canonical(result),
+            "version": __version__,
         }
         listed = list(solutions)
         with self._database.write() as connection:

@@ -59,6 +59,17 @@ JOB = {
     "submitted": TRUTH,
     "progress": or_none(OBJECT),
     "result": or_none(OBJECT),
+    "version": or_none(TEXT),
+    "verified": or_none(
+        object_of(
+            {
+                "made": TEXT,
+                "version": TEXT,
+                "seconds": NUMBER,
+                "checks": list_of(object_of({"name": TEXT, "proves": TEXT, "checked": WHOLE})),
+            }
+        )
+    ),
 }
 PUZZLE = {
     "name": TEXT,

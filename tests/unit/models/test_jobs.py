@@ -14,9 +14,10 @@ from farthest.models import jobs as jobs_module
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord
+from farthest.models.records import JobRecord, LayerRecord, now
 from farthest.models.tables import metadata
 from farthest.models.transactions import Database
+from farthest.models.verifications import Proved, Verification, Verifications
 
 ELSEWHERE = "elsewhere/1/0"
 HERE = owner_token()
@@ -182,6 +183,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
         maps.checkpoint(one, 1, [(0, 99, "uint8", bytes(100))], [LayerRecord(0, 1)], 1)
         maps.add_states(one, [(0, 0, "┘│└")])
         finish(jobs, one)
+        proof = Verification(now(), "0.1", 0.5, (Proved("layers", "their counts", 1),))
+        Verifications(database).mark(one, jobs.get(one).row_digest or "", proof)
     freed = jobs.delete(job_id)
     assert freed > 3
     with database.read() as connection:
@@ -190,7 +193,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
             for table in metadata.sorted_tables
         }
     searches = {"iteration": 0, "subtree": 0, "solution": 0, "map_file": 0}
-    assert counts == {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, **searches}
+    left = {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, "verification": 1}
+    assert counts == {**left, **searches}
     jobs.delete(shared, force=True)
     assert {job.name for job in jobs.list()} == {"kept"}
     assert add(jobs) == job_id + 1  # an id is never given twice
