@@ -176,7 +176,8 @@ def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: 
         "queued",
         "cancelled",
     ]
-    assert "progress      depth 4, states 1,234, blocks 2 of 8, workers 2, 1.2 s\n" in run("show", "2").stdout
+    told = "layer under way 5, states 1,234, blocks done 2 of 8, time of the layers 1.25 s, workers 2"
+    assert f"progress      {told}\n" in run("show", "2").stdout
     assert run_json("show", "2")["progress"] == progress
     assert "progress" not in run("show", "3").stdout
 

@@ -16,7 +16,7 @@ from farthest.coordinator.pace import Pace
 from farthest.coordinator.reporter import Reporter
 from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.sizes import bytes_text
-from farthest.wording import seconds_text
+from farthest.wording import rate_text, seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -231,12 +231,3 @@ class _LinesAbove(SafeStream):
             for line in lines:
                 self._console.print(Text(safe(line)), soft_wrap=True)
         return len(text)
-
-
-def rate_text(rate: float) -> str:
-    """A rate with a prefix: 812, 15.3 k, 350 M."""
-    for prefix in ("", " k", " M"):
-        if rate < 999.5:
-            return f"{rate:.3g}{prefix}"
-        rate /= 1000
-    return f"{rate:.3g} G"

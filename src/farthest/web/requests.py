@@ -66,6 +66,11 @@ def board_asked(request: Request) -> str:
     return board
 
 
+def scale_asked(request: Request) -> str:
+    """The scale of a chart: ``log`` or ``linear``."""
+    return "linear" if request.query_params.get("scale") == "linear" else "log"
+
+
 def _number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise RefusalError(404, f"{what}: expected a whole number")

@@ -146,6 +146,7 @@ class ThreadsBackend:
     ) -> Executor:
         """See Backend: a layer of bitmaps overwrites the ones before, so it is given up only where nothing is to be
         kept."""
+
         def watch(done: int, blocks: int) -> None:
             progress({"blocks": blocks, "blocks_done": done})
 

@@ -215,7 +215,9 @@ class UnitsExecutor:
             store.poll = self._should_stop
         done = 0
         for unit in store.units(depth, shards):
-            self._watch(min(done, len(shards)), len(shards))  # units of a plan may have more shards than were asked for
+            self._watch(
+                min(done, len(shards)), len(shards)
+            )  # units of a plan may have more shards than were asked for
             self._should_stop()
             step(store, depth, unit, self._threads)
             done += len(unit)

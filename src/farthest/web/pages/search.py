@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from htpy import a, details, div, fragment, h2, li, ol, p, span, summary
 
 from farthest.documents.moves import move_text, moves_text
+from farthest.documents.progress import progress_rows
 from farthest.web.addresses import job_page, puzzle_page
-from farthest.web.page import board, board_of, facts, page, rows_of
+from farthest.web.page import board, board_of, facts, live, page, rows_of
 from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 SOLUTIONS_SHOWN = 12
+ITERATION = ("bound", "nodes", "nodes a second", "solutions", "seconds")
 
 
 def search(
@@ -60,10 +62,13 @@ def search(
         p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
         board_of(puzzle, str(asked["board"])),
         facts(rows),
-        div(id="live", data_events=f"/api/jobs/{record.id}/events", aria_live="polite")
-        if unfinished
+        live(record.id, progress_rows(record)) if unfinished else None,
+        fragment[
+            h2["Iterations"],
+            div(id="live-rows")[rows_of(ITERATION, iteration_rows(iterations), numbers=range(5))],
+        ]
+        if iterations or unfinished
         else None,
-        fragment[h2["Iterations"], _iterations(iterations)] if iterations else None,
         fragment[
             h2["Solutions"],
             [_solution(puzzle, path, number == 0) for number, path in enumerate(solutions)],
@@ -75,8 +80,9 @@ def search(
     )
 
 
-def _iterations(iterations: Sequence[IterationRecord]) -> Node:
-    rows = [
+def iteration_rows(iterations: Sequence[IterationRecord]) -> list[tuple[str, ...]]:
+    """A row of texts for each iteration; + marks the bound of the one under way."""
+    return [
         (
             f"{one.bound}{'' if one.complete else '+'}",
             f"{one.nodes:,}",
@@ -86,7 +92,6 @@ def _iterations(iterations: Sequence[IterationRecord]) -> Node:
         )
         for one in iterations
     ]
-    return rows_of(("bound", "nodes", "nodes a second", "solutions", "seconds"), rows, numbers=range(5))
 
 
 def _solution(puzzle: Puzzle, path: NamedPath, shown: bool) -> Node:
