@@ -224,7 +224,7 @@ def test_how_to_cite(client: Client, stored: Path) -> None:
     with open_database(stored, create=False) as database:
         record = Jobs(database).get(KINDS)
     for text in (page, entry):
-        assert record.digest in text
+        assert str(record.digest) in text
         assert record.puzzle_digest in text
         assert f"farthest {farthest.__version__} on {record.finished:%Y-%m-%d}" in text
         assert "90,720 states, eccentricity 30" in text
