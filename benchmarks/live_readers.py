@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/live_readers.py [--readers 200] [--puzzle sliding-3x4] [--share 0.1]
 
 It makes a database in a folder of its own, starts the server and an enumeration as processes, and follows the job by so
-many connections. The enumeration runs for ``--share`` of the time and is stopped for the rest, so that it lasts. At the end it
+many connections. The enumeration runs for ``--share`` of the time and is stopped for the rest, so that it lasts. It
 tells events and bytes, and the server's processor time as a share of one processor: for the connections to be made, and
 from then to the job's end. Linux.
 """
@@ -96,7 +96,7 @@ def main() -> None:
                 stdout=subprocess.DEVNULL,
             )
         )
-        while subprocess.run([*COMMAND, "show", "1", *database], capture_output=True).returncode:
+        while subprocess.run([*COMMAND, "show", "1", *database], capture_output=True, check=False).returncode:
             time.sleep(0.2)
         server = stack.enter_context(
             subprocess.Popen(

@@ -86,7 +86,7 @@ MAP = {"job": WHOLE, "puzzle": TEXT}
 SCHEMAS: dict[str, Schema] = {
     "Error": object_of({"error": TEXT, "status": WHOLE}),
     "Job": object_of(JOB),
-    "Jobs": object_of({"jobs": list_of(named("Job")), "damaged": list_of(TEXT)}),
+    "Jobs": object_of({"jobs": list_of(named("Job")), "older": or_none(WHOLE), "damaged": list_of(TEXT)}),
     "Enumeration": object_of(
         {
             **JOB,

@@ -19,7 +19,9 @@ from farthest.web.addresses import state_page
 from farthest.web.asking import ask
 from farthest.web.pages import home, job, layer, puzzle, search, state, workers
 from farthest.web.requests import (
+    JOBS_LISTED,
     board_asked,
+    damages_told,
     estimate_of,
     job_found,
     jobs_of,
@@ -47,12 +49,11 @@ MOST_WORDS = 200
 
 async def _home(request: Request) -> Response:
     wanted = request.query_params.get("q", "").strip()[:MOST_WORDS]
-    shelf = shelf_of(request)
+    shelf, before = shelf_of(request), number_asked(request, "before")
 
     def found() -> str:
-        records, damages = shelf.jobs.survey()
-        told = [str(damage).replace(shelf.database.place, "the database") for damage in damages]
-        return home.home(records, told, wanted)
+        listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: home.is_named(record, wanted))
+        return home.home(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
 
     return HTMLResponse(await ask(request, found))
 
@@ -60,25 +61,27 @@ async def _home(request: Request) -> Response:
 async def _job(request: Request) -> Response:
     shelf, number, scale = shelf_of(request), number_in(request), scale_asked(request)
     may_change = settings_of(request).allow_jobs
+    after = number_asked(request, "after") or 0
 
     def found() -> str:
         record = shelf.job(number)
         if record.kind == SEARCH:
-            return _search_page(shelf, record)
+            return _search_page(shelf, record, after)
         return job.job(job_found(shelf, number, may_change=may_change), scale)
 
     return HTMLResponse(await ask(request, found))
 
 
-def _search_page(shelf: Shelf, record: JobRecord) -> str:
+def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
     from farthest.search.replay import boards_along
     from farthest.search.serialized import way_of
 
     found, searches = puzzle_of(record), Searches(shelf.database)
     board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)
-    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN))
+    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN, after))
     solutions = [found.definition.named_path(boards_along(found, board, moves), moves) for moves in ways]
-    return search.search(record, found, searches.iterations(record.id), solutions)
+    shown = search.Solutions(solutions, after, searches.listed(record.id))
+    return search.search(record, found, searches.iterations(record.id), shown)
 
 
 async def _state(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from htpy import a, details, div, fragment, h2, li, ol, p, span, summary
@@ -26,13 +27,22 @@ SOLUTIONS_SHOWN = 12
 ITERATION = ("bound", "nodes", "nodes a second", "solutions", "seconds")
 
 
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """Some of the solutions that are stored: those after the first ``after`` of ``listed``."""
+
+    paths: Sequence[NamedPath]
+    after: int
+    listed: int
+
+
 def search(
     record: JobRecord,
     puzzle: Puzzle,
     iterations: Sequence[IterationRecord],
-    solutions: Sequence[NamedPath],
+    solutions: Solutions,
 ) -> str:
-    """``solutions``: the first that are stored."""
+    """The page."""
     asked, result = record.parameters, record.result
     unfinished = record.state_now in ("queued", "running")
     rows: list[tuple[str, Node]] = [
@@ -69,12 +79,7 @@ def search(
         ]
         if iterations or unfinished
         else None,
-        fragment[
-            h2["Solutions"],
-            [_solution(puzzle, path, number == 0) for number, path in enumerate(solutions)],
-        ]
-        if solutions
-        else None,
+        _solutions(record.id, puzzle, solutions) if solutions.listed else None,
         p[a(href=f"/api{job_page(record.id)}")["This search as JSON"]],
         scripts=["player.js", "live.js"] if unfinished else ["player.js"],
     )
@@ -91,6 +96,22 @@ def iteration_rows(iterations: Sequence[IterationRecord]) -> list[tuple[str, ...
             f"{one.seconds:.4f}",
         )
         for one in iterations
+    ]
+
+
+def _solutions(number: int, puzzle: Puzzle, found: Solutions) -> Node:
+    last = found.after + len(found.paths)
+    others = []
+    if found.after:
+        before = max(0, found.after - SOLUTIONS_SHOWN)
+        others.append(a(href=job_page(number, after=str(before)), rel="prev")["The solutions before these"])
+    if last < found.listed:
+        others.append(a(href=job_page(number, after=str(last)), rel="next")["More solutions"])
+    which = f"Solutions {found.after + 1:,} to {last:,} of {found.listed:,}" if others else "Solutions"
+    return fragment[
+        h2[which if found.paths else "Solutions"],
+        [_solution(puzzle, path, at == 0) for at, path in enumerate(found.paths)],
+        p[((other, " ") for other in others)] if others else None,
     ]
 
 
