@@ -48,6 +48,21 @@ def test_distances(run: Run, run_json: RunJson) -> None:
     }
 
 
+def test_the_nearest_of_many_boards(run: Run, run_json: RunJson) -> None:
+    lines = "\n".join([HARDEST, "123456708", "123456870", "123450786"])
+    assert run("distance", "1", "-", "--nearest", stdin=lines).stdout == "1\n\n123456708\n123450786\n"
+    found = run_json("distance", "1", "123456870", HARDEST, "--nearest")
+    assert found == {
+        "job": 1,
+        "puzzle": "8-puzzle",
+        "distance": 31,
+        "number": 1,
+        "boards": [HARDEST],
+        "asked": 2,
+    }
+    assert run("distance", "3", HARDEST, "--nearest").stdout == ">4: no board of 1 has a distance\n"
+
+
 def test_boards_without_a_distance(run: Run, run_json: RunJson) -> None:
     assert run("distance", "1", "123456870").stdout.startswith("unreachable: parity")
     assert run("distance", "3", HARDEST).stdout.startswith(">4: it is more than 4 moves away")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,8 @@ from farthest.cli.options import allow_module_option, database_option, force_opt
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from farthest.cli.bulk import Nearest
+    from farthest.queries.distance_map import DistanceMap
 
 SOLUTIONS_LISTED = 1000
 BOARDS_AT_ONCE = 4096
@@ -22,10 +25,15 @@ BOARDS_AT_ONCE = 4096
 @click.command()
 @click.argument("job", shell_complete=complete_job)
 @click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
+@click.option(
+    "--nearest",
+    is_flag=True,
+    help="Print the least of the distances, and the boards that have it: the distance of a set of boards.",
+)
 @allow_module_option
 @database_option
 @json_option
-def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: bool) -> None:
+def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | None, as_json: bool) -> None:
     """Print the distance of each BOARD, one a line.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
@@ -41,8 +49,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
       farthest distance 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' 647850321
       farthest distance cube-2x2x2-htm "scramble: R U' F2 R2"
       farthest distance 8-puzzle - < boards.txt
+      farthest distance 8-puzzle - --nearest < boards.txt
     """
-    from farthest.cli.bulk import answers_to_lines, standard_input
+    from farthest.cli.bulk import answers_to_lines, nearest_of, standard_input
     from farthest.cli.opening import open_job
 
     bulk = boards == ("-",)
@@ -52,6 +61,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
         )
     with open_job(job, database) as opened:
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
+        if nearest:
+            _print_nearest(opened, nearest_of(answers), as_json=as_json)
+            return
         if as_json:
             from farthest.cli.printing import print_json_list
             from farthest.documents.answers import distance_answer, map_facts
@@ -71,6 +83,24 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
                 continue
             for line, found in zip(batch.lines, batch.distances, strict=True):
                 click.echo(found if found >= 0 else ": ".join(opened.why_no_distance(opened.labels(line))))
+
+
+def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> None:
+    if as_json:
+        from farthest.cli.printing import print_json
+        from farthest.documents.answers import map_facts
+
+        print_json({**map_facts(opened), **asdict(found)})
+        return
+    if found.distance is None:
+        none = "unreachable" if opened.complete else f">{opened.depth}"
+        click.echo(f"{none}: no board of {found.asked:,} has a distance")
+        return
+    click.echo(f"{found.distance}\n")
+    for line in found.boards:
+        click.echo(line)
+    if found.number > len(found.boards):
+        click.echo(f"... and {found.number - len(found.boards):,} more")
 
 
 @click.command()

@@ -96,7 +96,7 @@ def _prove_without_map(database: Database, record: JobRecord) -> Report:
     origin = origin_of(record)
     return verify_layers(
         puzzle.name,
-        f"{origin.direction} {origin.where}",
+        str(origin),
         [layer.states for layer in Jobs(database).layers(record.id)],
         Facts(record.states, record.eccentricity, record.depth, ""),
         [(row.key, row.distance, row.board) for row in Maps(database).states(record.id)],

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from farthest.documents.puzzles import known_states
 from farthest.puzzles import catalogue
+from farthest.puzzles.origin_names import where_text
 from farthest.puzzles.title_search import matching
 from farthest.web.addresses import home_page, job_page, puzzle_page
 from farthest.web.page import board, page, rows_of
@@ -78,8 +79,8 @@ def origin_text(record: JobRecord) -> str:
     """Where moves are counted from or to; of a search its board and target."""
     asked = record.parameters
     if "board" in asked:
-        return f"{asked['board']} to {asked.get('target', 'goal')}"
-    return f"{asked.get('direction', '')} {asked.get('where', '')}"
+        return f"{asked['board']} to {where_text(str(asked.get('target', 'goal')))}"
+    return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
 
 
 def is_named(record: JobRecord, wanted: str) -> bool:
