@@ -112,7 +112,13 @@ def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
     asked = client()
     jobs = asked.app._app.state.shelf.jobs  # type: ignore[attr-defined]
     jobs.claim(QUEUED, "elsewhere/1/0")
-    known: dict[str, float] = {"depth": 4, "states": 300, "states_at_most": 1200, "layer_states": 80, "states_a_second": 15_300}
+    known: dict[str, float] = {
+        "depth": 4,
+        "states": 300,
+        "states_at_most": 1200,
+        "layer_states": 80,
+        "states_a_second": 15_300,
+    }
     known |= {"blocks": 16, "blocks_done": 3, "workers": 2, "seconds_left": 12.3, "seconds": 0.5}
     jobs.renew(QUEUED, "elsewhere/1/0", 60, known)
     page = shown_of(asked, f"/jobs/{QUEUED}")
