@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htpy import a, details, div, fragment, h2, li, ol, p, span, summary
 
-from farthest.documents.moves import move_text, moves_text
+from farthest.puzzles.moves_shown import move_text, moves_text
 from farthest.web.addresses import job_page, puzzle_page
 from farthest.web.page import board, board_of, facts, page, rows_of
 from farthest.wording import seconds_text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from htpy import a, div, figcaption, figure, fragment, h2, li, ol, p, section, strong, ul
 
-from farthest.documents.moves import move_text, moves_text
+from farthest.puzzles.moves_shown import move_text, moves_text
 from farthest.web.addresses import job_page, random_state, state_page
 from farthest.web.page import board, page
 from farthest.web.pages.job import board_form, chart_of
