@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from farthest.puzzles.definition import MoveName
 
-_NAME = re.compile(r"([A-Za-z0-9])('?)")
+_NAME = re.compile(r"([A-Za-z])('?)")
 
 
 def key_of(move: MoveName) -> str | None:

@@ -40,12 +40,7 @@ function player(list) {
   controls.className = "controls";
   frame.append(figure, list, controls);
   figure.hidden = false;
-  const link = document.createElement("a"); // the picture leads where the list does
-  if (steps[0].querySelector("a")) {
-    picture.before(link);
-    link.append(picture);
-    link.tabIndex = -1;
-  }
+  picture.addEventListener("click", () => steps[at].querySelector("a")?.click());
 
   let at = 0;
   let timer = null;
@@ -69,7 +64,6 @@ function player(list) {
     if (one) glide(before, come.map((number) => shapes[number]));
     steps.forEach((each, number) => each.classList.toggle("shown", number === at));
     picture.setAttribute("aria-label", steps[at].dataset.board);
-    link.href = steps[at].querySelector("a")?.href ?? "";
     slider.value = at;
     place.textContent = `${at} of ${steps.length - 1}`;
   };
