@@ -1,8 +1,8 @@
 """Connections that give up on who is too slow: uvicorn waits for headers, bodies and readers without an end.
 
-A request, its headers and its body, must have come ``REQUEST_SECONDS`` after its connection was made, or after its first
-byte on a connection that had one before; an idle connection ends by uvicorn's own limit. What is sent must be taken: a
-connection whose buffer stays full for ``TAKE_SECONDS`` is ended, and the question that it answers given up.
+A request, its headers and its body, must have come ``REQUEST_SECONDS`` after its connection was made, or after its
+first byte on a connection that had one before; an idle connection ends by uvicorn's own limit. What is sent must be
+taken: a connection whose buffer stays full for ``TAKE_SECONDS`` is ended, and the question that it answers given up.
 """
 
 from __future__ import annotations
