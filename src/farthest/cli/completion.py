@@ -117,18 +117,6 @@ def complete_host(
     return _items(hosts, incomplete)
 
 
-def complete_origin(
-    context: click.Context, parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Whose pages may read what a server tells."""
-    origins = [
-        ("https://", "the pages of a server, such as https://example.org"),
-        ("http://localhost:", "those of a server on this machine, with its port"),
-        ("*", "those of all servers, with --public"),
-    ]
-    return _items(origins, incomplete)
-
-
 def complete_file(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from farthest.cli.completion import complete_host, complete_origin
+from farthest.cli.completion import complete_host
 from farthest.cli.options import allow_module_option, database_option
 
 
@@ -44,7 +44,6 @@ from farthest.cli.options import allow_module_option, database_option
     "--cors-origin",
     multiple=True,
     metavar="ORIGIN",
-    shell_complete=complete_origin,
     help="Pages of another server, such as https://example.org, may read the JSON; may be repeated.",
 )
 @allow_module_option
