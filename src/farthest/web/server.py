@@ -14,6 +14,7 @@ import uvicorn
 from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.web.app import application
+from farthest.web.connections import BoundedConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,6 +42,7 @@ def serve(settings: WebSettings, *, told: Callable[[str], None], open_browser: b
     told(address)
     config = uvicorn.Config(
         application(database, settings),
+        http=BoundedConnection,
         log_config=None,
         access_log=False,  # the gate logs, without what stands behind a question mark
         server_header=False,
