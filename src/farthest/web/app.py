@@ -18,7 +18,6 @@ from farthest.errors import FarthestError
 from farthest.web.api_routes import API, json_answer
 from farthest.web.asking import BODY_SECONDS
 from farthest.web.change_routes import CHANGES
-from farthest.web.cross_origin import CrossOrigin
 from farthest.web.download import AT_ONCE
 from farthest.web.events import LOOK_SECONDS, Feeds
 from farthest.web.file_routes import FILES, NOT_SMALLER
@@ -63,7 +62,7 @@ def application(
     *,
     look_seconds: float = LOOK_SECONDS,
     body_seconds: float = BODY_SECONDS,
-) -> Gate | CrossOrigin:
+) -> Gate:
     """The ASGI application; it closes the database at its end. ``look_seconds``: how often a job that is followed is
     looked at. ``body_seconds``: how long a body may take to come."""
     shelf = Shelf(database)
@@ -101,8 +100,7 @@ def application(
     app.state.feeds = Feeds(shelf, look_seconds)
     app.state.local_jobs = LocalJobs(database, settings.database)
     app.state.body_seconds = body_seconds
-    gate = Gate(app, settings, _refused)
-    return CrossOrigin(gate, settings.cors_origins) if settings.cors_origins else gate
+    return Gate(app, settings, _refused)
 
 
 async def _static(request: Request) -> Response:

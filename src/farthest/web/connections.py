@@ -29,32 +29,33 @@ class BoundedConnection(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._request_limit = self.loop.call_later(REQUEST_SECONDS, self._end)
+        self._request_limit = self.loop.call_later(REQUEST_SECONDS, self._give_up)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
-            self._request_limit = _cancelled(self._request_limit)
+            self._request_limit = _end(self._request_limit)
         elif self._request_limit is None:
-            self._request_limit = self.loop.call_later(REQUEST_SECONDS, self._end)
+            self._request_limit = self.loop.call_later(REQUEST_SECONDS, self._give_up)
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        self._take_limit = self.loop.call_later(TAKE_SECONDS, self._end)
+        self._take_limit = self.loop.call_later(TAKE_SECONDS, self._give_up)
 
     def resume_writing(self) -> None:
         super().resume_writing()
-        self._take_limit = _cancelled(self._take_limit)
+        self._take_limit = _end(self._take_limit)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._request_limit = _cancelled(self._request_limit)
-        self._take_limit = _cancelled(self._take_limit)
+        self._request_limit = _end(self._request_limit)
+        self._take_limit = _end(self._take_limit)
         super().connection_lost(exc)
 
-    def _end(self) -> None:
+    def _give_up(self) -> None:
         self.transport.abort()
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _end(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
     if timer is not None:
         timer.cancel()
+    return None

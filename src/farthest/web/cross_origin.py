@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 
+def open_to(gate: ASGIApp, origins: Sequence[str]) -> ASGIApp:
+    """The gate, open to pages of these origins."""
+    return CrossOrigin(gate, origins) if origins else gate
+
+
 class CrossOrigin:
     """An ASGI application round the gate, which refuses changes from pages of other servers, named or not. Cookies are
     never sent with such requests: where a token is needed, they have it in the header Authorization."""
