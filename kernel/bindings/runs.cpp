@@ -69,13 +69,16 @@ nb::bytes written(std::size_t size, Write write) {
 
 nb::bytes expand_codes(const Expander& expander, nb::handle codes, int threads) {
   const ByteView view(codes);
-  std::vector<Key> successors;
-  {
-    const nb::gil_scoped_release release;
-    successors = expand(expander, load_codes<Key>(view.bytes(), sizeof(Key)), std::max(threads, 1));
-  }
-  return written(successors.size() * sizeof(Key),
-                 [&](auto out) { store_codes<Key>(successors, out, sizeof(Key)); });
+  const std::size_t width = expander.width();
+  return with_code(width, [&]<class Code>(Code) {
+    std::vector<Code> successors;
+    {
+      const nb::gil_scoped_release release;
+      const auto loaded = load_codes<Code>(view.bytes(), width);
+      successors = expand<Code>(expander_of<Code>(expander, width), loaded, std::max(threads, 1));
+    }
+    return written(successors.size() * width, [&](auto out) { store_codes<Code>(successors, out, width); });
+  });
 }
 
 States states_from(const CountedRun& run) { return {run.states, bytes_from(run.blob)}; }
@@ -249,12 +252,13 @@ class PyMapWriter {
 }  // namespace
 
 void bind_runs(nb::module_& m) {
-  nb::class_<Expander>(m, "Expander", "Gives the successors of 64-bit codes; each family has its own.");
-  m.def(
-      "expand_codes", &expand_codes,
-      nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
-      "expander"_a, "codes"_a, "threads"_a = 1,
-      "The codes (uint64, little endian) of all successors of `codes`; they may repeat. Raises ValueError.");
+  nb::class_<Expander>(m, "Expander", "Gives the successors of codes; each family has its own.")
+      .def_prop_ro("width", &Expander::width, "Bytes of a code.");
+  m.def("expand_codes", &expand_codes,
+        nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
+        "expander"_a, "codes"_a, "threads"_a = 1,
+        "The codes of all successors of `codes` (of 8 bytes: uint64, little endian); they may repeat. Raises "
+        "ValueError.");
   m.def("run_of", &run_from, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
         "width"_a, "codes"_a,
         "The run of any codes of `width` bytes (8: uint64, little endian; else byte strings): its number of "

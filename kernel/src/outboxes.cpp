@@ -126,25 +126,20 @@ class BoxesOf final : public Outboxes {
   }
 
   void expand(const Expander& expander, const std::vector<Bytes>& runs, int threads) override {
-    if constexpr (std::is_same_v<Code, Key>) {
-      // Small enough for their successors to stay in the cache.
-      constexpr std::size_t kBatch = 512;
-      in_lanes(runs.size(), threads, [&](std::size_t lane, std::uint64_t i) {
-        std::vector<Key> codes, successors;
-        RunReader<Key> reader(runs[i], width_);
-        while (reader.left() != 0) {
-          codes.clear();
-          for (; reader.left() != 0 && codes.size() < kBatch; reader.advance())
-            codes.push_back(reader.head());
-          successors.clear();
-          expander.successors(codes, successors);
-          put(lane, successors);
-        }
-      });
-    } else {
-      static_cast<void>(expander), static_cast<void>(runs), static_cast<void>(threads);
-      throw InvalidArgument("an expander's codes have 8 bytes");
-    }
+    // Small enough for their successors to stay in the cache.
+    constexpr std::size_t kBatch = std::max<std::size_t>(1, 4096 / sizeof(Code));
+    const ExpanderOf<Code>& of_codes = expander_of<Code>(expander, width_);
+    in_lanes(runs.size(), threads, [&](std::size_t lane, std::uint64_t i) {
+      std::vector<Code> codes, successors;
+      RunReader<Code> reader(runs[i], width_);
+      while (reader.left() != 0) {
+        codes.clear();
+        for (; reader.left() != 0 && codes.size() < kBatch; reader.advance()) codes.push_back(reader.head());
+        successors.clear();
+        of_codes.successors(codes, successors);
+        put(lane, successors);
+      }
+    });
   }
 
   std::vector<std::uint64_t> filled() const override {

@@ -12,7 +12,7 @@ namespace farthest::test {
 namespace {
 
 // Numbers below 2^bits; a move turns one bit over, or the number around.
-class Cube : public Expander {
+class Cube : public KeyExpander {
  public:
   explicit Cube(int bits) : bits_(bits) {}
 

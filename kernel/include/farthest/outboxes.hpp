@@ -19,7 +19,7 @@ class Outboxes {
   virtual void add(Bytes codes, int threads) = 0;
 
   // Puts the successors of all codes of the runs in, which are blobs. Throws InvalidArgument as add does,
-  // where a run is damaged, and for codes of another width than 8.
+  // where a run is damaged, and for an expander of codes of another width.
   virtual void expand(const Expander& expander, const std::vector<Bytes>& runs, int threads) = 0;
 
   // The shards with codes, ascending.

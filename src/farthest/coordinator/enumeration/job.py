@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import backend_for
+from farthest.coordinator.enumeration.chosen_space import space_for
 from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.rows import board_texts
@@ -31,7 +32,6 @@ from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.puzzle import Puzzle
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
@@ -129,7 +129,10 @@ class _Enumeration:
         self._name = f"0-{token_hex(4)}"  # of an enumeration without a job, for its attempts
 
     def run(self) -> Outcome:
-        space = compile_space(self._puzzle, self._settings.origin)
+        if self._recorder is None:
+            space = space_for(self._puzzle, self._settings)
+        else:
+            space = space_of(self._recorder.record, self._puzzle)
         asked = self._settings
         self._settings = with_kind_of_map(space, asked, stored=self._database is not None)
         if self._settings.residues and not asked.residues:
