@@ -123,11 +123,12 @@ class PyOutboxes {
     boxes_->add(view.bytes(), std::max(threads, 1));
   }
 
-  void expand(const Expander& expander, const nb::sequence& runs, int threads) {
+  void expand(const Expander& expander, const nb::sequence& runs, int threads, std::uint64_t first,
+              std::uint64_t end) {
     const auto lock = locked(mutex_);
     const ByteViews views(runs);
     const nb::gil_scoped_release release;
-    boxes_->expand(expander, views.spans(), std::max(threads, 1));
+    boxes_->expand(expander, views.spans(), first, end, std::max(threads, 1));
   }
 
   std::vector<std::uint64_t> filled() const {
@@ -146,14 +147,14 @@ class PyOutboxes {
   }
 
   std::vector<States> take(const std::vector<std::uint64_t>& shards, const std::vector<nb::sequence>& exclude,
-                           int threads) {
+                           int threads, std::uint64_t most) {
     const auto lock = locked(mutex_);
     std::deque<ByteViews> views;
     std::vector<std::vector<Bytes>> spans;
     for (const auto& runs : exclude) spans.push_back(views.emplace_back(runs).spans());
     const auto fresh = [&] {
       const nb::gil_scoped_release release;
-      return boxes_->take(shards, spans, std::max(threads, 1));
+      return boxes_->take(shards, spans, most, std::max(threads, 1));
     }();
     std::vector<States> out;
     for (const CountedRun& run : fresh) out.push_back(states_from(run));
@@ -286,20 +287,19 @@ void bind_runs(nb::module_& m) {
            "Puts codes in; they may repeat. Raises ValueError for a number that is no key of a dense space.")
       .def("expand", &PyOutboxes::expand,
            nb::sig("def expand(self, expander: Expander, runs: Sequence[" BUFFER
-                   "], threads: int = 1) -> None"),
-           "expander"_a, "runs"_a, "threads"_a = 1,
-           "Puts the successors of all codes of the runs in. Raises ValueError as add does, and where a run "
-           "is "
-           "damaged.")
+                   "], threads: int = 1, first: int = 0, end: int = 18446744073709551615) -> None"),
+           "expander"_a, "runs"_a, "threads"_a = 1, "first"_a = 0, "end"_a = ~std::uint64_t{0},
+           "Puts the successors of all codes of the runs in, those in shards `first` to `end` - 1. Raises "
+           "ValueError as add does, and where a run is damaged.")
       .def("filled", &PyOutboxes::filled, "The shards that have codes, ascending.")
       .def_prop_ro("held_bytes", &PyOutboxes::bytes, "Bytes that the boxes take now.")
       .def_prop_ro("filled_bytes", &PyOutboxes::filled_bytes, "Bytes of them that hold codes.")
       .def("take", &PyOutboxes::take,
            nb::sig("def take(self, shards: Sequence[int], exclude: Sequence[Sequence[" BUFFER
-                   "]], threads: int = 1) -> list[tuple[int, bytes]]"),
-           "shards"_a, "exclude"_a, "threads"_a = 1,
-           "Takes all codes of the shards out: of each the run of those that are in none of its runs of "
-           "`exclude`, with its number of states. Raises ValueError.")
+                   "]], threads: int = 1, most: int = 18446744073709551615) -> list[tuple[int, bytes]]"),
+           "shards"_a, "exclude"_a, "threads"_a = 1, "most"_a = ~std::uint64_t{0},
+           "Takes all codes of the shards out: of each the number of those that are in none of its runs of "
+           "`exclude`, and the run of the least `most` of these. Raises ValueError.")
       .def("trim", &PyOutboxes::trim, "Gives memory that is free now back to the system.");
 
   nb::class_<PyMapReader>(m, "MapReader",

@@ -75,7 +75,10 @@ class ThreadsBackend:
             from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
             self._scatter = ScatterMemoryStore(
-                scatter(space), distances=not self._settings.histogram_only, memory=self._memory
+                scatter(space),
+                distances=not self._settings.histogram_only,
+                memory=self._memory,
+                last=self._settings.max_depth,
             )
             return self._scatter
         if space.engine == "pattern":
