@@ -25,6 +25,7 @@ FIELDS = {
     "seconds": float,
     "complete": bool,
     "resumed_from": type(None),
+    "stopped": type(None),
     "database": str,
 }
 

@@ -1,7 +1,7 @@
 """Sparse spaces of boards packed into codes: a field of bits for what stands in each cell (docs/key-layout.md).
 
-Every puzzle whose moves permute the contents of cells has one, however many arrangements it has: codes are never ranked,
-and memory goes by the states that are found. Contents are numbers below 256.
+Every puzzle whose moves permute the contents of cells has one, however many arrangements it has: codes are never
+ranked, and memory goes by the states that are found. Contents are numbers below 256.
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ class PackedSpace:
         self._moves = moves_away
         if max(radices) >= CONTENTS:
             raise ResourceError(
-                f"puzzle {self.puzzle.name}: up to {max(radices)} kinds and turns of a piece in one cell, more than the "
-                f"{CONTENTS - 1} that a packed code can tell; search for solutions of single boards with `farthest solve`"
+                f"puzzle {self.puzzle.name}: up to {max(radices)} kinds and turns of a piece in one cell, more than "
+                f"the {CONTENTS - 1} that a packed code can tell; search for solutions of single boards with "
+                "`farthest solve`"
             )
         self._radices = tuple(radices)
         self.fields, self.code_bytes = packed_fields(radices if total is None else radices[:-1])
@@ -192,9 +193,9 @@ class PackedSpace:
 def packed_fields(radices: Sequence[int]) -> tuple[list[tuple[int, int, int]], int]:
     """For each cell the (word, shift, bits) of its field, and the bytes of a code, for so many contents of each.
 
-    A field has as few bits as its contents need, one at least. The first is the highest of the first word; one that does
-    not fit into a word is the first of the next. Where all fit 63 bits they are the lowest of a number; else a code has
-    9 bytes or more, as few as hold all fields and are not all bits.
+    A field has as few bits as its contents need, one at least. The first is the highest of the first word; one that
+    does not fit into a word is the first of the next. Where all fit 63 bits they are the lowest of a number; else a
+    code has 9 bytes or more, as few as hold all fields and are not all bits.
     """
     fields, word, free = [], 0, WORD
     for radix in radices:

@@ -137,6 +137,11 @@ class ThreadsBackend:
         self._scatter = None
         return f"beginning anew with layers in files in {self._files.scratch}, of a size that is not known before"
 
+    def give_up(self, depth: int) -> None:
+        """See Backend: sorted runs alone use the memory up."""
+        assert self._scatter is not None
+        self._scatter.give_up(depth)
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""
 

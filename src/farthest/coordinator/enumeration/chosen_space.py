@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.estimate import MOST_MAP_KEYS, memory_limit
 from farthest.errors import ResourceError
 from farthest.spaces import compile_space
+from farthest.spaces.contract import gather
 from farthest.spaces.packed_layout import PACKED, PACKED_FAMILIES
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ DENSE_WITH_WORKERS = 2**35
 
 
 def space_for(puzzle: Puzzle, settings: Settings) -> Space:
-    """The puzzle's space. With a depth limit it is one of packed boards where bitmaps of all keys, or a map of them, are
-    too large: memory then goes by the states found. Raises what ``compile_space`` raises."""
+    """The puzzle's space. With a depth limit it is one of packed boards where bitmaps of all keys, or a map of them,
+    are too large: memory then goes by the states found. Raises what ``compile_space`` raises."""
     limited = settings.max_depth is not None and puzzle.family in PACKED_FAMILIES
     try:
         space = compile_space(puzzle, settings.origin)
@@ -46,14 +48,20 @@ def _too_large(space: Space, settings: Settings) -> bool:
         return space.keys > MOST_MAP_KEYS and not settings.histogram_only
     dense = DENSE_LAYERS * space.keys // 8
     allowed = memory_limit(settings) if settings.workers == "threads" else DENSE_WITH_WORKERS
-    return dense > max(allowed, PACKED_BYTES * _largest_layers(space, settings))
+    if dense > allowed:
+        return dense > PACKED_BYTES * _largest_layers(space, settings)
+    try:
+        gather(space).kernel  # noqa: B018 - raises where the kernel cannot step it
+    except ResourceError:
+        return True
+    return False
 
 
 def _largest_layers(space: Space, settings: Settings) -> int:
     """States of two neighbouring layers within the limit, where these are published; else 0."""
     if space.origin != space.puzzle.origin:
         return 0
-    layers = max((known.layers or () for known in space.puzzle.known), key=len, default=())
+    layers = max((one.layers or one.first_layers or () for one in space.puzzle.known), key=len, default=())
     assert settings.max_depth is not None
     asked = (0, *layers[: settings.max_depth + 1])
-    return max((a + b for a, b in zip(asked, asked[1:], strict=False)), default=0)
+    return max((a + b for a, b in pairwise(asked)), default=0)

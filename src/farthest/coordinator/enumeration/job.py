@@ -119,6 +119,7 @@ class _Enumeration:
         self._backend = backend_for(puzzle, settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
+        self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
@@ -310,7 +311,14 @@ class _Enumeration:
         while limit is None or len(self._layers) <= limit:
             depth = len(self._layers)
             begun = perf_counter()
-            states = search.next_layer(depth)
+            try:
+                states = search.next_layer(depth)
+            except MemoryUsedUpError as error:
+                if limit is None:
+                    raise
+                self._backend.give_up(depth)
+                self._stopped = f"{error}; the layers up to depth {depth - 1} are complete"
+                return False
             if states == 0 and not self._goes_on(space, store, depth):
                 self._seconds[-1] += perf_counter() - begun
                 return True
@@ -436,6 +444,7 @@ class _Enumeration:
             complete=complete,
             resumed_from=self._resumed_from,
             figures=self._figures,
+            stopped=self._stopped,
         )
         self._reporter.finished(outcome)
         return outcome

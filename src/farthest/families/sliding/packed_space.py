@@ -15,8 +15,7 @@ def packed_space(space: ArrangementSpace) -> PackedSpace:
     """The packed space of the same puzzle and origin."""
     counts = sliding(space.puzzle).counts
     moves = [
-        PackedMove(move.to, [UNCHANGED] * space.cells, move.require, move.forbid)
-        for move in space.moves_away
+        PackedMove(move.to, [UNCHANGED] * space.cells, move.require, move.forbid) for move in space.moves_away
     ]
     total = sum(label * count for label, count in enumerate(counts))
     return PackedSpace(space, [len(counts)] * space.cells, total, moves, undirected=space.undirected)

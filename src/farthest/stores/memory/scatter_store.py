@@ -10,8 +10,8 @@ graph:
     undirected    the two layers before
     any           all states found, kept in runs that double in size
 
-Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by shard,
-and not kept.
+Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
+shard, and not kept.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ KEYS_PER_SHARD = 4096
 """Of a dense space at least: small ones have fewer shards."""
 
 ROOM = 2**30
-"""Bytes of successors before repeated ones are removed early, and about the most of those that are there at once."""
+"""Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
+have to be expanded more than PASSES times."""
+PASSES = 4
 
 LEAST_ROOM = 2**22
 BOX_BYTES = 2**13
@@ -94,6 +96,7 @@ class ScatterMemoryStore:
         self.shards = max(1, min(MOST_SHARDS, self._keys // KEYS_PER_SHARD)) if self._keys else MOST_SHARDS
         self._distances = distances
         self._memory = memory
+        self._limit = last
         self._last = None if distances else last
         self._boxes = self._new_boxes()
         self._expanded = (0, 0)  # the depth whose candidates the boxes hold, and the first of their shards
@@ -118,8 +121,8 @@ class ScatterMemoryStore:
         """Whether all states found must be known to tell which are new."""
         return not (self.space.graded or self.space.undirected)
 
-    def _new_boxes(self) -> _kernel.Outboxes:
-        room = ROOM if self._memory is None else min(ROOM, self._memory // 4)
+    def _new_boxes(self, expected: int = 0) -> _kernel.Outboxes:
+        room = max(ROOM if self._memory is None else min(ROOM, self._memory // 4), 2 * expected)
         return _kernel.Outboxes(self._width, self.shards, self._keys, room)
 
     # Memory
@@ -134,12 +137,11 @@ class ScatterMemoryStore:
             return
         self._boxes.trim()
         if self.held_bytes > self._memory:
-            advice = (
-                ", or count the layers with --histogram-only, in files if need be" if self._distances else ""
-            )
+            limit = ", set a depth limit" if self._limit is None else ""
+            count = ", or count the layers with --histogram-only" if self._distances else ""
             raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
-                f"{self._memory:,} allowed; allow more, set a depth limit{advice}"
+                f"{self._memory:,} allowed; allow more{limit}{count}, in files if need be (--scratch)"
             )
 
     def _keep(self, depth: int, shard: int, states: int, run: bytes) -> None:
@@ -246,11 +248,14 @@ class ScatterMemoryStore:
 
     def _fitting(self, depth: int) -> int:
         """Of how many shards the successors of the layer before have room at once."""
-        room = ROOM if self._memory is None else min(ROOM, (self._memory - self._bytes) // 3)
-        expected = self._successor_bytes * sum(self._counts[depth - 1].values())
-        passes = -(-int(expected) // max(room, LEAST_ROOM))
+        expected = int(self._successor_bytes * sum(self._counts[depth - 1].values()))
+        room = max(ROOM, expected // PASSES)
+        if self._memory is not None:
+            room = min(room, (self._memory - self._bytes) // 3)
+        passes = -(-expected // max(room, LEAST_ROOM))
         if passes <= 1 or not hasattr(self.space, "expander"):
             return self.shards
+        self._boxes = self._new_boxes(room)
         return max(1, self.shards // passes)
 
     def _known(self, depth: int, shard: int) -> list[bytes]:
