@@ -138,10 +138,14 @@ class ScatterMemoryStore:
         self._boxes.trim()
         if self.held_bytes > self._memory:
             limit = ", set a depth limit" if self._limit is None else ""
-            count = ", or count the layers with --histogram-only" if self._distances else ""
+            files = (
+                ", or count the layers with --histogram-only, in files where they do not fit"
+                if self._distances
+                else ", or keep the layers in files, in a folder named with --scratch"
+            )
             raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
-                f"{self._memory:,} allowed; allow more{limit}{count}, in files if need be (--scratch)"
+                f"{self._memory:,} allowed; allow more{limit}{files}"
             )
 
     def _keep(self, depth: int, shard: int, states: int, run: bytes) -> None:
