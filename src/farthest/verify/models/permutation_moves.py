@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.families.permutation.definition import permutation
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 
@@ -33,11 +34,11 @@ class PermutationMoves:
     def contents(self, boards: Boards) -> NDArray[np.int64]:
         """See packed.Moves."""
         slots = self._body.slots
-        found = np.full((len(boards), slots), -1, dtype=np.int64)
+        found = np.empty((len(boards), slots), dtype=np.int64)
         for orbit, own in enumerate(self._body.orbits):
-            for number, label in enumerate(self._labels(orbit)):
-                for slot in own:
-                    found[boards[:, slot] == label, slot] = number * self._moduli[slot]
+            number = np.full(256, -1, dtype=np.int64)
+            number[self._labels(orbit)] = range(len(self._labels(orbit)))
+            found[:, list(own)] = number[boards[:, list(own)]] * self._body.moduli[orbit]
         if self._body.oriented:
             turns = boards[:, slots:].astype(np.int64)
             found = np.where((found >= 0) & (turns < self._moduli), found + turns, -1)
@@ -60,12 +61,7 @@ class PermutationMoves:
 
     def origins(self) -> Boards:
         """See Model."""
-        goals, start = self._body.origin_boards
-        if self._origin.where == "goal":
-            return np.array(goals, dtype=np.uint8)
-        if self._origin.where == "start" and start is not None:
-            return np.array([start], dtype=np.uint8)
-        return np.array([self._body.parse_board(self._origin.where)], dtype=np.uint8)
+        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
         """See Model: all moves made, or taken back where distances are counted to the origin."""
