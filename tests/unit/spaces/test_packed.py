@@ -112,6 +112,7 @@ KNOWN = KnownAnswer(None, None, None, None, "three moves without relations", fir
         ("24-puzzle", 16, 7),
         ("cube-3x3x3", 13, 2),
         ("cube-3x3x3-qtm", 13, 3),
+        ("megaminx", 40, 1),
         ("", 61, 3),
     ],
 )
@@ -128,7 +129,7 @@ def test_first_layers_of_large_puzzles(name: str, width: int, depth: int) -> Non
         )
     assert layers(ScatterMemoryStore(space, distances=False, last=depth), depth) == wanted
     known = max((one.layers or one.first_layers or () for one in puzzle.known), key=len)
-    assert tuple(wanted) == known[: depth + 1]
+    assert tuple(wanted)[: len(known)] == known[: depth + 1]
 
 
 @pytest.mark.parametrize("name", ["two orbits, from", "3x3"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from farthest.coordinator.enumeration.expected_layers import published_layers
 from farthest.coordinator.estimate import MOST_MAP_KEYS, memory_limit
 from farthest.errors import ResourceError
 from farthest.spaces import compile_space
@@ -49,19 +50,11 @@ def _too_large(space: Space, settings: Settings) -> bool:
     dense = DENSE_LAYERS * space.keys // 8
     allowed = memory_limit(settings) if settings.workers == "threads" else DENSE_WITH_WORKERS
     if dense > allowed:
-        return dense > PACKED_BYTES * _largest_layers(space, settings)
+        assert settings.max_depth is not None
+        layers = (0, *published_layers(space, settings.max_depth))
+        return dense > PACKED_BYTES * max(a + b for a, b in pairwise((*layers, 0)))
     try:
         gather(space).kernel  # noqa: B018 - raises where the kernel cannot step it
     except ResourceError:
         return True
     return False
-
-
-def _largest_layers(space: Space, settings: Settings) -> int:
-    """States of two neighbouring layers within the limit, where these are published; else 0."""
-    if space.origin != space.puzzle.origin:
-        return 0
-    layers = max((one.layers or one.first_layers or () for one in space.puzzle.known), key=len, default=())
-    assert settings.max_depth is not None
-    asked = (0, *layers[: settings.max_depth + 1])
-    return max((a + b for a, b in pairwise(asked)), default=0)
