@@ -70,7 +70,7 @@ ALL = [
     state_page(BLOCKS, "start"),
     state_page(ONE_WAY, "start"),
     f"/jobs/{KINDS}/layers/28",
-    "/puzzles/klotski",
+    "/puzzles/red-donkey",
     "/puzzles/sliding-3x5",
     "/workers",
     "/sign-in",
