@@ -85,14 +85,10 @@ def test_every_instruction_set_finds_the_same(name: str) -> None:
         assert found_by_gathering(space, isa) == expected
 
 
-def test_which_puzzles_are_scattered() -> None:
-    by_slot = {name for name, puzzle in SAMPLES.items() if compile_space(puzzle).engine == "scatter"}
-    assert {name.removesuffix(", to").removesuffix(", from") for name in by_slot} == {
-        "equal pieces turned",
-        "equal pieces turned, some ignored",
-        "one kind turned",
-        "sums, by slot",
-    }
+def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:
+    assert {compile_space(puzzle).engine for puzzle in SAMPLES.values()} == {"gather"}
+    round_and_over = ([*range(1, 20), 0], [1, *[0] * 19])
+    assert compile_space(puzzle_of([pieces("a" * 20, 2)], [round_and_over])).engine == "scatter"
 
 
 def test_few_kinds_on_many_slots_are_scattered() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from math import comb, prod
+from math import comb, log, prod
 from typing import Any
 
 from farthest.errors import StorageError
@@ -20,6 +20,9 @@ from farthest.spaces.layout import WORD_BITS, word_labels
 
 VERSION = 1
 
+LINE_WORDS = 512
+"""Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
+
 MEND = "make more pieces equal, ignore orientations, take a pattern of some pieces (PUZZLE@PIECES)"
 """What makes a puzzle of this family smaller."""
 
@@ -29,8 +32,10 @@ class Layout:
     """Label ``classes[j]`` is placed j-th and occurs ``counts[j]`` times; the classes fill the ``orbits`` in order.
 
     ``moduli``: of the orientations in each orbit, 1 where they do not count. ``twisted``: the labels whose orientations
-    are the last digits of the key, in order. ``sums``: for each orbit the sum of its orientations if that never
-    changes, else None; then the orientation of one label, which is not in ``twisted``, follows from the others.
+    are digits of the key, in order; of a label that occurs several times those of all its pieces, in the order of their
+    slots. ``turned``: the slots whose orientations are digits after these, of orbits with equal pieces where all
+    orientations matter. ``sums``: for each orbit the sum of its orientations if that never changes, else None; then the
+    orientation of one label, or of one slot, which is not among these, follows from the others.
     ``parity``: None, or for each slot the parity of the digit sum of boards whose first class is there.
     """
 
@@ -41,6 +46,7 @@ class Layout:
     twisted: tuple[int, ...]
     sums: tuple[int | None, ...]
     parity: tuple[int, ...] | None
+    turned: tuple[int, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -72,7 +78,17 @@ class Layout:
     @property
     def twists(self) -> int:
         """The product of the radices of the digits of orientations."""
-        return prod(self.modulus_of[label] for label in self.twisted)
+        count = dict(zip(self.classes, self.counts, strict=True))
+        modulus = {slot: m for orbit, m in zip(self.orbits, self.moduli, strict=True) for slot in orbit}
+        by_piece = prod(self.modulus_of[label] ** count[label] for label in self.twisted)
+        return by_piece * prod(modulus[slot] for slot in self.turned)
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether moves exchange digits of orientations: those of equal pieces."""
+        return bool(self.turned) or any(
+            count > 1 for label, count in zip(self.classes, self.counts, strict=True) if label in self.twisted
+        )
 
     @property
     def keys(self) -> int:
@@ -91,6 +107,7 @@ class Layout:
             "twisted": list(self.twisted),
             "sums": list(self.sums),
             "parity": None if self.parity is None else list(self.parity),
+            **({"turned": list(self.turned), "gathered": True} if self.turned else {}),
         }
 
     @classmethod
@@ -112,6 +129,7 @@ class Layout:
                 tuple(fields["twisted"]),
                 tuple(fields["sums"]),
                 None if parity is None else tuple(parity),
+                tuple(fields["turned"]) if fields.get("gathered") else (),
             )
             if not layout._fits(definition):
                 raise ValueError("it is not one of this puzzle")
@@ -138,20 +156,35 @@ class Layout:
                 or (total in range(definition.slot_moduli[o[0]]) and definition.slot_moduli[o[0]] > 1)
                 for total, o in zip(self.sums, self.orbits, strict=True)
             )
-            and set(self.twisted)
-            <= {label for label, m in self.modulus_of.items() if m > 1 and definition.counts[label] == 1}
+            and set(self.twisted) <= {label for label, m in self.modulus_of.items() if m > 1}
             and len(set(self.twisted)) == len(self.twisted)
+            and self._turned_fit(definition)
             and (self.parity is None or (len(self.parity) == definition.slots and set(self.parity) <= {0, 1}))
         )
 
 
+    def _turned_fit(self, definition: Permutation) -> bool:
+        """Whether the turned slots are those of whole orbits, one after another, less one where there is a sum."""
+        if not self.turned:
+            return True
+        orbit_of = {slot: orbit for orbit, slots in enumerate(self.orbits) for slot in slots}
+        parts = [(orbit, list(slots)) for orbit, slots in groupby(self.turned, orbit_of.__getitem__)]
+        return len(set(self.turned)) == len(self.turned) and all(
+            len(slots) == len(self.orbits[orbit]) - (self.sums[orbit] is not None)
+            and definition.slot_moduli[slots[0]] == self.moduli[orbit] > 1
+            and not any(definition.orbits[definition.label_orbit[t]] == self.orbits[orbit] for t in self.twisted)
+            for orbit, slots in parts
+        )
+
+
 def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
-    """The layout that enumerates fastest. No oriented label that matters may occur twice."""
+    """The layout that enumerates fastest."""
     sums = [twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits))]
     twisted = [label for orbit, total in enumerate(sums) for label in _twisted(definition, orbit, total)]
+    turned = _turned(definition, sums)
     order = list(range(len(definition.orbits)))
     labels = [[label for label, of in enumerate(definition.label_orbit) if of == orbit] for orbit in order]
-    if twisted:
+    if twisted or turned:
         order.sort(
             key=lambda orbit: -len(definition.orbits[orbit])
         )  # shards are the places of the first labels
@@ -164,16 +197,18 @@ def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
     classes = tuple(label for orbit in order for label in labels[orbit])
     counts = tuple(definition.counts[label] for label in classes)
     counted = {definition.label_orbit[label] for label in twisted}
+    counted |= {orbit for orbit, slots in enumerate(definition.orbits) if set(slots) & set(turned)}
     return Layout(
         classes,
         counts,
         tuple(definition.orbits[orbit] for orbit in order),
         tuple(definition.moduli[orbit] if orbit in counted else 1 for orbit in order),
-        _digit_order(twisted, {label: definition.moduli[definition.label_orbit[label]] for label in twisted}),
+        _digit_order(definition, twisted),
         tuple(sums[orbit] for orbit in order),
         None
-        if twisted
+        if twisted or turned
         else _parities(definition.generators, classes, counts, len(definition.orbits), origins),
+        turned,
     )
 
 
@@ -213,14 +248,41 @@ def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:
 
 def _twisted(definition: Permutation, orbit: int, total: int | None) -> list[int]:
     """The labels of the orbit whose orientations must be told."""
-    if definition.moduli[orbit] == 1:
+    labels = _counted(definition, orbit)
+    if _by_slot(definition, orbit):
         return []
-    labels = [
+    return labels if total is None else labels[:-1]
+
+
+def _counted(definition: Permutation, orbit: int) -> list[int]:
+    """The labels of the orbit whose orientations matter."""
+    return [
         label
         for label, of in enumerate(definition.label_orbit)
-        if of == orbit and not definition.ignore[label]
+        if of == orbit and definition.moduli[orbit] > 1 and not definition.ignore[label]
     ]
-    return labels if total is None else labels[:-1]
+
+
+def _by_slot(definition: Permutation, orbit: int) -> bool:
+    """Whether all orientations in the orbit matter, and some are of equal pieces."""
+    counts = [definition.counts[label] for label in _counted(definition, orbit)]
+    return max(counts, default=1) > 1 and sum(counts) == len(definition.orbits[orbit])
+
+
+def _turned(definition: Permutation, sums: Sequence[int | None]) -> tuple[int, ...]:
+    """The slots whose orientations have digits; last the orbit that fills the words and a line of the kernel best."""
+    found = [
+        slots if total is None else slots[:-1]
+        for orbit, (slots, total) in enumerate(zip(definition.orbits, sums, strict=True))
+        if _by_slot(definition, orbit)
+    ]
+
+    def filling(slots: tuple[int, ...]) -> tuple[bool, int, int]:
+        modulus = definition.slot_moduli[slots[0]] if slots else 2
+        word = min(len(slots), int(log(WORD_BITS, modulus) + 1e-9))
+        return modulus ** (len(slots) - word) <= LINE_WORDS, modulus**word, len(slots)
+
+    return tuple(slot for slots in sorted(found, key=filling) for slot in slots)
 
 
 def _most(definition: Permutation, labels: Sequence[int]) -> int:
@@ -232,15 +294,18 @@ def _radices(counts: Sequence[int], labels: Sequence[int]) -> list[int]:
     return [comb(sum(counts[label] for label in labels[i:]), counts[first]) for i, first in enumerate(labels)]
 
 
-def _digit_order(labels: Sequence[int], modulus: dict[int, int]) -> tuple[int, ...]:
-    """The labels with those last that fill a word's 64 bits best."""
+def _digit_order(definition: Permutation, labels: Sequence[int]) -> tuple[int, ...]:
+    """The labels, single ones first, with those of these last that fill a word's 64 bits best."""
+    several = [label for label in labels if definition.counts[label] > 1]
+    labels = [label for label in labels if definition.counts[label] == 1]
+    modulus = {label: definition.moduli[definition.label_orbit[label]] for label in labels}
     best: dict[int, tuple[int, ...]] = {1: ()}
     for label in labels:
         for bits, chosen in list(best.items()):
             if bits * modulus[label] <= WORD_BITS:
                 best.setdefault(bits * modulus[label], (*chosen, label))
     word = best[max(best)]
-    return (*(label for label in labels if label not in word), *word)
+    return (*(label for label in labels if label not in word), *word, *several)
 
 
 def _parities(
