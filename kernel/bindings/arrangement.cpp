@@ -71,7 +71,8 @@ void bind_arrangement(nb::module_& m) {
           "halved layout. isa: empty for the best available. orbits: (bit mask of slots, modulus of "
           "orientations there), which the classes fill in order; empty for one without orientations. "
           "twisted: the classes whose orientations the keys hold. turned: the "
-          "slots whose orientations they hold, of an orbit all or all but one. sums: of all orientations in each "
+          "slots whose orientations they hold, of an orbit all or all but one. sums: of all orientations in "
+          "each "
           "orbit, for orbits with a slot left out; or empty. deltas: for each move what it adds to the "
           "orientation of each slot's content, or empty. Raises ValueError.")
           .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,

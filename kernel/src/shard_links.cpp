@@ -139,9 +139,9 @@ class Linker {
         from = lowest(pieces);
       }
       const int slot = comes_from[static_cast<std::size_t>(from)];
-      key_.digits.from[i] = digit.cls < 0 ? digit_of[static_cast<std::size_t>(slot)]
-                                          : static_cast<std::uint8_t>(layout_.first_digit(digit.cls) +
-                                                                      below(places, slot));
+      key_.digits.from[i] =
+          digit.cls < 0 ? digit_of[static_cast<std::size_t>(slot)]
+                        : static_cast<std::uint8_t>(layout_.first_digit(digit.cls) + below(places, slot));
       if (!pull.delta.empty()) key_.digits.add[i] = pull.delta[static_cast<std::size_t>(slot)];
     }
   }

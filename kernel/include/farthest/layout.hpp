@@ -15,11 +15,11 @@
 //
 // Twists: single pieces may have an orientation, a number modulo their orbit's modulus, kept by piece and not
 // by slot. The twists of the classes in `twisted` are the digits of a second mixed-radix number, the *twist
-// rank*, the first class most significant: key = full rank * twists() + twist rank. A twisted class of several
-// pieces has a digit for each of them, in the order of their slots. Where all pieces of an orbit are turned and
-// some of them are equal, orientations are kept by slot: the slots in `turned` have a digit each, after those
-// of the classes. An orbit that has digits for all of its slots but one has a sum of orientations that no move
-// changes; the orientation in the slot left out follows from it.
+// rank*, the first class most significant: key = full rank * twists() + twist rank. A twisted class of
+// several pieces has a digit for each of them, in the order of their slots. Where all pieces of an orbit are
+// turned and some of them are equal, orientations are kept by slot: the slots in `turned` have a digit each,
+// after those of the classes. An orbit that has digits for all of its slots but one has a sum of orientations
+// that no move changes; the orientation in the slot left out follows from it.
 //
 // In memory the classes are cut in three:
 //
@@ -68,16 +68,16 @@ SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free);
 
 enum class WordMode { plain, halved, split };
 
-// Slots that moves permute among themselves, and the modulus of their contents' orientation (1: none). sum: of
-// the orientations, where it is needed: one slot of the orbit has no digit.
+// Slots that moves permute among themselves, and the modulus of their contents' orientation (1: none). sum:
+// of the orientations, where it is needed: one slot of the orbit has no digit.
 struct Orbit {
   SlotMask slots = 0;
   int modulus = 1;
   int sum = 0;
 };
 
-// What a move does to the twist digits: digit i of the source is digit from[i] of the result, or where that is
-// Layout::kFollows the orientation in the slot of the orbit that has no digit, plus add[i] without carry.
+// What a move does to the twist digits: digit i of the source is digit from[i] of the result, or where that
+// is Layout::kFollows the orientation in the slot of the orbit that has no digit, plus add[i] without carry.
 struct Turn {
   std::vector<std::uint8_t> from, add;
 };
@@ -112,8 +112,8 @@ class Layout {
     int cls, piece, slot, group;
     std::uint64_t radix;
   };
-  // Digits [first, last) that moves exchange with each other alone. dropped: the slot of the orbit that has no
-  // digit, or -1; sum: of the orbit's orientations then.
+  // Digits [first, last) that moves exchange with each other alone. dropped: the slot of the orbit that has
+  // no digit, or -1; sum: of the orbit's orientations then.
   struct DigitGroup {
     int first, last, dropped;
     std::uint64_t sum, radix;

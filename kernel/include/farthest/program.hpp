@@ -9,9 +9,9 @@
 // of the last two labels, and so do what the pattern makes of them, which are one bit of the source too.
 //
 // Layouts with twists: inside the line a move adds a fixed number to each twist digit, without carry. Written
-// as one number of these digits it is the *turn*, and there is one program for each turn. Where moves exchange
-// digits, there is one program for each way to do so (layout.hpp: Turn); a word of the result is then made of
-// bits of several words, each shuffled by a map of its own that leaves other bits 0.
+// as one number of these digits it is the *turn*, and there is one program for each turn. Where moves
+// exchange digits, there is one program for each way to do so (layout.hpp: Turn); a word of the result is
+// then made of bits of several words, each shuffled by a map of its own that leaves other bits 0.
 #pragma once
 
 #include <array>

@@ -51,9 +51,9 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a pattern can name. Of each label: ``tokens``, how it is written, empty where it cannot be named; ``orbits``:
-    labels with different numbers never stand in each other's places; ``turned``: whether it is told how its pieces are
-    turned. ``sets``: the labels of each set of pieces; none in families without sets."""
+    """What a pattern can name. Of each label: ``tokens``, how it is written, empty where it cannot be named;
+    ``orbits``: labels with different numbers never stand in each other's places; ``turned``: whether it is told how its
+    pieces are turned. ``sets``: the labels of each set of pieces; none in families without sets."""
 
     tokens: Sequence[str]
     orbits: Sequence[int]

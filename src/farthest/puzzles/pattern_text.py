@@ -140,9 +140,7 @@ class _Reader:
             else "a piece is missing: there is nothing beside a dot or another sign"
         )
         mend = (near_match(part, [*names.pieces, *names.sets]) if part else "") or _listed(names)
-        raise PuzzleError(
-            f"{place}: {what}; expected pieces with . between, or a range such as 1-7; {mend}"
-        )
+        raise PuzzleError(f"{place}: {what}; expected pieces with . between, or a range such as 1-7; {mend}")
 
     def _range(self, part: str, first: int, last: int) -> list[int]:
         if first > last:

@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, reject, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from farthest import _kernel
@@ -100,15 +100,20 @@ def test_patterns_of_alike_pieces(name: str) -> None:
 @given(st.data())
 @settings(max_examples=15)
 def test_any_pattern_of_small_puzzles(data: st.DataObject) -> None:
-    sets = [pieces("abcd"[: data.draw(st.integers(2, 4))], data.draw(st.integers(1, 3)))]
-    sets += [pieces("ab", modulus) for modulus in data.draw(st.lists(st.integers(1, 2), max_size=1))]
+    letters, modulus = "abcd"[: data.draw(st.integers(2, 4))], data.draw(st.integers(1, 3))
+    sets = [pieces(letters, modulus), pieces("xy", 2)]
     moves = list(random_moves(sets, 2, data.draw(st.integers(0, 99))))
     puzzle = puzzle_of(sets, moves, data.draw(st.sampled_from(["to", "from"])))
-    parts = data.draw(st.lists(st.sampled_from(["a", "b=c", "places:d", "turns:all", "a=b"]), min_size=1))
-    try:
-        pattern = pattern_of(puzzle, ".".join(parts)).puzzle
-    except PuzzleError:
-        reject()
+    # Which class each letter is in: two with orientations, one without, or none.
+    of = data.draw(st.tuples(*[st.sampled_from(["", "", "", "places:", None]) for _ in letters]))
+    of_class = data.draw(st.tuples(*[st.integers(0, 1) for _ in letters]))
+    parts = {(head, number): "" for head in ("", "places:") for number in (0, 1)}
+    for letter, head, number in zip(letters, of, of_class, strict=True):
+        if head is not None:
+            parts[head, number] += letter
+    named = [head + "=".join(group) for (head, _), group in parts.items() if group]
+    text = ".".join([*named, *data.draw(st.sampled_from([["turns:all"], []]))])
+    pattern = pattern_of(puzzle, text or "turns:all").puzzle
     check(replace(pattern, origin=puzzle.origin))
 
 

@@ -9,19 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from math import comb, log, prod
+from math import comb, prod
 from typing import Any
 
 from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.moves import Move
+from farthest.families.permutation.turned_slots import by_slot, counted_labels, turned_slots
 from farthest.puzzles.definition import Board
 from farthest.spaces.layout import WORD_BITS, word_labels
 
 VERSION = 1
-
-LINE_WORDS = 512
-"""Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
 
 MEND = "make more pieces equal, ignore orientations, take a pattern of some pieces (PUZZLE@PIECES)"
 """What makes a puzzle of this family smaller."""
@@ -80,7 +78,7 @@ class Layout:
         """The product of the radices of the digits of orientations."""
         count = dict(zip(self.classes, self.counts, strict=True))
         modulus = {slot: m for orbit, m in zip(self.orbits, self.moduli, strict=True) for slot in orbit}
-        by_piece = prod(self.modulus_of[label] ** count[label] for label in self.twisted)
+        by_piece = prod(int(self.modulus_of[label] ** count[label]) for label in self.twisted)
         return by_piece * prod(modulus[slot] for slot in self.turned)
 
     @property
@@ -162,7 +160,6 @@ class Layout:
             and (self.parity is None or (len(self.parity) == definition.slots and set(self.parity) <= {0, 1}))
         )
 
-
     def _turned_fit(self, definition: Permutation) -> bool:
         """Whether the turned slots are those of whole orbits, one after another, less one where there is a sum."""
         if not self.turned:
@@ -172,7 +169,9 @@ class Layout:
         return len(set(self.turned)) == len(self.turned) and all(
             len(slots) == len(self.orbits[orbit]) - (self.sums[orbit] is not None)
             and definition.slot_moduli[slots[0]] == self.moduli[orbit] > 1
-            and not any(definition.orbits[definition.label_orbit[t]] == self.orbits[orbit] for t in self.twisted)
+            and not any(
+                definition.orbits[definition.label_orbit[t]] == self.orbits[orbit] for t in self.twisted
+            )
             for orbit, slots in parts
         )
 
@@ -181,7 +180,7 @@ def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
     """The layout that enumerates fastest."""
     sums = [twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits))]
     twisted = [label for orbit, total in enumerate(sums) for label in _twisted(definition, orbit, total)]
-    turned = _turned(definition, sums)
+    turned = turned_slots(definition, sums)
     order = list(range(len(definition.orbits)))
     labels = [[label for label, of in enumerate(definition.label_orbit) if of == orbit] for orbit in order]
     if twisted or turned:
@@ -248,41 +247,10 @@ def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:
 
 def _twisted(definition: Permutation, orbit: int, total: int | None) -> list[int]:
     """The labels of the orbit whose orientations must be told."""
-    labels = _counted(definition, orbit)
-    if _by_slot(definition, orbit):
+    labels = counted_labels(definition, orbit)
+    if by_slot(definition, orbit):
         return []
     return labels if total is None else labels[:-1]
-
-
-def _counted(definition: Permutation, orbit: int) -> list[int]:
-    """The labels of the orbit whose orientations matter."""
-    return [
-        label
-        for label, of in enumerate(definition.label_orbit)
-        if of == orbit and definition.moduli[orbit] > 1 and not definition.ignore[label]
-    ]
-
-
-def _by_slot(definition: Permutation, orbit: int) -> bool:
-    """Whether all orientations in the orbit matter, and some are of equal pieces."""
-    counts = [definition.counts[label] for label in _counted(definition, orbit)]
-    return max(counts, default=1) > 1 and sum(counts) == len(definition.orbits[orbit])
-
-
-def _turned(definition: Permutation, sums: Sequence[int | None]) -> tuple[int, ...]:
-    """The slots whose orientations have digits; last the orbit that fills the words and a line of the kernel best."""
-    found = [
-        slots if total is None else slots[:-1]
-        for orbit, (slots, total) in enumerate(zip(definition.orbits, sums, strict=True))
-        if _by_slot(definition, orbit)
-    ]
-
-    def filling(slots: tuple[int, ...]) -> tuple[bool, int, int]:
-        modulus = definition.slot_moduli[slots[0]] if slots else 2
-        word = min(len(slots), int(log(WORD_BITS, modulus) + 1e-9))
-        return modulus ** (len(slots) - word) <= LINE_WORDS, modulus**word, len(slots)
-
-    return tuple(slot for slots in sorted(found, key=filling) for slot in slots)
 
 
 def _most(definition: Permutation, labels: Sequence[int]) -> int:

@@ -1,5 +1,4 @@
-"""Patterns of permutation puzzles: the pieces outside are alike, and their orientations matter where the pattern says so
-of their whole set."""
+"""Patterns of permutation puzzles: classes of alike pieces, whose orientations matter or not."""
 
 from __future__ import annotations
 
@@ -55,9 +54,7 @@ class PermutationPatterns:
         return numpy.concatenate([held, turns], axis=1)
 
 
-def _derived(
-    definition: Permutation, choice: Choice, place: str
-) -> tuple[Permutation, tuple[int, ...]]:
+def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permutation, tuple[int, ...]]:
     """The definition with one label for each class, and the pieces ``others`` in place of those that are in none; and
     for each label of the puzzle that of the pattern. An orbit in which no orientation matters has none any more."""
     others = others_token(definition.tokens)

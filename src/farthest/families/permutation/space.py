@@ -44,7 +44,9 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     definition = permutation(puzzle)
     origins = origin_boards(puzzle, origin)
     if layout is None or "turned" not in layout or layout.get("gathered"):
-        chosen = choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
+        chosen = (
+            choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
+        )
         check_keys(puzzle, chosen.keys, MEND)
         space = PermutationSpace(puzzle, origin, origins, chosen)
         if layout is not None or _gathered(space):
@@ -209,4 +211,7 @@ def _gathered(space: PermutationSpace) -> bool:
         kernel = space.kernel
     except ResourceError:
         return False
-    return kernel.bits >= LEAST_BITS and programs * kernel.bits * (kernel.words // kernel.lines) <= MOST_PROGRAM_BITS
+    return (
+        kernel.bits >= LEAST_BITS
+        and programs * kernel.bits * (kernel.words // kernel.lines) <= MOST_PROGRAM_BITS
+    )

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, cast
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import Sliding
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.pattern_maker import ALIKE, MARK, MAX_GOALS, PLAIN, Choice, Names, goal_boards, others_token
+from farthest.puzzles.pattern_maker import (
+    ALIKE,
+    MARK,
+    MAX_GOALS,
+    PLAIN,
+    Choice,
+    Names,
+    goal_boards,
+    others_token,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +43,7 @@ class SlidingPatterns:
         own, labels = cast(Sliding, definition), choice.labels
         if len(choice.classes) < len(labels):
             raise PuzzleError(
-                f"{place}: {ALIKE} joins alike pieces in patterns of permutation puzzles, and this is a sliding puzzle; "
+                f"{place}: {ALIKE} joins alike pieces in patterns of permutation puzzles, and this is a sliding one; "
                 "name the pieces with . between"
             )
         return _plain(own, labels, place) if choice.plain else _additive(own, metric, labels, place)

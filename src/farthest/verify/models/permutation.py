@@ -55,9 +55,7 @@ class PermutationModel:
         self._classes = read.classes
         self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
         modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
-        self._twists = [
-            modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])
-        ]
+        self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
         # The slot of the board for each row and place within its orbit; the position of a label's class.
         self._slot_at = [np.array(orbit) for orbit in self._orbits for _ in orbit]
