@@ -48,6 +48,21 @@ def test_distances(run: Run, run_json: RunJson) -> None:
     }
 
 
+def test_the_nearest_of_many_boards(run: Run, run_json: RunJson) -> None:
+    lines = "\n".join([HARDEST, "123456708", "123456870", "123450786"])
+    assert run("distance", "1", "-", "--nearest", stdin=lines).stdout == "1\n\n123456708\n123450786\n"
+    found = run_json("distance", "1", "123456870", HARDEST, "--nearest")
+    assert found == {
+        "job": 1,
+        "puzzle": "8-puzzle",
+        "distance": 31,
+        "number": 1,
+        "boards": [HARDEST],
+        "asked": 2,
+    }
+    assert run("distance", "3", HARDEST, "--nearest").stdout == ">4: no board of 1 has a distance\n"
+
+
 def test_boards_without_a_distance(run: Run, run_json: RunJson) -> None:
     assert run("distance", "1", "123456870").stdout.startswith("unreachable: parity")
     assert run("distance", "3", HARDEST).stdout.startswith(">4: it is more than 4 moves away")
@@ -213,3 +228,21 @@ def test_what_is_before_a_bad_line_is_answered(run: Run) -> None:
     result = run("distance", "1", "-", stdin=f"{HARDEST}\n{'1' * 70_000}\n", status=2)
     assert result.stdout == "31\n"
     assert "line 2: 65536 characters or more" in result.stderr
+
+
+def test_states_up_to_symmetry(run: Run, run_json: RunJson) -> None:
+    told = run_json("symmetry", "1")
+    assert (told["symmetries"], told["classes"], told["layers"][31]) == (
+        2,
+        90_792,
+        {"depth": 31, "states": 2, "classes": 1, "fixed": 0},
+    )
+    lines = run("symmetry", "3").stdout.splitlines()
+    assert lines[1].split() == ["0", "1", "1", "1"]
+    assert lines[-1] == "2 symmetries: 31 states in 16 classes"
+    (board,) = run("states", "1", "--farthest", "--up-to-symmetry").stdout.splitlines()
+    assert board in run("states", "1", "--farthest").stdout
+    assert (
+        "--inverse needs --up-to-symmetry" in run("states", "1", "--farthest", "--inverse", status=2).stderr
+    )
+    assert "no inverses" in run("symmetry", "1", "--inverse", status=2).stderr

@@ -106,7 +106,7 @@ BAD = [
     (["8-puzzle", "--depth", "3", "--to", "start"], "--depth and --to exclude each other"),
     (["8-puzzle", "--to", "12345678"], "8 cells, expected 9"),
     (["8-puzzle", "--to", "123456788"], "piece 8 appears twice"),
-    (["sliding-3x3", "--to", "start"], "it has no start; name a board with --to"),
+    (["sliding-3x3", "--to", "start"], "it has no start; name a board instead"),
     (["pegs-english"], "which of its boards can be solved is known only from a map"),
     (["8-puzzle", "12"], "unexpected extra argument"),
     ([], "Missing argument 'PUZZLE'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,13 @@ import click
 
 from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, force_option, json_option
+from farthest.cli.symmetry import inverse_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from farthest.cli.bulk import Nearest
+    from farthest.queries.distance_map import DistanceMap
 
 SOLUTIONS_LISTED = 1000
 BOARDS_AT_ONCE = 4096
@@ -22,10 +26,15 @@ BOARDS_AT_ONCE = 4096
 @click.command()
 @click.argument("job", shell_complete=complete_job)
 @click.argument("boards", metavar="BOARD...", nargs=-1, required=True)
+@click.option(
+    "--nearest",
+    is_flag=True,
+    help="Print the least of the distances, and the boards that have it: the distance of a set of boards.",
+)
 @allow_module_option
 @database_option
 @json_option
-def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: bool) -> None:
+def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | None, as_json: bool) -> None:
     """Print the distance of each BOARD, one a line.
 
     JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. A BOARD is written in any
@@ -41,8 +50,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
       farthest distance 8-puzzle '8 6 7 / 2 5 4 / 3 0 1' 647850321
       farthest distance cube-2x2x2-htm "scramble: R U' F2 R2"
       farthest distance 8-puzzle - < boards.txt
+      farthest distance 8-puzzle - --nearest < boards.txt
     """
-    from farthest.cli.bulk import answers_to_lines, standard_input
+    from farthest.cli.bulk import answers_to_lines, nearest_of, standard_input
     from farthest.cli.opening import open_job
 
     bulk = boards == ("-",)
@@ -52,6 +62,9 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
         )
     with open_job(job, database) as opened:
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
+        if nearest:
+            _print_nearest(opened, nearest_of(answers), as_json=as_json)
+            return
         if as_json:
             from farthest.cli.printing import print_json_list
             from farthest.documents.answers import distance_answer, map_facts
@@ -71,6 +84,24 @@ def distance(job: str, boards: tuple[str, ...], database: str | None, as_json: b
                 continue
             for line, found in zip(batch.lines, batch.distances, strict=True):
                 click.echo(found if found >= 0 else ": ".join(opened.why_no_distance(opened.labels(line))))
+
+
+def _print_nearest(opened: DistanceMap, found: Nearest, *, as_json: bool) -> None:
+    if as_json:
+        from farthest.cli.printing import print_json
+        from farthest.documents.answers import map_facts
+
+        print_json({**map_facts(opened), **asdict(found)})
+        return
+    if found.distance is None:
+        none = "unreachable" if opened.complete else f">{opened.depth}"
+        click.echo(f"{none}: no board of {found.asked:,} has a distance")
+        return
+    click.echo(f"{found.distance}\n")
+    for line in found.boards:
+        click.echo(line)
+    if found.number > len(found.boards):
+        click.echo(f"... and {found.number - len(found.boards):,} more")
 
 
 @click.command()
@@ -154,12 +185,23 @@ def path(
 @click.argument("job", shell_complete=complete_job)
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
 @click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
+@click.option(
+    "--up-to-symmetry", is_flag=True, help="One of each class of boards that are alike by symmetry."
+)
+@inverse_option
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
 @allow_module_option
 @database_option
 @json_option
 def states(
-    job: str, depth: int | None, farthest_: bool, limit: int | None, database: str | None, as_json: bool
+    job: str,
+    depth: int | None,
+    farthest_: bool,
+    up_to_symmetry: bool,
+    inverse: bool,
+    limit: int | None,
+    database: str | None,
+    as_json: bool,
 ) -> None:
     """Print the boards of one layer, one a line, in key order.
 
@@ -171,20 +213,24 @@ def states(
       farthest states eight-kinds --farthest
       farthest states eight-kinds --depth 3 --json
       farthest states sliding-3x4 --depth 20 | shuf -n 10
+      farthest states cube-2x2x2-htm --farthest --up-to-symmetry
     """
     if (depth is None) != farthest_:
         raise click.UsageError("Give one of --depth N and --farthest.")
+    if inverse and not up_to_symmetry:
+        raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
     from farthest.cli.opening import open_job
     from farthest.documents.answers import map_facts
+    from farthest.queries.symmetry_classes import representatives
 
-    kept = _farthest_without_map(job, database) if farthest_ else None
+    kept = _farthest_without_map(job, database) if farthest_ and not up_to_symmetry else None
     if kept is not None:
         facts, texts = kept
         _print_states(facts, iter(texts[:limit]), as_json)
         return
     with open_job(job, database) as opened:
         at = opened.depth if depth is None else depth
-        boards = opened.states_at(at)
+        boards = representatives(opened, at, inverses=inverse) if up_to_symmetry else opened.states_at(at)
         facts = {**map_facts(opened), "depth": at, "states": opened.layers[at]}
         _print_states(facts, islice(boards, limit), as_json)
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, TextIO
 
 from farthest.errors import BoardError
+from farthest.puzzles.origin_names import MAX_NAMED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 BATCH = 65_536  # lines read before they are answered
 MOST_OF_A_LINE = 65_536  # characters
+NEAREST_LISTED = 1000  # boards of the least distance that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,35 @@ class Batch:
 
     lines: list[str]
     distances: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The least distance of a set of boards, None where none of them has one. ``boards``: those that have it as they
+    were written, ``NEAREST_LISTED`` at most, of ``number``. ``asked``: boards of the set."""
+
+    distance: int | None
+    number: int
+    boards: list[str]
+    asked: int
+
+
+def nearest_of(answers: Iterable[Batch]) -> Nearest:
+    """The nearest of all boards."""
+    least: int | None = None
+    number = asked = 0
+    kept: list[str] = []
+    for batch in answers:
+        asked += len(batch.lines)
+        for line, found in zip(batch.lines, batch.distances, strict=True):
+            if found < 0 or (least is not None and found > least):
+                continue
+            if found != least:
+                least, number, kept = found, 0, []
+            number += 1
+            if len(kept) < NEAREST_LISTED:
+                kept.append(line)
+    return Nearest(least, number, kept, asked)
 
 
 def standard_input() -> Iterator[str]:
@@ -43,6 +74,16 @@ def numbered_boards() -> Iterator[tuple[int, str]]:
         text = line.strip()
         if text:
             yield number, text
+
+
+def boards_of_a_set() -> list[str]:
+    """The boards of standard input as a set. Raises BoardError where there are none or more than ``MAX_NAMED``, and as
+    ``standard_input``."""
+    found = [text for _, text in islice(numbered_boards(), MAX_NAMED + 1)]
+    if not 1 <= len(found) <= MAX_NAMED:
+        many = f"more than {MAX_NAMED:,}" if found else "no"
+        raise BoardError(f"standard input: {many} boards; expected 1 to {MAX_NAMED:,}, one a line")
+    return found
 
 
 def _bounded_lines(stream: TextIO) -> Iterator[str]:

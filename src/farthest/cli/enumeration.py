@@ -57,8 +57,8 @@ Workers = Literal["threads", "celery"]
 @json_option
 def enumerate_(
     puzzle: str,
-    from_: str | None,
-    to: str | None,
+    from_: tuple[str, ...],
+    to: tuple[str, ...],
     max_depth: int | None,
     map_: str | None,
     histogram_only: bool,

@@ -55,8 +55,8 @@ PROCESSES = (1, 8, 64, 512)
 @json_option
 def estimate(
     puzzle: str,
-    from_: str | None,
-    to: str | None,
+    from_: tuple[str, ...],
+    to: tuple[str, ...],
     max_depth: int | None,
     map_: str | None,
     histogram_only: bool,

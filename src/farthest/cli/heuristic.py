@@ -152,7 +152,7 @@ def _show(opened: DistanceMap, findings: list[Findings]) -> None:
         _show_counterexamples(found)
     click.echo(
         f"\nover {counted(opened.states, 'state')} and {counted(findings[0].moves, 'move')} of job {opened.job} "
-        f"({opened.record.name}, {opened.origin.direction} {opened.origin.where})"
+        f"({opened.record.name}, {opened.origin})"
     )
     if not opened.complete:
         click.echo(f"The map ends at depth {opened.depth}: states that are farther were not checked.")

@@ -71,11 +71,20 @@ def _seconds(seconds: float) -> str:
 def origin_text(record: JobRecord) -> str:
     """Where moves are counted from or to; of a search its board and target."""
     from farthest.models.records import SEARCH
+    from farthest.puzzles.origin_names import where_text
 
     asked = record.parameters
     if record.kind == SEARCH:
-        return f"{asked['board']} to {asked['target']}"
-    return f"{asked['direction']} {asked['where']}"
+        return f"{asked['board']} to {where_text(asked['target'])}"
+    return f"{asked['direction']} {where_text(asked['where'])}"
+
+
+def verified_text(record: JobRecord) -> str:
+    """When `farthest verify` has proved what is stored, and which version."""
+    proof = record.verified
+    if proof is None:
+        return "no"
+    return f"{minute(proof.made)} UTC by farthest {proof.version}, {len(proof.checks)} checks"
 
 
 def minute(moment: datetime) -> str:

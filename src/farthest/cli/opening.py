@@ -18,11 +18,7 @@ def open_job(job: str, database: str | None) -> DistanceMap:
     opened = open_map(job, database)
     opened.told = note
     if job == opened.record.name:
-        unlike = (
-            [f"{opened.origin.direction} {opened.origin.where}"]
-            if opened.origin != opened.puzzle.origin
-            else []
-        )
+        unlike = [str(opened.origin)] if opened.origin != opened.puzzle.origin else []
         if not opened.complete:
             unlike.append(f"to depth {opened.depth} only")
         if unlike:

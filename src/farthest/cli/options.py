@@ -50,15 +50,18 @@ def result_options(command: Command) -> Command:
         click.option(
             "--to",
             metavar="X",
+            multiple=True,
             shell_complete=complete_origin,
-            help="Count moves to X: goal, start, a board or moves.  [default: what the puzzle says]",
+            help="Count moves to X: goal, start, a board or moves; given several times, to the nearest of all; - reads "
+            "boards from standard input, one a line.  [default: what the puzzle says]",
         ),
         click.option(
             "--from",
             "from_",
             metavar="X",
+            multiple=True,
             shell_complete=complete_origin,
-            help="Count moves from X: goal, start, a board or moves.",
+            help="Count moves from X, as --to.",
         ),
     ):
         command = option(command)
@@ -73,15 +76,24 @@ def kind_of_map(map_: str | None, histogram_only: bool) -> tuple[bool, bool | No
     return histogram_only or map_ == "none", residues
 
 
-def named_origin(from_: str | None, to: str | None) -> Origin | None:
-    """The origin that `--from` or `--to` names, as it is written; None where neither is given."""
-    if from_ is not None and to is not None:
+def named_origin(from_: tuple[str, ...], to: tuple[str, ...]) -> Origin | None:
+    """The origin that `--from` or `--to` names, as it is written; None where neither is given. Raises BoardError for
+    standard input that has no boards, or too many."""
+    if from_ and to:
         raise click.UsageError("--from and --to exclude each other: distances are counted from X or to X.")
     from farthest.puzzles.puzzle import Origin
 
-    if from_ is not None:
-        return Origin("from", from_)
-    return Origin("to", to) if to is not None else None
+    if not from_ and not to:
+        return None
+    return Origin("from" if from_ else "to", named_boards(from_ or to))
+
+
+def named_boards(given: tuple[str, ...]) -> str:
+    """The boards of an option that may be given several times, as they are written, one a line. Raises BoardError for
+    standard input that has no boards, or too many."""
+    from farthest.cli.bulk import boards_of_a_set
+
+    return "\n".join(boards_of_a_set() if "-" in given else given)
 
 
 def workers_option(command: Command) -> Command:

@@ -98,9 +98,7 @@ def show_outcome(
     )
     number, depth = outcome.layers[-1], len(outcome.layers) - 1
     which = "farthest" if outcome.complete else "in the last layer that was found"
-    click.echo(
-        f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin.direction} {origin.where}:\n"
-    )
+    click.echo(f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin}:\n")
     shown = outcome.farthest[:BOARDS_DRAWN]
     definition = puzzle.definition
     print_drawings(

@@ -92,7 +92,7 @@ def _draw(puzzle: Puzzle) -> None:
     for fact, value in [("family", puzzle.family), ("size", definition.size()), *definition.facts()]:
         click.echo(f"{fact:<13} {value}")
     click.echo(f"metric        {puzzle.metric}")
-    click.echo(f"origin        moves are counted {puzzle.origin.direction} {puzzle.origin.where}")
+    click.echo(f"origin        moves are counted {puzzle.origin}")
     click.echo(f"arrangements  {definition.arrangements():,} (not all need be reachable)")
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
@@ -101,7 +101,7 @@ def _draw(puzzle: Puzzle) -> None:
         if known.eccentricity is not None:
             click.echo(f"  eccentricity  {known.eccentricity}")
         if known.goal is not None:
-            click.echo(f"  nearest goal  {known.goal} {puzzle.origin.direction} {puzzle.origin.where}")
+            click.echo(f"  nearest goal  {known.goal} {puzzle.origin}")
         if known.layers is not None:
             click.echo(
                 click.wrap_text(

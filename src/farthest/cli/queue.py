@@ -37,8 +37,8 @@ UNFINISHED = 1
 @json_option
 def submit(
     puzzle: str,
-    from_: str | None,
-    to: str | None,
+    from_: tuple[str, ...],
+    to: tuple[str, ...],
     max_depth: int | None,
     map_: str | None,
     histogram_only: bool,

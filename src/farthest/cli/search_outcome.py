@@ -9,6 +9,7 @@ import click
 
 from farthest.errors import UnreachableError
 from farthest.heuristics.algorithms import GUIDED
+from farthest.puzzles.origin_names import WORDS, names_of, where_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import SearchOutcome
@@ -89,7 +90,7 @@ def show_search(
     assert outcome.length is not None, "unsolvable boards are refused"
     length = counted(outcome.length, "move")
     if outcome.length == 0:
-        there = _named(outcome.target) if outcome.target in ("goal", "start") else "the target"
+        there = _named(outcome.target) if outcome.target in WORDS else "the target"
         click.echo(f"{length}: the board is {there} already\n")
     elif listed:
         click.echo(f"{length}, {counted(outcome.solutions, 'optimal solution')}\n")
@@ -120,4 +121,6 @@ def show_search(
 
 
 def _named(target: str) -> str:
-    return {"goal": "a goal", "start": "the start"}.get(target, f"the board {target}")
+    named = {"goal": "a goal", "start": "the start"}
+    several = len(names_of(target)) > 1
+    return f"any of {where_text(target)}" if several else named.get(target, f"the board {target}")

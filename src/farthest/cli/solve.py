@@ -37,9 +37,10 @@ if TYPE_CHECKING:
     "--to",
     "target",
     metavar="X",
-    default="goal",
+    multiple=True,
+    default=("goal",),
     shell_complete=complete_origin,
-    help="Where to: goal, start, a board or moves.  [default: goal]",
+    help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
 @click.option("--all", "all_", is_flag=True, help="Count all shortest solutions, and list them as moves.")
 @click.option(
@@ -84,7 +85,7 @@ def solve(
     board: str | None,
     algorithm: Algorithm,
     heuristic: str | None,
-    target: str,
+    target: tuple[str, ...],
     all_: bool,
     limit: int | None,
     workers: Workers | None,
@@ -143,7 +144,9 @@ def solve(
     )
     reporter = _reporter(progress, of_list=lines)
     with SearchStorage(database, store=store) as storage:
-        solver = Solver(definition, target_given(definition, target), chosen, settings, storage, reporter)
+        solver = Solver(
+            definition, target_given(definition, "\n".join(target)), chosen, settings, storage, reporter
+        )
         if lines:
             from farthest.cli.solve_lines import solve_lines
 

@@ -16,6 +16,7 @@ from farthest.families.moves_given import board_after_moves, is_moves
 from farthest.families.python.puzzle_space import PuzzleSpace
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.origin_names import MAX_NAMED, WORDS, joined
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ if TYPE_CHECKING:
     GivenBoard = str | Sequence[int] | NDArray[numpy.integer]
     """Text, ``goal``, ``start``, ``moves: ...``, or the number in each cell: an array has one dimension."""
 
-    GivenOrigin = Origin | GivenBoard
-    """Text may be as in a puzzle's file, ``to goal``, ``from start``; a board has the puzzle's own direction."""
+    GivenTarget = GivenBoard | Sequence[GivenBoard]
+    """A board, or a set of boards; a text of several lines that is no board is a set too, a board a line."""
 
-WORDS = ("goal", "start")
+    GivenOrigin = Origin | GivenTarget
+    """Text may be as in a puzzle's file, ``to goal``, ``from start``; boards have the puzzle's own direction."""
 
 _PUZZLES = (
     "a name of the catalogue, the path of a file, a Puzzle or an object of a class derived from PuzzleSpace"
@@ -77,11 +79,42 @@ def drawn_board(puzzle: Puzzle, board: str) -> Board:
     return _origin_board(puzzle, word) if (word := board.strip()) in WORDS else board_given(puzzle, board)
 
 
-def target_given(puzzle: Puzzle, target: GivenBoard) -> str:
-    """``goal`` (any of the goals), ``start``, or the canonical text of a board. Raises as ``board_given`` does."""
+def target_given(puzzle: Puzzle, target: GivenTarget) -> str:
+    """``goal`` (any of the goals), ``start``, or the canonical text of a board; or of a set of these
+    (puzzles/origin_names.py). Raises as ``board_given`` does."""
+    boards = _set_given(puzzle, target)
+    if boards is None:
+        return _one_target(puzzle, cast("GivenBoard", target))
+    if not 1 <= len(boards) <= MAX_NAMED:
+        raise BoardError(
+            f"a set of {len(boards):,} boards; expected 1 to {MAX_NAMED:,}, or a goal with * in the puzzle's file"
+        )
+    return joined(_one_target(puzzle, board) for board in boards)
+
+
+def _one_target(puzzle: Puzzle, target: GivenBoard) -> str:
     if isinstance(target, str) and target.strip() in WORDS:
         return target.strip()
     return puzzle.definition.format_board(board_given(puzzle, target))
+
+
+def _set_given(puzzle: Puzzle, target: GivenTarget) -> Sequence[GivenBoard] | None:
+    """The boards of a set; None for what is one board."""
+    if isinstance(target, str):
+        lines = [line for line in target.splitlines() if line.strip()]
+        return lines if len(lines) > 1 and not _is_board(puzzle, target) else None
+    if isinstance(target, Sequence) and not isinstance(target, (bytes, bytearray)):
+        nested = all(isinstance(each, (str, Sequence)) or hasattr(each, "tolist") for each in target)
+        return cast("Sequence[GivenBoard]", target) if target and nested else None
+    return None
+
+
+def _is_board(puzzle: Puzzle, text: str) -> bool:
+    try:
+        board_given(puzzle, text)
+    except BoardError:
+        return False
+    return True
 
 
 def origin_given(puzzle: Puzzle, origin: GivenOrigin | None) -> Origin | None:
@@ -89,7 +122,7 @@ def origin_given(puzzle: Puzzle, origin: GivenOrigin | None) -> Origin | None:
     if origin is None:
         return None
     direction: str = puzzle.origin.direction
-    where: GivenBoard
+    where: GivenTarget
     if isinstance(origin, Origin):
         direction, where = origin.direction, origin.where
     else:

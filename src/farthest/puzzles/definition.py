@@ -40,6 +40,17 @@ class NamedPath:
         return self.definition.texts(self.boards)
 
 
+def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:
+    """Which of the boards (uint8, shape (boards, cells)) fit one of the patterns, in which ``WILDCARD`` is anything."""
+    import numpy
+
+    found = numpy.zeros(len(boards), dtype=numpy.bool_)
+    for pattern in patterns:
+        cells = [cell for cell, content in enumerate(pattern) if content != WILDCARD]
+        found |= (boards[:, cells] == numpy.array(pattern, dtype=numpy.int16)[cells]).all(axis=1)
+    return found
+
+
 class PuzzleDefinition(ABC):
     """What can be arranged how: the part of a puzzle that its family reads. Implemented by frozen dataclasses whose
     fields are the definition.
@@ -56,6 +67,12 @@ class PuzzleDefinition(ABC):
     @abstractmethod
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
         """The goals, perhaps with ``WILDCARD``, and the start or None."""
+
+    @property
+    def starts(self) -> tuple[Board, ...]:
+        """The boards that the word ``start`` means: one, or none where there is no start."""
+        start = self.origin_boards[1]
+        return () if start is None else (start,)
 
     def has_origin(self, where: str) -> bool:
         """Whether there is a ``goal``, or a ``start``."""
@@ -175,13 +192,7 @@ class PuzzleDefinition(ABC):
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
         """Which of the boards (uint8, shape (boards, cells)) are goals, ``WILDCARD`` standing for anything."""
-        import numpy
-
-        found = numpy.zeros(len(boards), dtype=numpy.bool_)
-        for goal in self.origin_boards[0]:
-            cells = [cell for cell, content in enumerate(goal) if content != WILDCARD]
-            found |= (boards[:, cells] == numpy.array(goal, dtype=numpy.int16)[cells]).all(axis=1)
-        return found
+        return matching(boards, self.origin_boards[0])
 
     def uncertainty(self, states: int) -> str | None:
         """What is to be told at the end of an enumeration that found so many states, if they may not be all."""

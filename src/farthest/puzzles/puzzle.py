@@ -11,6 +11,7 @@ from farthest.errors import PuzzleError
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.families import FAMILIES, rules
+from farthest.puzzles.origin_names import WORDS, names_of, where_text
 from farthest.wording import shown
 
 Direction = Literal["to", "from"]
@@ -45,11 +46,15 @@ class KnownAnswer:
 class Origin:
     """The states at depth 0, and whether moves are counted to them or from them.
 
-    ``where`` is ``goal``, ``start`` or the text of a board.
+    ``where`` is ``goal``, ``start`` or the text of a board, or a set of these (puzzles/origin_names.py).
     """
 
     direction: Direction = "to"
     where: str = "goal"
+
+    def __str__(self) -> str:
+        """As people read it: ``to goal``, ``from 3 boards (start, ...)``."""
+        return f"{self.direction} {where_text(self.where)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,10 +85,9 @@ class Puzzle:
             raise PuzzleError(f"puzzle {self.name}: {problem}")
         if self.origin.direction not in ("to", "from"):
             raise PuzzleError(f"puzzle {self.name}: origin {self.origin.direction!r}; expected to or from")
-        if self.origin.where == "goal" and not self.definition.has_origin("goal"):
-            raise PuzzleError(f"puzzle {self.name}: the origin is the goal, but there is none; add one")
-        if self.origin.where == "start" and not self.definition.has_origin("start"):
-            raise PuzzleError(f"puzzle {self.name}: the origin is the start, but there is none; add one")
+        for word in WORDS:
+            if word in names_of(self.origin.where) and not self.definition.has_origin(word):
+                raise PuzzleError(f"puzzle {self.name}: the origin is the {word}, but there is none; add one")
 
     def __repr__(self) -> str:
         size = self.definition.size()

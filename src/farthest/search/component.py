@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import FarthestError
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import matching
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.solvable import undecided
 from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from numpy.typing import NDArray
 
     from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Boards
@@ -47,7 +45,7 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
     count = 0
     try:
         for layer in _layers(puzzle, Origin("from", puzzle.definition.format_board(board))):
-            if _matching(puzzle, layer, targets).any():
+            if matching(layer, targets).any():
                 return None
             count += len(layer)
             if count > _most(puzzle, MOST_LOOKED_AT):
@@ -55,17 +53,6 @@ def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) ->
     except FarthestError:  # the puzzle is too large to be numbered
         return None
     return f"no moves lead to a target: all {count:,} boards that can be reached from it were visited"
-
-
-def _matching(puzzle: Puzzle, boards: Boards, targets: tuple[Board, ...]) -> NDArray[numpy.bool_]:
-    """Which of the boards are targets."""
-    if targets == puzzle.definition.origin_boards[0]:
-        return puzzle.definition.at_goal(boards)
-    found = numpy.zeros(len(boards), dtype=numpy.bool_)
-    for target in targets:
-        cells = [cell for cell, content in enumerate(target) if content != WILDCARD]
-        found |= (boards[:, cells] == numpy.array(target, dtype=numpy.int16)[cells]).all(axis=1)
-    return found
 
 
 def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:

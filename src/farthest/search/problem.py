@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError
 from farthest.families.given import board_given
 from farthest.heuristics.contract import check_text
 from farthest.json_fields import integers, text
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import matching
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Puzzle
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Problem:
     """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
 
-    ``target``: ``goal``, ``start``, or a board's text. ``heuristic``: as written on the command line
-    (heuristics/registry.py); SettingError where it is not a text.
+    ``target``: ``goal``, ``start``, a board's text, or a set of these (puzzles/origin_names.py). ``heuristic``: as
+    written on the command line (heuristics/registry.py); SettingError where it is not a text.
     """
 
     puzzle: Puzzle
@@ -43,13 +43,7 @@ class Problem:
 
     def at_target(self, boards: Boards) -> NDArray[np.bool_]:
         """Which of the boards, uint8 (N, cells), are targets."""
-        import numpy
-
-        if self.target == "goal":
-            return self.puzzle.definition.at_goal(boards)
-        (wanted,) = self.targets()
-        reached: NDArray[np.bool_] = (boards == numpy.array(wanted, dtype=numpy.uint8)).all(axis=1)
-        return reached
+        return matching(boards, self.targets())
 
     def fields(self) -> dict[str, Any]:
         """What decides the search, for JSON, without the puzzle."""
@@ -64,18 +58,7 @@ class Problem:
 
 def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
     """The boards that ``target`` means, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
-    goals, start = puzzle.definition.origin_boards
-    if target == "goal":
-        if not goals:
-            raise PuzzleError(f"puzzle {puzzle.name}: it has no goal; name a board with --to")
-        return goals
-    if target == "start":
-        if start is None:
-            raise PuzzleError(f"puzzle {puzzle.name}: it has no start; name a board with --to")
-        return (start,)
-    board = puzzle.definition.parse_board(target, name=puzzle.name)
-    assert WILDCARD not in board, "boards have no wildcards"
-    return (board,)
+    return origin_patterns(puzzle.definition, target, puzzle.name)
 
 
 def start_or(puzzle: Puzzle, board: GivenBoard | None) -> Board:

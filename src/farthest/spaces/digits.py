@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError, StorageError
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
-from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 from farthest.spaces.too_large import check_keys
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class DigitSpace(ABC):
         definition, name = self.puzzle.definition, self.puzzle.name
         found: set[Board] = set()
         total = 0
-        for pattern in origin_patterns(self.puzzle, self.origin):
+        for pattern in origin_patterns(self.puzzle.definition, self.origin.where, self.puzzle.name):
             choices = [
                 range(radix) if digit == WILDCARD else (digit,)
                 for digit, radix in zip(self.pattern_digits(pattern), self.radices, strict=True)

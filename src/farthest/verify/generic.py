@@ -75,7 +75,7 @@ def verify_generic(
     def report(total: str) -> Report:
         return Report(
             puzzle=puzzle.name,
-            origin=f"{origin.direction} {origin.where}",
+            origin=str(origin),
             keys=length,
             arrangements=arrangements,
             states=sum(counts),

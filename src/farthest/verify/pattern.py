@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from farthest.errors import ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import Board
+from farthest.puzzles.origin_names import names_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.checks import check_facts, compare_digest, compare_layers, make_check, map_digest
 from farthest.verify.gather import Chunks, gather
@@ -70,7 +71,7 @@ def verify_pattern(
     def report(total: str) -> Report:
         return Report(
             puzzle=puzzle.name,
-            origin=f"{origin.direction} {origin.where}",
+            origin=str(origin),
             keys=keys,
             arrangements=keys,
             states=sum(counts),
@@ -214,7 +215,13 @@ class Recount:
 
 def _starts(definition: Sliding, origin: Origin) -> list[tuple[Board, list[int]]]:
     """The boards at distance 0, and the cells where the blank may be in each."""
-    if origin.where == "goal":
-        return [(goal, [blank]) for goal, blank in zip(definition.goals, definition.blanks, strict=True)]
-    board = definition.parse_board(origin.where)
-    return [(board, [cell for cell, label in enumerate(board) if label == 0])]
+    found: list[tuple[Board, list[int]]] = []
+    for name in names_of(origin.where):
+        if name == "goal":
+            found += [
+                (goal, [blank]) for goal, blank in zip(definition.goals, definition.blanks, strict=True)
+            ]
+        else:
+            board = definition.parse_board(name)
+            found.append((board, [cell for cell, label in enumerate(board) if label == 0]))
+    return found

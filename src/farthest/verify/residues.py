@@ -71,7 +71,7 @@ def verify_residues(
     def report(total: str) -> Report:
         return Report(
             puzzle=puzzle.name,
-            origin=f"{origin.direction} {origin.where}",
+            origin=str(origin),
             keys=keys,
             arrangements=puzzle.definition.arrangements(),
             states=sum(found.counts),

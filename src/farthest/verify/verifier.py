@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.blocks import BlockResult, Finding, Proof
 from farthest.verify.checks import (
@@ -76,7 +77,7 @@ def verify_map(
     def report(total: str) -> Report:
         return Report(
             puzzle=puzzle.name,
-            origin=f"{origin.direction} {origin.where}",
+            origin=str(origin),
             keys=keys,
             arrangements=arrangements,
             states=sum(counts),
@@ -127,12 +128,7 @@ def verify_map(
 
 def _origins(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at distance 0, a label per cell; goals may hold wildcards."""
-    definition = sliding(puzzle)
-    if origin.where == "goal":
-        return list(definition.goals)
-    if origin.where == "start" and definition.start is not None:
-        return [definition.start]
-    return [definition.parse_board(origin.where)]
+    return list(origin_patterns(puzzle.definition, origin.where, puzzle.name))
 
 
 def _require_closed(ranking: Ranking, origins: Sequence[Board], paths: Sequence[tuple[int, ...]]) -> None:

@@ -124,7 +124,7 @@ def test_other_targets() -> None:
     assert random_boards(load("eight-kinds"), 1, 1, "start")
     with pytest.raises(BoardError, match="piece 8 appears twice"):
         random_boards(puzzle, 1, 1, "123456880")
-    with pytest.raises(PuzzleError, match="it has no start; name a board with --to"):
+    with pytest.raises(PuzzleError, match="it has no start; name a board instead"):
         random_boards(load("sliding-2x2"), 1, 1, "start")
 
 

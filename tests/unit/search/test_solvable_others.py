@@ -109,7 +109,7 @@ def test_spaces_of_users(name: str) -> None:
     puzzle = puzzle_of("python", f'class = "python_spaces:{name}"')
     board, target = (puzzle.definition.parse_board(text) for text in ("1", "2"))
     assert why_unsolvable(puzzle, board, [target]) is None
-    with pytest.raises(PuzzleError, match="it has no goal; name a board with --to"):
+    with pytest.raises(PuzzleError, match="it has no goal; name a board instead"):
         draw_solvable(puzzle)
     if name == "OneWay":
         with pytest.raises(UndecidedError, match="is known only from a map"):

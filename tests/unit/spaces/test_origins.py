@@ -1,20 +1,23 @@
 """The boards at distance 0: goals, sets of goals, wildcards, the start, and other boards."""
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
+import farthest
 import naive
 from arrangements import arrangement_space
 from farthest.errors import BoardError, PuzzleError
+from farthest.families.given import origin_given
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import origin_boards
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.origin_boards import MAX_ORIGINS
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.origins import MAX_ORIGINS
 from strategies import grid_rows, make_puzzle, puzzles
 
 
@@ -79,3 +82,49 @@ def test_an_origin_that_is_not_a_board_is_told(where: str) -> None:
 def test_an_origin_that_is_not_a_board_is_told_alike_in_all_families(name: str) -> None:
     with pytest.raises(BoardError, match=f"nowhere.*{name}"):
         compile_space(load(name), Origin("to", "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("name", "boards"),
+    [
+        ("sliding-2x3", ["goal", "3 4 5 / 0 1 2", "moves: U L"]),
+        ("hanoi-4-4", ["goal", "start", "1 2 3 1"]),
+        ("lights-3x3", ["goal", "1 0 0 / 0 1 0 / 0 0 1"]),
+        ("jugs-8-5-3", ["start", "5 0 3"]),
+        ("pegs-triangle-15", ["start", "goal"]),
+        ("pancake-5", ["goal", "5 4 3 2 1"]),
+        ("8-puzzle@1-3", ["goal", "3 · · / · · · / 2 1 ·"]),
+    ],
+)
+def test_a_set_is_as_near_as_the_nearest_of_its_boards(name: str, boards: list[str], tmp_path: Path) -> None:
+    puzzle = load(name)
+    told = [enumerate_(puzzle, origin, tmp_path) for origin in ("to " + each for each in boards)]
+    ours = enumerate_(puzzle, origin_given(puzzle, Origin("to", "\n".join(boards))), tmp_path)
+    nearest: dict[str, int] = {}
+    for distances in told:
+        for board, distance in distances.items():
+            nearest[board] = min(distance, nearest.get(board, distance))
+    assert ours == nearest
+
+
+def test_a_set_that_is_empty_or_too_large_is_told() -> None:
+    puzzle = load("3-puzzle")
+    with pytest.raises(BoardError, match="0 labels, expected 4"):
+        origin_given(puzzle, [[], []])
+    with pytest.raises(BoardError, match="a set of 10,001 boards; expected 1 to 10,000"):
+        origin_given(puzzle, ["goal"] * 10_001)
+    with pytest.raises(BoardError, match="nowhere"):
+        origin_given(puzzle, ["goal", "nowhere"])
+
+
+def test_equal_sets_are_the_same_origin() -> None:
+    puzzle = load("3-puzzle")
+    first = origin_given(puzzle, ["3 2 / 1 0", "goal"])
+    assert first == origin_given(puzzle, ("goal", "32/10", (3, 2, 1, 0), "goal"))
+    assert first is not None
+    assert str(first) == "to 2 boards (goal, ...)"
+
+
+def enumerate_(puzzle: Puzzle, origin: Origin | str | None, folder: Path) -> dict[str, int]:
+    with farthest.enumerate(puzzle, origin=origin, database=folder / "farthest.db") as found:
+        return {board: depth for depth in range(found.depth + 1) for board in found.states_at(depth)}

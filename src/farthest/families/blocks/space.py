@@ -18,8 +18,8 @@ from farthest.families.blocks.definition import blocks
 from farthest.families.blocks.paths import move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
+from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -146,7 +146,7 @@ def _origin_codes(puzzle: Puzzle, origin: Origin, kernel: _kernel.Blocks, dtype:
     """The codes at depth 0, ascending, none twice."""
     definition = blocks(puzzle)
     found = []
-    for pattern in origin_patterns(puzzle, origin):
+    for pattern in origin_patterns(puzzle.definition, origin.where, puzzle.name):
         fixed = [sum(1 << cell for cell in cells) for cells in anchors(definition, pattern) or ()]
         codes = np.frombuffer(kernel.placements(fixed, MAX_ORIGINS), dtype=dtype)
         if len(codes) > MAX_ORIGINS:

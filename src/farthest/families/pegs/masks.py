@@ -14,7 +14,7 @@ from farthest.errors import PuzzleError
 from farthest.families.pegs.definition import pegs
 from farthest.families.pegs.layout import parities
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,7 +134,7 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     definition = pegs(puzzle)
     found: set[Board] = set()
     total = 0
-    for pattern in origin_patterns(puzzle, origin):
+    for pattern in origin_patterns(puzzle.definition, origin.where, puzzle.name):
         total += 1 << pattern.count(WILDCARD)
         if total > MAX_ORIGINS:
             raise PuzzleError(

@@ -10,8 +10,8 @@ from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.layout import odd, twist_sum
 from farthest.families.permutation.moves import Move, inverse
 from farthest.puzzles.definition import Board
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.origins import origin_patterns
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,7 +102,7 @@ class PermutationBoards:
 def origin_boards(puzzle: Puzzle, origin: Origin) -> list[Board]:
     """The boards at depth 0, in a fixed order, none twice. Raises BoardError when ``origin.where`` is not a board,
     PuzzleError when there is no start."""
-    return sorted(set(origin_patterns(puzzle, origin)))
+    return sorted(set(origin_patterns(puzzle.definition, origin.where, puzzle.name)))
 
 
 def _parity(board: Sequence[int], slots: Sequence[int]) -> int:

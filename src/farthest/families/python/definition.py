@@ -74,7 +74,7 @@ class Python(PuzzleDefinition):
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition: the least of the initial states; ``initial`` has all of them."""
+        """See PuzzleDefinition: the least of the initial states; ``starts`` has all of them."""
         return (), self.user.board(self.user.initial[0])
 
     def has_origin(self, where: str) -> bool:
@@ -82,9 +82,9 @@ class Python(PuzzleDefinition):
         return where == "start"
 
     @property
-    def initial(self) -> list[Board]:
-        """The boards at depth 0, where the origin is the start."""
-        return [self.user.board(code) for code in self.user.initial]
+    def starts(self) -> tuple[Board, ...]:
+        """See PuzzleDefinition: all of the initial states."""
+        return tuple(self.user.board(code) for code in self.user.initial)
 
     def arrangements(self) -> int:
         """See PuzzleDefinition."""

@@ -12,6 +12,8 @@ from farthest.errors import PuzzleError, StorageError
 from farthest.families.python.definition import python
 from farthest.families.python.user_moves import UserMoves
 from farthest.puzzles.definition import Board
+from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.origin_names import names_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
@@ -62,13 +64,9 @@ class PythonSpace:
                 "count from the start, write predecessors, or undirected = True where each move can be taken back"
             )
         self.moves_both_ways = user.backward
-        if origin.where == "goal":
+        if "goal" in names_of(origin.where):
             raise PuzzleError(f"puzzle {puzzle.name}: it has no goal; count from start, or name a board")
-        self.origins: list[Board] = (
-            definition.initial
-            if origin.where == "start"
-            else [definition.parse_board(origin.where, name=puzzle.name)]
-        )
+        self.origins: list[Board] = list(origin_patterns(definition, origin.where, puzzle.name))
         if user.hashes is not None:
             user.hashes.forget()
             for state in user.initial_states:

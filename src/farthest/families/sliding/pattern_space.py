@@ -16,6 +16,7 @@ from farthest.errors import PuzzleError, ResourceError
 from farthest.families.sliding.boards import parse_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import Board
+from farthest.puzzles.origin_names import names_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
@@ -145,11 +146,12 @@ def _starts(puzzle: Puzzle, origin: Origin) -> Iterator[tuple[Board, int]]:
     """The boards at distance 0, each with the cells where the blank may be, as a bit mask: where the goal has it, or
     anywhere if the origin is a board."""
     definition = sliding(puzzle)
-    if origin.where == "goal":
-        for goal, blank in zip(definition.goals, definition.blanks, strict=True):
-            yield goal, 1 << blank
-        return
-    if origin.where == "start":
-        raise PuzzleError(f"puzzle {puzzle.name}: a pattern has no start; name a board instead")
-    board = parse_board(definition, origin.where, name=puzzle.name)
-    yield board, sum(1 << cell for cell, label in enumerate(board) if label == 0)
+    for name in names_of(origin.where):
+        if name == "goal":
+            for goal, blank in zip(definition.goals, definition.blanks, strict=True):
+                yield goal, 1 << blank
+            continue
+        if name == "start":
+            raise PuzzleError(f"puzzle {puzzle.name}: a pattern has no start; name a board instead")
+        board = parse_board(definition, name, name=puzzle.name)
+        yield board, sum(1 << cell for cell, label in enumerate(board) if label == 0)

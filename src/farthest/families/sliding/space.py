@@ -15,11 +15,11 @@ from farthest.errors import PuzzleError
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace
 from farthest.spaces.layout import Layout, choose_layout
 from farthest.spaces.moves import Move
-from farthest.spaces.origins import MAX_ORIGINS, origin_patterns
 
 if TYPE_CHECKING:
     from farthest.families.sliding.pattern_space import PatternSpace
@@ -98,7 +98,7 @@ def origin_boards(puzzle: Puzzle, origin: Origin) -> list[tuple[int, ...]]:
     Raises BoardError when ``origin.where`` is not a board, PuzzleError when there is no start or too many goals.
     """
     definition = sliding(puzzle)
-    patterns = origin_patterns(puzzle, origin)
+    patterns = origin_patterns(puzzle.definition, origin.where, puzzle.name)
     total = 0
     for pattern in patterns:
         spare = _spare(definition, pattern)

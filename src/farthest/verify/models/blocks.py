@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from farthest.families.blocks.definition import Blocks, blocks
 from farthest.families.blocks.fields import COLUMNS, ROWS
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
@@ -142,13 +143,7 @@ class BlockModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        definition = self.definition
-        if self.origin.where == "start" and definition.start is not None:
-            patterns = [definition.start]
-        elif self.origin.where == "goal":
-            patterns = list(definition.goals)
-        else:
-            patterns = [definition.parse_board(self.origin.where)]
+        patterns = origin_patterns(self.definition, self.origin.where, "")
         found = [board for pattern in patterns for board in self.filled(pattern)]
         return np.array(found, dtype=np.uint8).reshape(-1, len(self.squares))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.puzzles.definition import PuzzleDefinition
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
@@ -76,19 +77,8 @@ class DigitModel:
 
     def origins(self) -> Boards:
         """See Model: any content of a cell is any digit."""
-        goals, start = self.definition.origin_boards
-        where = self.origin.where
-        patterns = (
-            list(goals)
-            if where == "goal"
-            else [start]
-            if where == "start"
-            else [self.definition.parse_board(where)]
-        )
         found = []
-        for pattern in patterns:
-            if pattern is None:
-                continue
+        for pattern in origin_patterns(self.definition, self.origin.where, ""):
             wild = [i for i in range(len(self.radices)) if pattern[i * self.cells_per_digit] == _ANY]
             known = [0 if cell == _ANY else cell for cell in pattern]
             digits = self.digits(np.array([known], dtype=np.uint8))[0]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from farthest.families.pegs.definition import pegs
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
@@ -30,16 +31,9 @@ class PegModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        definition, where = pegs(self._puzzle), self._origin.where
-        patterns = (
-            definition.goals
-            if where == "goal"
-            else [definition.start if where == "start" else definition.parse_board(where)]
-        )
         boards = [
             board
-            for pattern in patterns
-            if pattern is not None
+            for pattern in origin_patterns(pegs(self._puzzle), self._origin.where, "")
             for board in product(*((0, 1) if hole == WILDCARD else (hole,) for hole in pattern))
         ]
         return np.array(boards, dtype=np.uint8).reshape(-1, self._holes)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import trailing_products
@@ -80,12 +81,7 @@ class PermutationModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        goals, start = self._body.origin_boards
-        if self._origin.where == "goal":
-            return np.array(goals, dtype=np.uint8)
-        if self._origin.where == "start" and start is not None:
-            return np.array([start], dtype=np.uint8)
-        return np.array([self._body.parse_board(self._origin.where)], dtype=np.uint8)
+        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
         """See Model: all moves made, or taken back where distances are counted to the origin."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from farthest.families.python.definition import python
 from farthest.families.python.user_class import MAX_SIZE, MAX_WIDTH
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError
@@ -47,8 +48,7 @@ class PythonModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        where = self.origin.where
-        found = self.definition.initial if where == "start" else [self.definition.parse_board(where)]
+        found = origin_patterns(self.definition, self.origin.where, "")
         return np.array(found, dtype=np.uint8).reshape(-1, self.code_bytes)
 
     def codes(self, boards: Boards) -> Codes:

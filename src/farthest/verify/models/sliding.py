@@ -5,7 +5,7 @@ Full maps of these puzzles have a faster proof (``verifier``); residue maps are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import joined, trailing_products
@@ -49,13 +50,7 @@ class SlidingModel:
 
     def origins(self) -> Boards:
         """See Model."""
-        definition, where = self._definition, self._origin.where
-        if where == "goal":
-            templates: Sequence[Board] = definition.goals
-        elif where == "start" and definition.start is not None:
-            templates = [definition.start]
-        else:
-            templates = [definition.parse_board(where)]
+        templates = origin_patterns(self._definition, self._origin.where, "")
         boards = [board for template in templates for board in self._filled(template)]
         return np.array(boards, dtype=np.uint8)
 

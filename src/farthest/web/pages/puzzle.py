@@ -44,7 +44,7 @@ def puzzle(
     ]
     rows += definition.facts()
     rows += [
-        ("origin", f"moves are counted {found.origin.direction} {found.origin.where}"),
+        ("origin", f"moves are counted {found.origin}"),
         ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
     ]
     if found.source:
