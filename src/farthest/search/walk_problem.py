@@ -75,6 +75,7 @@ def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem |
         gaps=[(component.turns, component.pairs, component.last) for component in gaps],
         maps=[_board_map(component, slots, labels) for component in maps],
         terms=[[number[id(component)] for component in term] for term in terms],
+        shortest=heuristic is not None and heuristic.admissible,
     )
     return WalkProblem(kernel, tuple(name for name, _ in moves), space)
 
