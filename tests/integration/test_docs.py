@@ -44,6 +44,16 @@ def test_a_chunk_is_read_without_the_program() -> None:
     exec(compile(code, "chunk-format.md", "exec"), {})
 
 
+def test_pictures_are_shown_and_small() -> None:
+    images = {file.name: file.stat().st_size for file in (ROOT / "docs/images").iterdir()}
+    assert set(re.findall(r"docs/images/([\w.-]+)", (ROOT / "README.md").read_text(encoding="utf-8"))) == set(
+        images
+    )
+    for page in (ROOT / "docs").glob("*.md"):
+        assert set(re.findall(r"\]\(images/([\w.-]+)", page.read_text(encoding="utf-8"))) <= set(images)
+    assert sum(images.values()) < 600_000
+
+
 def run_lines(document: str, code: str) -> dict[str, object]:
     """Runs an example line by line; a number behind an expression is its value. Returns the names that it makes."""
     names: dict[str, object] = {}
