@@ -71,7 +71,7 @@ class MapCoordinates {
     std::vector<std::uint8_t> slots;  // of the layout: those of the orbit
     std::uint8_t first_class = 0, classes = 1;
     std::vector<std::uint8_t> twisted;  // classes with twists, counted from the first one
-    bool by_slot = false;  // orientations in slots in place of an arrangement
+    bool by_slot = false;               // orientations in slots in place of an arrangement
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
     Key weight = 0;                    // of the digits of the arrangement
