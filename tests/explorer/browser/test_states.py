@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import farthest
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR, NewPage
@@ -96,12 +96,24 @@ def test_moves_are_clicked_in_the_list(page: Page, maps: Path, job: int, board: 
 
 
 def test_back_and_forward_at_once(page: Page) -> None:
-    """The page of the former board is still on its way when it is not wanted any more."""
+    """The page of the former board comes when it is not wanted any more."""
     page.goto(state_page(KINDS, FARTHEST))
+    former = page.url
     page.get_by_role("figure").get_by_role("link").first.click()
     expect_distance(page, 29)
-    page.go_back()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(former, hold)
+    with page.expect_request(former):
+        page.go_back()
     page.go_forward()
+    with page.expect_response(former):
+        held[0].continue_()
+    page.unroute(former)
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
     expect_distance(page, 29)
     page.go_back()
     expect_distance(page, 30)
