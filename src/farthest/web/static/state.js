@@ -109,6 +109,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 addEventListener("popstate", () => {
+  ++newest; // a page that is still on its way is not the one of this address
   if (location.pathname + location.search !== shown) show(location.href);
 });
 
