@@ -123,8 +123,8 @@ def test_layers_that_the_map_contradicts_are_noticed(tmp_path: Path) -> None:
     for word in (0, len(words) // 2, len(words) - 1):
         changed = words.copy()
         changed[word] ^= numpy.uint64(1)
-        for given, right in ((words, True), (changed, False)):
-            layers = ResidueLayers(kernel, reader._pages.form, given, [0], reader._depth)
+        for held, right in ((words, True), (changed, False)):
+            layers = ResidueLayers(kernel, reader._pages.form, held, [0], reader._depth)
             found = layers.distances(numpy.dtype(numpy.uint8), 1)
             assert (found is not None and (found == pair.full.array()).all()) == right
     pair.close()
