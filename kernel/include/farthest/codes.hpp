@@ -44,6 +44,7 @@ auto with_code(std::size_t width, Visit visit) {
   if (width == sizeof(Key)) return visit(Key{});
   if (width <= 16) return visit(WideCode<2>{});
   if (width <= 32) return visit(WideCode<4>{});
+  if (width <= 64) return visit(WideCode<8>{});
   if (width <= 128) return visit(WideCode<16>{});
   return visit(WideCode<128>{});
 }
@@ -52,6 +53,7 @@ auto with_code(std::size_t width, Visit visit) {
   macro(Key);                     \
   macro(WideCode<2>);             \
   macro(WideCode<4>);             \
+  macro(WideCode<8>);             \
   macro(WideCode<16>);            \
   macro(WideCode<128>)
 
