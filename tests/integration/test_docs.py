@@ -54,6 +54,15 @@ def run_lines(document: str, code: str) -> dict[str, object]:
     return names
 
 
+def test_the_python_of_the_page_on_pictures() -> None:
+    (code,) = fenced("docs/pictures.md", "python")
+    names = run_lines("docs/pictures.md", code)
+    assert isinstance(names["path"], farthest.BoardPath)
+    names["m"].close()  # type: ignore[attr-defined]
+    assert Path("strip.svg").read_text(encoding="utf-8").count('class="c"') == 32
+    assert "@keyframes" in Path("cube.svg").read_text(encoding="utf-8")
+
+
 def test_the_python_of_the_readme() -> None:
     (code,) = fenced("README.md", "python")
     names = run_lines("README.md", code)

@@ -12,11 +12,7 @@ from farthest.puzzles.family import board_picture
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
-
-BOARDS_DRAWN = 60
-"""Of a path; of a longer one the first and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +46,6 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
 def boards_svg(puzzle: Puzzle, captioned: Sequence[tuple[str, Sequence[int]]], title: str) -> str:
     """Boards with their captions as an SVG document."""
     return svg([(caption, board_picture(puzzle, board)) for caption, board in captioned], title)
-
-
-def path_svg(puzzle: Puzzle, path: NamedPath) -> str:
-    """The boards of a path, each below the move that leads to it, as an SVG document."""
-    moves = [move if isinstance(move, str) else f"{move[0]}-{move[1]}" for move in path.moves]
-    captioned = list(zip(["start", *moves], path.boards.tolist(), strict=True))
-    if len(captioned) > BOARDS_DRAWN:
-        half = BOARDS_DRAWN // 2
-        captioned = [*captioned[:half], ("...", captioned[half][1]), *captioned[1 - half :]]
-    pictures = [(caption, board_picture(puzzle, board, path.definition)) for caption, board in captioned]
-    return svg(pictures, f"{puzzle.title}: {len(moves)} moves")
 
 
 def puzzle_svg(puzzle: Puzzle) -> str:

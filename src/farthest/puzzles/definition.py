@@ -39,6 +39,11 @@ class NamedPath:
         """The boards in canonical text."""
         return self.definition.texts(self.boards)
 
+    @property
+    def titles(self) -> list[str]:
+        """For each board the move that leads to it; the first is ``start``."""
+        return ["start", *(move if isinstance(move, str) else f"{move[0]}-{move[1]}" for move in self.moves)]
+
 
 def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:
     """Which of the boards (uint8, shape (boards, cells)) fit one of the patterns, in which ``WILDCARD`` is anything."""

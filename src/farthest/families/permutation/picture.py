@@ -24,7 +24,7 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
             turned = board[definition.slots + slot] if definition.oriented else 0
             token = definition.tokens[board[slot]]
             text = f"{token}+{turned}" if turned else token
-            shapes.append(Shape(x, y * _BETWEEN, colour=palette[token], text=text))
+            shapes.append(Shape(x, y * _BETWEEN, colour=palette[token], text=text, glides=True))
     return Picture(max(len(row.slots) for row in sets), len(sets) * _BETWEEN - (_BETWEEN - 1), tuple(shapes))
 
 
