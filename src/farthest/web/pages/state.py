@@ -91,7 +91,10 @@ def _moves(found: JobFound, asked: State) -> Node:
     return fragment[
         (
             fragment[
-                strong[title], ul(class_="moves")[(_move(found, each, _kind(asked, each)) for each in moves)]
+                strong[title],
+                ul(class_="moves", aria_label=title)[
+                    (_move(found, each, _kind(asked, each)) for each in moves)
+                ],
             ]
             for title, moves in groups
             if moves

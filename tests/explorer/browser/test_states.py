@@ -1,0 +1,142 @@
+"""The page of a state: paths that are played, moves that are clicked, boards that are pasted."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import farthest
+from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR, NewPage
+from explorer.conftest import KINDS
+from farthest.web.addresses import job_page, state_page
+
+pytestmark = pytest.mark.slow
+
+FARTHEST = "┘│└/─□─/┐│┌"
+GOAL = "┌─┐/│□│/└─┘"
+
+
+def distance(page: Page) -> int:
+    """Of the state that the page shows."""
+    found = re.search(r"distance ([\d,]+)", page.get_by_role("heading", level=1).inner_text())
+    assert found is not None
+    return int(found[1].replace(",", ""))
+
+
+def test_a_path_is_played_to_the_goal(new_page: NewPage) -> None:
+    page = new_page()
+    page.clock.install()
+    page.goto(state_page(KINDS, FARTHEST))
+    slider = page.get_by_role("slider", name="Step of the path")
+    player = page.locator(".player")
+
+    def expect_step(step: int) -> None:
+        expect(slider).to_have_value(str(step))
+        expect(player.get_by_text(f"{step} of 30")).to_be_visible()
+        expect(player.get_by_role("listitem")).to_have_count(1)  # the other boards of the path are hidden
+        expect(player.get_by_role("listitem")).to_contain_text(f"· {30 - step}")
+
+    expect_step(0)
+    page.get_by_role("button", name="Forward").click()
+    expect_step(1)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect_step(3)
+    page.keyboard.press("ArrowLeft")
+    expect_step(2)
+    page.get_by_role("button", name="Back").click()
+    expect_step(1)
+    slider.fill("17")
+    expect_step(17)
+    slider.press("ArrowRight")
+    expect_step(18)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(1000)
+    page.get_by_role("button", name="Pause").click()
+    between = int(slider.input_value())
+    assert 18 < between < 30
+    page.clock.run_for(5000)
+    expect_step(between)
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(30_000)
+    expect_step(30)
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+    player.get_by_role("img", name=GOAL).click()  # each board of the path leads to its page
+    assert distance(page) == 0
+
+
+@pytest.mark.parametrize(
+    ("job", "board", "change"),
+    [
+        (KINDS, FARTHEST, -1),
+        (CUBE, "moves: R U' F2 R2 U F' R U2", -1),
+        (RUSH_HOUR, "start", 1),
+        (PEGS, "start", 1),
+    ],
+    ids=["sliding", "cube", "blocks", "pegs"],
+)
+def test_moves_are_clicked(page: Page, maps: Path, job: int, board: str, change: int) -> None:
+    """Every click leads to the board that the move makes, at the distance that its link told: to the goal, or, where
+    distances are from the start, away from it."""
+    page.goto(state_page(job, board))
+    group = "Nearer" if change < 0 else "Farther"
+    with farthest.open_map(job, database=maps / "maps.db") as opened:
+        for _ in range(6):
+            before = distance(page)
+            link = page.get_by_role("list", name=group).get_by_role("link").first
+            shown = link.get_by_role("img").get_attribute("aria-label")
+            assert shown is not None
+            expect(link).to_contain_text(str(before + change))
+            link.click()
+            page.wait_for_url(state_page(job, shown))
+            assert distance(page) == before + change == opened.distance(shown)
+
+
+def test_a_wrong_board_is_told_and_can_be_mended(page: Page) -> None:
+    page.goto(job_page(KINDS))
+    field = page.get_by_role("textbox", name="Board")
+    for wrong, told in [
+        ("<b>nonsense", "expected"),
+        ("┘│└/─□─/┐│", "expected"),
+        ("moves: 1-2", "1-2"),
+    ]:
+        field.fill(wrong)
+        page.get_by_role("button", name="Show").click()
+        expect(page.get_by_role("alert")).to_contain_text(told)
+        expect(field).to_have_value(wrong)
+    field.fill(FARTHEST)
+    field.press("Enter")
+    assert distance(page) == 30
+
+
+@pytest.mark.parametrize(
+    ("job", "board", "moves"),
+    [(CUBE, "moves: R U' F2", 3), (CUBE, "scramble: R R'", 0), (KINDS, "moves: U L", 2), (KINDS, "goal", 0)],
+)
+def test_boards_are_pasted_in_other_forms(page: Page, job: int, board: str, moves: int) -> None:
+    page.goto(job_page(job))
+    page.get_by_role("textbox", name="Board").fill(board)
+    page.get_by_role("button", name="Show").click()
+    assert distance(page) == moves
+
+
+def test_random_states(page: Page) -> None:
+    page.goto(state_page(KINDS, FARTHEST))
+    page.get_by_role("link", name="at distance 30").click()
+    assert distance(page) == 30
+    page.get_by_role("link", name="any", exact=True).click()
+    assert distance(page) <= 30
+
+
+def test_the_chart_marks_the_depth_and_leads_to_layers(page: Page) -> None:
+    page.goto(state_page(KINDS, FARTHEST))
+    bars = page.get_by_role("group", name="States at each depth").get_by_role("link")
+    expect(bars).to_have_count(31)
+    expect(bars.and_(page.locator("[aria-current]"))).to_have_accessible_name("depth 30: 6 states")
+    bars.nth(1).click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("4 states at distance 1")
+    page.get_by_role("link", name="Farther").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("8 states at distance 2")
