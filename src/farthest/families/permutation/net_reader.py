@@ -4,6 +4,7 @@ colours  = { U = "white", F = "green" }   # a sign for each colour
 squares  = """                            # a grid of unit squares, one row a line; . where there is none
 . . U:1 U:2                               # the colour on the goal, the slot, and behind + the orientation that it shows
 F F:3+1 . .                               # without a slot: a sticker that no move touches
+R:1b . . .                                # a letter behind the slot: of a piece with more stickers than orientations
 """
 polygons = """                            # or, or also, one sticker a line, with its corners x,y
 U:1+2 0,0 1,0 0.5,1
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 TABLE = "permutation.net"
 _KEYS = ("colours", "squares", "polygons")
 _SIGN = re.compile(r"[^\W\d_]")
-_STICKER = re.compile(r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?:\+(?P<place>[0-9]{1,3}))?)?")
+_STICKER = re.compile(
+    r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?P<ring>[a-z])?(?:\+(?P<place>[0-9]{1,3}))?)?"
+)
 _NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?")
 
 
@@ -52,7 +55,7 @@ class _NetReader:
         self.first: int = table.get("numbering", 1)
         self.signs: dict[str, str] = {}
         self.stickers: list[Sticker] = []
-        self.shown: dict[tuple[int, int], str] = {}
+        self.shown: dict[tuple[int, int, int], str] = {}
 
     def fail(self, key: str, problem: str, row: int = 0) -> PuzzleError:
         return self.source.error(TABLE, key, problem, row=row)
@@ -118,19 +121,19 @@ class _NetReader:
             mend = f"expected one of {known}; add it to colours"
             raise self.fail(key, f"the sticker {shown(word)} has no known colour; {mend}", row)
         slot = FIXED if found["slot"] is None else int(found["slot"]) - self.first
-        place = int(found["place"] or 0)
+        place, ring = int(found["place"] or 0), ord(found["ring"] or "a") - ord("a")
         if slot != FIXED or found["slot"] is not None:
             if not 0 <= slot < len(self.moduli):
                 last = len(self.moduli) - 1 + self.first
                 raise self.fail(
                     key, f"the sticker {shown(word)}: slots are {self.first} to {last}; correct it", row
                 )
-            if (slot, place) in self.shown:
-                other = self.shown[slot, place]
+            if (slot, place, ring) in self.shown:
+                other = self.shown[slot, place, ring]
                 both = f"{shown(word)} and {shown(other)} show the same sticker"
                 raise self.fail(key, f"{both}, expected each at most once; correct one", row)
-            self.shown[slot, place] = word
-        sticker = Sticker(slot, place, self.signs[found["sign"]], points)
+            self.shown[slot, place, ring] = word
+        sticker = Sticker(slot, place, self.signs[found["sign"]], points, ring)
         problem = sticker_problem(sticker, self.moduli)
         if problem is None and len(self.stickers) == MOST_STICKERS:
             problem = f"more than {MOST_STICKERS} stickers"
