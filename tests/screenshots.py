@@ -48,14 +48,6 @@ th {{ font-weight: 600; padding-right: 1rem; }} td, th {{ font-size: 13px; paddi
 <div class="number">Out[1]:</div><div>{shown}</div></div>"""
 
 
-def stored(file: Path) -> None:
-    """The database of the pages."""
-    for name in ("eight-kinds", "cube-2x2x2-htm", "rush-hour-60", "pegs-triangle-15"):
-        farthest.enumerate(name, database=file).close()
-    farthest.solve("8-puzzle", "867254301", all_solutions=True, database=file, store=True)
-    farthest.submit("sliding-3x4", database=file)
-
-
 @contextmanager
 def process(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """`farthest WORDS` in a folder, until the end of the block."""
@@ -67,6 +59,16 @@ def process(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         running.kill()
         running.wait()
+
+
+def stored(file: Path) -> None:
+    """The database of the pages."""
+    for name in ("eight-kinds", "cube-2x2x2-htm", "rush-hour-60", "pegs-triangle-15"):
+        farthest.enumerate(name, database=file).close()
+    with process(file.parent, "verify", str(KINDS), "--database", file.name) as proof:
+        proof.wait()
+    farthest.solve("8-puzzle", "867254301", all_solutions=True, database=file, store=True)
+    farthest.submit("sliding-3x4", database=file)
 
 
 class Camera:
@@ -120,9 +122,8 @@ def pictures(browser: Browser, folder: Path, server: Served) -> None:
     Camera(browser, server, dark=True).take("cube-dark", state_page(CUBE, "moves: R U' F2 R2 U F'"))
     Camera(browser, server, width=TELEPHONE).take("telephone", state_page(PEGS, "start"), most=900)
     with process(folder, "resume", str(RUN), "--here", "--database", "maps.db") as run:
-        while light.page.request.get(f"/api/jobs/{RUN}").json()["status"] == "queued":
+        while not light.page.request.get(f"/api/jobs/{RUN}").json()["progress"]:
             time.sleep(0.02)
-        time.sleep(0.5)
         run.send_signal(signal.SIGSTOP)
         light.take(
             "running-job", job_page(RUN), lambda page: expect(page.locator("#status")).to_have_text("running")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from explorer.conftest import KINDS, QUEUED, THREE
+from explorer.conftest import KINDS, QUEUED, THREE, Client
+from farthest.errors import JobError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.queries.stored_map import StoredMap
+from farthest.web import asking
 from farthest.web.app import application
 from farthest.web.events import Feeds
 from farthest.web.gate import Gate
@@ -182,3 +185,30 @@ def test_a_question_ends_when_its_reader_leaves(
 
     asyncio.run(asyncio.wait_for(run(), 20))
     assert given_up.wait(5)
+
+
+def test_a_reader_does_not_wait_for_a_call_that_cannot_be_cut_off(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread keeps its place until the call ends."""
+    asked, calling, ends = client(), threading.Event(), threading.Event()
+    state = asked.app._app.state  # type: ignore[attr-defined]
+    monkeypatch.setattr(asking, "QUESTION_SECONDS", 0.01)
+    monkeypatch.setattr(asking, "GRACE_SECONDS", 0.02)
+
+    def long_call(number: int) -> None:
+        del number
+        calling.set()
+        ends.wait(20)
+        raise JobError("nobody hears this")
+
+    monkeypatch.setattr(state.shelf, "job", long_call)
+    try:
+        answer = asked.get(f"/api/jobs/{THREE}")
+        assert (answer.status_code, calling.is_set(), state.threads.borrowed_tokens) == (503, True, 1)
+    finally:
+        ends.set()
+    limit = time.monotonic() + 10
+    while state.threads.borrowed_tokens:
+        assert time.monotonic() < limit
+        time.sleep(0.002)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.drawing.gliding import tracks
-from farthest.drawing.svg import CELL, GAP, SIGN, drawn_shape, escape, head
+from farthest.drawing.svg import CELL, GAP, SIGN, escape, head, shape_svg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,12 +58,12 @@ class _Animation:
         style = self.style() + "".join(self.motion(i, track) for i, track in enumerate(pieces))
         inset = GAP + (self.field - max(picture.width for picture in self.pictures) * CELL) / 2
         parts = [*head(*whole, title, style), f'<g transform="translate({inset:g} {GAP:g})">']
-        parts += map(drawn_shape, self.ground)
+        parts += map(shape_svg, self.ground)
         for number, picture in enumerate(self.pictures):
             shapes = [shape for shape in picture.shapes if not shape.glides and shape not in self.ground]
             if shapes:
-                parts += [f"<g {self.timed(number, 'f')}>", *map(drawn_shape, shapes), "</g>"]
-        parts += [f'<g class="p{i}">{drawn_shape(track.look)}</g>' for i, track in enumerate(pieces)]
+                parts += [f"<g {self.timed(number, 'f')}>", *map(shape_svg, shapes), "</g>"]
+        parts += [f'<g class="p{i}">{shape_svg(track.look)}</g>' for i, track in enumerate(pieces)]
         parts.append(f'</g><g transform="translate({GAP:g} {self.height + 2 * GAP:g})">')
         for number, (caption, (x, y)) in enumerate(zip(self.captions, places, strict=True)):
             parts.append(f'<text {self.timed(number, "w")} x="{x:g}" y="{y:g}">{escape(caption)}</text>')

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError
+from farthest.puzzles.moves_shown import move_text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class NamedPath:
     @property
     def titles(self) -> list[str]:
         """For each board the move that leads to it; the first is ``start``."""
-        return ["start", *(move if isinstance(move, str) else f"{move[0]}-{move[1]}" for move in self.moves)]
+        return ["start", *map(move_text, self.moves)]
 
 
 def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:

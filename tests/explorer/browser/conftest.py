@@ -5,6 +5,7 @@ Both end with the folder's last test: while Playwright runs, no other test of th
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -34,6 +35,13 @@ def browser() -> Iterator[Browser]:
         pytest.skip("no Chromium is installed (Debian: apt install chromium)")
     with sync_playwright() as playwright, launched(playwright, executable) as browser:
         yield browser
+
+
+@pytest.fixture(autouse=True)
+def no_running_loop() -> Iterator[None]:
+    """Playwright leaves its event loop marked as running; other tests of this process could not run theirs then."""
+    yield
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="package")

@@ -14,9 +14,9 @@ from playwright.sync_api import Page, expect
 
 from explorer.browser.conftest import NewPage
 from explorer.browser.line import Line
-from explorer.conftest import TOKEN
+from explorer.conftest import KINDS, TOKEN
 from explorer.served import Served
-from farthest.web.addresses import puzzle_page
+from farthest.web.addresses import job_page, puzzle_page
 from integration.conftest import COMMAND
 
 pytestmark = pytest.mark.slow
@@ -67,6 +67,15 @@ def test_a_job_is_cancelled_and_resumed(page: Page) -> None:
     expect_status(page, "cancelled")
 
 
+def test_files_of_a_job_are_taken_along(page: Page) -> None:
+    page.goto(job_page(KINDS))
+    for name, lines in (("layers.csv", 1 + 31), ("map.csv", 1 + 90_720), ("cite.bib", 5)):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name).click()
+        text = download.value.path().read_text(encoding="utf-8")
+        assert len(text.splitlines()) >= lines, text[:500]
+
+
 @pytest.fixture
 def line(server: Served) -> Iterator[Line]:
     line = Line(server.port)
@@ -93,17 +102,22 @@ def test_a_run_is_followed_through_a_cut_connection(
     request.addfinalizer(run.wait)
     request.addfinalizer(run.kill)
 
-    def job() -> Any:
-        return page.request.get(f"/api/jobs/{number}").json()
+    def told() -> Any:
+        return page.request.get(f"/api/jobs/{number}").json()["progress"]
 
-    while job()["status"] == "queued":
+    while not told():
         assert run.poll() is None
         time.sleep(0.02)
     run.send_signal(signal.SIGSTOP)
+    known = told()
     expect_status(followed, "running")
+    live = followed.locator("#live")
+    for figure in (known["depth"] + 1, f"{known['states']:,} of at most 239,500,800", "states a second"):
+        expect(live).to_contain_text(str(figure))
     line.cut()
     lost = followed.get_by_text("The connection to the server is lost")
     expect(lost).to_be_visible()
+    expect(live).to_contain_text(f"{known['states']:,}")
     line.mend()
     expect(lost).to_be_hidden()
     run.send_signal(signal.SIGCONT)

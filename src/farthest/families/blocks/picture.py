@@ -42,6 +42,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
                 first.get(cell, ""),
                 bare=True,
                 glides=True,
+                piece=int(piece_of[cell].partition(" ")[0]),
             )
         )
     return cells_picture(definition.rows, definition.cells, shapes)

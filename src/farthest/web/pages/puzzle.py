@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from htpy import a, button, div, figcaption, figure, form, fragment, h2, li, p, pre, ul
 from htpy import input as field
 
-from farthest.documents.moves import move_text
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.moves_shown import move_text
 from farthest.sizes import bytes_text
 from farthest.web.addresses import job_page
 from farthest.web.page import board, facts, page, rows_of
