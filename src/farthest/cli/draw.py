@@ -76,6 +76,7 @@ def draw(
     puzzle = catalogue.load(name)
     if path_of is not None:
         from farthest.cli.drawn_path import drawn_path
+        from farthest.puzzles.moves_shown import board_titles
 
         path = drawn_path(puzzle, path_of, database, search=search)
         if file is not None:
@@ -84,7 +85,7 @@ def draw(
             return
         definition = path.named.definition
         wanted: Sequence[tuple[str, Sequence[int]]] = list(
-            zip(path.named.titles, path.named.boards.tolist(), strict=True)
+            zip(board_titles(path.named), path.named.boards.tolist(), strict=True)
         )
     else:
         definition = puzzle.definition

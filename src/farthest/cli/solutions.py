@@ -8,7 +8,7 @@ import click
 
 from farthest.cli.printing import counted, print_drawings
 from farthest.drawing.terminal import coloured
-from farthest.puzzles.moves_shown import moves_text
+from farthest.puzzles.moves_shown import board_titles, moves_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
 
 def draw_path(path: NamedPath) -> None:
     """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
-    boards = zip(path.titles, path.boards.tolist(), strict=True)
+    boards = zip(board_titles(path), path.boards.tolist(), strict=True)
     print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
     if path.moves:
         click.echo(f"\nmoves: {moves_text(path.moves)}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from farthest.drawing.animation import animated_svg
 from farthest.drawing.svg import svg
 from farthest.puzzles.family import board_picture
+from farthest.puzzles.moves_shown import board_titles
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def path_svg(puzzle: Puzzle, path: NamedPath, *, animated: bool = False, most: i
     """The boards of a path as an SVG document: in rows, each above the move that leads to it, or ``animated``.
     ``most``: boards of a strip; of a longer path the first and the last."""
     title = f"{puzzle.title}: {counted(len(path.moves), 'move')}"
-    captioned = list(zip(path.titles, path.boards.tolist(), strict=True))
+    captioned = list(zip(board_titles(path), path.boards.tolist(), strict=True))
     if most is not None and len(captioned) > most:
         half = most // 2
         captioned = [*captioned[:half], ("...", captioned[half][1]), *captioned[1 + half - most :]]

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.errors import BoardError
-from farthest.puzzles.moves_shown import move_text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -39,11 +38,6 @@ class NamedPath:
     def texts(self) -> list[str]:
         """The boards in canonical text."""
         return self.definition.texts(self.boards)
-
-    @property
-    def titles(self) -> list[str]:
-        """For each board the move that leads to it; the first is ``start``."""
-        return ["start", *map(move_text, self.moves)]
 
 
 def matching(boards: NDArray[np.uint8], patterns: Iterable[Board]) -> NDArray[np.bool_]:

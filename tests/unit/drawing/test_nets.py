@@ -185,7 +185,7 @@ R = "(1 2+1)(3+1)"
 COLOURS = 'colours = { U = "white", F = "green" }\n'
 WRONG = [
     ("", 8, "no colours; write colours"),
-    (COLOURS, 8, "no stickers; write squares or polygons"),
+    (COLOURS, 8, "no stickers; write squares, polygons or discs"),
     ('colours = { U = "withe" }\n', 9, "U has the colour 'withe'; expected one of white,"),
     ('colours = { UP = "white" }\n', 9, "the sign 'UP', expected one letter"),
     (COLOURS + 'sqares = "U:1"\n', 10, "did you mean 'squares'"),
@@ -201,6 +201,8 @@ WRONG = [
     (COLOURS + 'polygons = """\nU:1 0,0 1,0\n"""\n', 11, "a polygon has 2 corners, expected 3 to 32"),
     (COLOURS + 'polygons = """\nU:1 0,0 1,0 2,0\n"""\n', 11, "a polygon has no area"),
     (COLOURS + 'polygons = """\nU:1 0,0 1,0 1;1\n"""\n', 11, "the corner '1;1', expected x,y"),
+    (COLOURS + 'discs = """\nU:1 1,1 2,1\n"""\n', 11, "2 points, expected the middle of the disc alone"),
+    (COLOURS + 'polygons = """\nU:1 1,1\n"""\n', 11, "a polygon has 1 corner, expected 3 or more"),
     (COLOURS + 'polygons = """\nU 0,0 1,0 1,101\n"""\n', 11, "a corner is outside 0 to 100"),
 ]
 

@@ -33,13 +33,26 @@ _OfPiece = tuple[int, int, int]
 @dataclass(frozen=True, slots=True)
 class Sticker:
     """One sticker. ``slot``, ``place``, ``ring``: where it is (see above), or ``FIXED``, 0 and 0; ``colour``: a name of
-    ``NAMED_COLOURS``, that which it has on the first goal; ``points``: its corners (x, y), y downward."""
+    ``NAMED_COLOURS``, that which it has on the first goal; ``points``: its corners (x, y), y downward; one point: the
+    middle of a disc that is one unit wide."""
 
     slot: int
     place: int
     colour: str
     points: tuple[Point, ...]
     ring: int = 0
+
+    @property
+    def is_disc(self) -> bool:
+        """Whether it is a disc; else it is a polygon."""
+        return len(self.points) == 1
+
+    @property
+    def area(self) -> tuple[float, float, float, float]:
+        """Left, top, right, bottom."""
+        round_ = 0.5 if self.is_disc else 0.0
+        xs, ys = [x for x, _ in self.points], [y for _, y in self.points]
+        return min(xs) - round_, min(ys) - round_, max(xs) + round_, max(ys) + round_
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +96,11 @@ def sticker_problem(sticker: Sticker, moduli: Sequence[int]) -> str | None:
         return f"ring {sticker.ring}, expected one below {MOST_RINGS}"
     if sticker.colour not in NAMED_COLOURS:
         return f"there is no colour {sticker.colour!r}"
-    if not 3 <= len(sticker.points) <= MOST_CORNERS:
+    if not (sticker.is_disc or 3 <= len(sticker.points) <= MOST_CORNERS):
         return f"a polygon has {len(sticker.points)} corners, expected 3 to {MOST_CORNERS}"
     if not all(isfinite(value) and 0 <= value <= LARGEST for point in sticker.points for value in point):
         return f"a corner is outside 0 to {LARGEST:g}"
-    if not area(sticker.points):
+    if not sticker.is_disc and not area(sticker.points):
         return "a polygon has no area"
     return None
 

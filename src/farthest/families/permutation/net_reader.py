@@ -9,6 +9,9 @@ R:1b . . .                                # a letter behind the slot: of a piece
 polygons = """                            # or, or also, one sticker a line, with its corners x,y
 U:1+2 0,0 1,0 0.5,1
 """
+discs = """                              # or, or also, one disc a line, one unit wide, with its middle x,y
+U:1 0.5,0.5
+"""
 '''
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.source import Source
 
 TABLE = "permutation.net"
-_KEYS = ("colours", "squares", "polygons")
+_KEYS = ("colours", "squares", "polygons", "discs")
 _SIGN = re.compile(r"[^\W\d_]")
 _STICKER = re.compile(
     r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?P<ring>[a-z])?(?:\+(?P<place>[0-9]{1,3}))?)?"
@@ -71,12 +74,12 @@ class _NetReader:
                 if word != ".":
                     x, y = float(column), float(row - 1)
                     self.add("squares", row, word, ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)))
-        for row, line in self.lines("polygons"):
-            if line.strip():
-                word, *corners = line.split()
-                self.add("polygons", row, word, tuple(self.point(each, row) for each in corners))
+        for key in ("polygons", "discs"):
+            for row, line in self.lines(key):
+                if line.strip():
+                    self.add(key, row, line.split()[0], self.points(key, row, line.split()[1:]))
         if not self.stickers:
-            raise self.fail("", "no stickers; write squares or polygons")
+            raise self.fail("", "no stickers; write squares, polygons or discs")
         net = Net(tuple(self.stickers))
         problem = net_problem(net, self.moduli, self.goal)
         if problem:
@@ -103,13 +106,20 @@ class _NetReader:
             raise self.fail(key, f"expected a text of several lines, got {shown(text)}; write it in quotes")
         yield from enumerate(text.splitlines(), 1)
 
-    def point(self, text: str, row: int) -> Point:
-        x, comma, y = text.partition(",")
-        if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
+    def points(self, key: str, row: int, words: list[str]) -> tuple[Point, ...]:
+        points = []
+        for word in words:
+            x, comma, y = word.partition(",")
+            if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
+                raise self.fail(key, f"the corner {shown(word)}, expected x,y such as 1.5,2; correct it", row)
+            points.append((float(x), float(y)))
+        if key == "discs" and len(points) != 1:
             raise self.fail(
-                "polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row
+                key, f"{len(points)} points, expected the middle of the disc alone; correct it", row
             )
-        return float(x), float(y)
+        if key == "polygons" and len(points) == 1:
+            raise self.fail(key, "a polygon has 1 corner, expected 3 or more; correct it", row)
+        return tuple(points)
 
     def add(self, key: str, row: int, word: str, points: tuple[Point, ...]) -> None:
         found = _STICKER.fullmatch(word)
