@@ -3,6 +3,8 @@
 import os
 import pty
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +50,24 @@ def test_what_is_quickly_done_shows_no_bar(monkeypatch: pytest.MonkeyPatch) -> N
     assert not in_notebook("farthest.histogram('3-puzzle');", monkeypatch)
 
 
+def read_all(terminal: int, parts: list[bytes]) -> None:
+    with suppress(OSError):  # nobody writes there any more
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+
+
 @pytest.mark.usefixtures("eager")
 def test_a_terminal_shows_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     ours, theirs = pty.openpty()
+    parts: list[bytes] = []
+    reader = threading.Thread(target=read_all, args=(ours, parts))
+    reader.start()
     with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
         monkeypatch.setattr(sys, "stderr", terminal)
         farthest.histogram("3-puzzle")
-        terminal.flush()
-        shown = os.read(ours, 65536).decode()
+    reader.join()
     os.close(ours)
+    shown = b"".join(parts).decode()
     assert "depth 6" in shown
     assert "12 states" in shown
     assert "\x1b[?25h" in shown  # the cursor is there again
