@@ -258,17 +258,20 @@ def compare(
     heuristics: str | Sequence[str] = (),
     memory: SupportsIndex | None = None,
     database: str | Path | None = None,
+    progress: bool | None = None,
 ) -> list[Run]:
     """Search the same boards for the puzzle's goal with several algorithms; what each search found and cost.
 
     ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
     ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
     that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
-    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
-    PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
+    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
+    ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
+    was not enumerated) or StorageError.
     """
     from contextlib import ExitStack
 
+    from farthest.coordinator.bars import progress_bar
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
@@ -286,7 +289,14 @@ def compare(
             maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
         limit = available_memory() * 4 // 5 if memory is None else index(memory)
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
-        return list(comparison.runs([start_or(loaded, board) for board in wanted]))
+        searched = [start_or(loaded, board) for board in wanted]
+        count = len(searched) * len(chosen)
+        bar = stack.enter_context(progress_bar(progress))
+        runs = []
+        for run in comparison.runs(searched):
+            runs.append(run)
+            bar.tell(f"{len(runs):,} of {count:,} searches", len(runs) / count)
+        return runs
 
 
 def heuristic_values(

@@ -88,3 +88,5 @@ def test_many_boards_are_solved(tmp_path: Path, capfd: pytest.CaptureFixture[str
     assert [outcome and outcome.length for outcome in found] == [31, None, 0]
     assert "67%: 2 of 3 boards" in capfd.readouterr().err
     assert not list(tmp_path.iterdir())
+    farthest.compare("8-puzzle", boards[2:], algorithms="bfs,ida", progress=True)
+    assert "50%: 1 of 2 searches" in capfd.readouterr().err
