@@ -63,7 +63,8 @@ def enumerate(  # noqa: A001 - the verb of the command line
     0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one a processor.
     ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
     each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
-    An enumeration that was broken off is resumed. Raises PuzzleError, BoardError (of the origin), ResourceError,
+    An enumeration that was broken off is resumed. Where the memory is used up before ``max_depth``, the map ends with
+    the last complete layer (its ``depth``). Raises PuzzleError, BoardError (of the origin), ResourceError,
     StorageError, or SettingError (of the folder of files).
     """
     from farthest.coordinator.enumeration.job import enumerate_puzzle
@@ -101,7 +102,8 @@ def histogram(
 ) -> Outcome:
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
 
-    The arguments are those of `enumerate`.
+    The arguments are those of `enumerate`; where the memory is used up before ``max_depth``, the outcome's ``stopped``
+    says so.
     """
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
