@@ -29,6 +29,9 @@ class MapCoordinates::Builder {
       if (!cut_orbit(first, last)) return {};
       first = last;
     }
+    for (const Layout::DigitGroup& digits : layout_.digit_groups())
+      if (layout_.twist_digit(digits.first).cls < 0 ? !add_turned(digits) : digits.last > digits.first + 1)
+        return {};
     return std::move(out_);
   }
 
@@ -37,8 +40,11 @@ class MapCoordinates::Builder {
   void weigh() {
     Key weight = 1;
     twist_weight_.resize(static_cast<std::size_t>(layout_.classes()));
+    digit_weight_.resize(static_cast<std::size_t>(layout_.twist_digits()));
     for (int digit = layout_.twist_digits() - 1; digit >= 0; --digit) {
-      twist_weight_[static_cast<std::size_t>(layout_.twisted(digit))] = weight;
+      digit_weight_[static_cast<std::size_t>(digit)] = weight;
+      if (layout_.twist_digit(digit).cls >= 0)
+        twist_weight_[static_cast<std::size_t>(layout_.twist_digit(digit).cls)] = weight;
       weight *= layout_.twist_radix(digit);
     }
     weight_.resize(static_cast<std::size_t>(layout_.classes()));
@@ -111,6 +117,56 @@ class MapCoordinates::Builder {
     if (!advance(group)) return false;
     add_up(group);
     rank(group, first, end, end < last, taken);
+    out_.groups_.push_back(std::move(group));
+    return true;
+  }
+
+  // The orientations in the slots of an orbit: a move takes them from slot to slot, whatever is there.
+  bool add_turned(const Layout::DigitGroup& digits) {
+    for (int label = 0; label < moves_.labels(); ++label)
+      if (moves_.ignored(label)) return false;
+    Group group;
+    const auto modulus = static_cast<std::size_t>(digits.radix);
+    std::vector<std::uint8_t> cells, number(kMaxSlots, kNoSlot);
+    for (int digit = digits.first; digit < digits.last; ++digit) {
+      group.slots.push_back(static_cast<std::uint8_t>(layout_.twist_digit(digit).slot));
+      group.arrangements *= modulus;
+      if (group.arrangements > kMostArrangements) return false;
+    }
+    if (group.arrangements * out_.moves_ > 4 * kMostEntries) return false;
+    const std::size_t told = group.slots.size();
+    group.by_slot = true;
+    group.modulus = static_cast<std::uint8_t>(modulus);
+    group.weight = digit_weight_[static_cast<std::size_t>(digits.last - 1)];
+    std::vector<std::uint8_t> slots = group.slots;
+    if (digits.dropped >= 0) slots.push_back(static_cast<std::uint8_t>(digits.dropped));
+    for (const auto slot : slots) {
+      const std::uint8_t cell = map_.places[slot];
+      if (number[cell] != kNoSlot) return false;
+      number[cell] = static_cast<std::uint8_t>(cells.size());
+      cells.push_back(cell);
+    }
+    group.next.resize(group.arrangements * out_.moves_);
+    std::vector<std::size_t> before(slots.size()), after(slots.size());
+    for (std::size_t state = 0; state < group.arrangements; ++state) {
+      std::size_t rest = state, sum = 0;
+      for (std::size_t i = told; i-- > 0; rest /= modulus) sum += before[i] = rest % modulus;
+      if (told < slots.size()) before[told] = (digits.sum + (modulus - sum % modulus)) % modulus;
+      for (std::size_t m = 0; m < out_.moves_; ++m) {
+        const Move& move = moves_.move(static_cast<int>(m));
+        for (std::size_t i = 0; i < slots.size(); ++i) {
+          const auto to = number[move.to[cells[i]]];
+          if (to == kNoSlot) return false;
+          after[to] = (before[i] + (move.delta.empty() ? 0 : move.delta[cells[i]])) % modulus;
+        }
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < told; ++i) next = next * modulus + after[i];
+        group.next[state * out_.moves_ + m] = static_cast<std::uint32_t>(next);
+      }
+      group.place.push_back(static_cast<std::uint32_t>(state));
+    }
+    group.sum = {0};
+    group.twist_share = {0};
     out_.groups_.push_back(std::move(group));
     return true;
   }
@@ -209,6 +265,7 @@ class MapCoordinates::Builder {
   const Layout& layout_;
   MapCoordinates out_;
   std::vector<Key> weight_, twist_weight_;  // by class; 0: it has no twist
+  std::vector<Key> digit_weight_;           // by twist digit
 };
 
 std::optional<MapCoordinates> MapCoordinates::of(const BoardMoves& moves, const MapTable& map) {
@@ -225,6 +282,11 @@ void MapCoordinates::start(const std::uint8_t* board, std::uint32_t* values) con
     const std::size_t slots = group.slots.size();
     std::vector<std::uint8_t> own(slots, group.classes);
     std::size_t turned = 0;
+    if (group.by_slot) {
+      for (const auto slot : group.slots) turned = turned * group.modulus + twists[slot];
+      *values++ = static_cast<std::uint32_t>(turned);
+      continue;
+    }
     for (std::size_t i = 0; i < slots; ++i) {
       const int cls = classes[group.slots[i]] - group.first_class;
       if (cls >= 0 && cls < group.classes) own[i] = static_cast<std::uint8_t>(cls);

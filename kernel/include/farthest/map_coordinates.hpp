@@ -10,6 +10,8 @@
 // arrangement count free slots, so their share depends on the slots that earlier groups of the orbit take as
 // well: on the number of that set among the sets that are as large. A table gives for this number and an
 // arrangement the digits and the number of the set with the group's own slots.
+//
+// Orientations that the key tells by slot are a group for each orbit: a move takes them from slot to slot.
 #pragma once
 
 #include <algorithm>
@@ -69,6 +71,7 @@ class MapCoordinates {
     std::vector<std::uint8_t> slots;  // of the layout: those of the orbit
     std::uint8_t first_class = 0, classes = 1;
     std::vector<std::uint8_t> twisted;  // classes with twists, counted from the first one
+    bool by_slot = false;               // orientations in slots in place of an arrangement
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
     Key weight = 0;                    // of the digits of the arrangement

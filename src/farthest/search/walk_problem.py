@@ -136,7 +136,8 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         ignored = [space.definition.ignore[label] for label in pattern]
         if isinstance(space, PermutationSpace):
             ranks = space.kernel
-            turns = [cell_of[slots + slot] for slot in range(slots)] if space.layout.twisted else []
+            kept = space.layout.twisted or space.layout.turned
+            turns = [cell_of[slots + slot] for slot in range(slots)] if kept else []
         else:
             ranks = space.label_ranks
             digits = [

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.neighbours import origin_boards
+from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.families.permutation.space import PermutationSpace
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, ScatterSpace, Space, gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.worker.enumeration.step import step
-from permutations import Board, distances, moved, pieces, puzzle_of, samples, unmoved
+from permutations import Board, distances, moved, pieces, puzzle_of, random_moves, samples, unmoved
 
 SAMPLES = samples()
 
@@ -76,7 +82,52 @@ def test_puzzles_of_any_size(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["two orbits, to", "moduli mixed, from", "some ignored, to", "even moves, from"]
+    "name",
+    [
+        "cube-2x2x2-htm@turns:all",
+        "cube-2x2x2-htm@URF=UFL",
+        "pyraminx@UL=UR.turns:edges",
+        "pyraminx@places:UL=UR=UB.turns:axes",
+        "burnt-pancake-5@1=2=3",
+        "burnt-pancake-5@1=2.turns:all",
+    ],
+)
+def test_patterns_of_alike_pieces(name: str) -> None:
+    assert compile_space(load(name)).engine == "gather"
+    check(load(name))
+
+
+@given(st.data())
+@settings(max_examples=15)
+def test_any_pattern_of_small_puzzles(data: st.DataObject) -> None:
+    letters, modulus = "abcd"[: data.draw(st.integers(2, 4))], data.draw(st.integers(1, 3))
+    sets = [pieces(letters, modulus), pieces("xy", 2)]
+    moves = list(random_moves(sets, 2, data.draw(st.integers(0, 99))))
+    puzzle = puzzle_of(sets, moves, data.draw(st.sampled_from(["to", "from"])))
+    # Which class each letter is in: two with orientations, one without, or none.
+    of = data.draw(st.tuples(*[st.sampled_from(["", "", "", "places:", None]) for _ in letters]))
+    of_class = data.draw(st.tuples(*[st.integers(0, 1) for _ in letters]))
+    parts = {(head, number): "" for head in ("", "places:") for number in (0, 1)}
+    for letter, head, number in zip(letters, of, of_class, strict=True):
+        if head is not None:
+            parts[head, number] += letter
+    named = [head + "=".join(group) for (head, _), group in parts.items() if group]
+    text = ".".join([*named, *data.draw(st.sampled_from([["turns:all"], []]))])
+    pattern = pattern_of(puzzle, text or "turns:all").puzzle
+    check(replace(pattern, origin=puzzle.origin))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two orbits, to",
+        "moduli mixed, from",
+        "some ignored, to",
+        "even moves, from",
+        "equal pieces turned, to",
+        "equal pieces turned, some ignored, from",
+        "sums, by slot",
+    ],
 )
 def test_every_instruction_set_finds_the_same(name: str) -> None:
     space = compile_space(SAMPLES[name])
@@ -85,14 +136,20 @@ def test_every_instruction_set_finds_the_same(name: str) -> None:
         assert found_by_gathering(space, isa) == expected
 
 
-def test_which_puzzles_are_scattered() -> None:
-    by_slot = {name for name, puzzle in SAMPLES.items() if compile_space(puzzle).engine == "scatter"}
-    assert {name.removesuffix(", to").removesuffix(", from") for name in by_slot} == {
-        "equal pieces turned",
-        "equal pieces turned, some ignored",
-        "one kind turned",
-        "sums, by slot",
-    }
+@pytest.mark.parametrize("name", ["equal pieces turned, to", "one kind turned, from", "sums, by slot"])
+def test_maps_of_orientations_by_slot_that_were_scattered(name: str) -> None:
+    puzzle = SAMPLES[name]
+    space = SlotwiseSpace(puzzle, puzzle.origin, origin_boards(puzzle, puzzle.origin), None)
+    assert compile_space(puzzle, layout=space.layout_fields()).engine == "scatter"
+    expected = distances(puzzle)
+    keys = space.encode(np.array(list(expected), dtype=np.uint8)).tolist()
+    assert found_by_scattering(space) == dict(zip(keys, expected.values(), strict=True))
+
+
+def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:
+    assert {compile_space(puzzle).engine for puzzle in SAMPLES.values()} == {"gather"}
+    round_and_over = ([*range(1, 20), 0], [1, *[0] * 19])
+    assert compile_space(puzzle_of([pieces("a" * 20, 2)], [round_and_over])).engine == "scatter"
 
 
 def test_few_kinds_on_many_slots_are_scattered() -> None:

@@ -1,7 +1,7 @@
 """Permutation puzzles compiled for the kernel's arrangement spaces: labels in words, or orientations in words.
 
-The orientation of one of several equal pieces cannot be told by its piece, and few kinds of piece on many slots leave
-too little to a word: such puzzles are enumerated by ``scatter_space``.
+Few kinds of piece on many slots leave too little to a word, and orientations of very many equal pieces fit no line of
+the kernel: such puzzles are enumerated by ``scatter_space``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain
-from math import prod
+from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.families.permutation.definition import Permutation, permutation
+from farthest.errors import ResourceError
+from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.neighbours import PermutationBoards, origin_boards
 from farthest.puzzles.definition import Board
@@ -32,6 +33,12 @@ if TYPE_CHECKING:
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
 
+LEAST_BITS = 4
+"""States in a word at the least: with fewer, sorted runs of codes take less memory."""
+
+MOST_PROGRAM_BITS = 2**27
+"""States of a line, times the programs that may be needed for it: some seconds and 200 MB."""
+
 
 def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Space:  # noqa: A001 - what families call it
     """See ``spaces.compile_space``."""
@@ -41,13 +48,17 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
         from farthest.families.permutation.packed_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
-    if not _for_the_kernel(definition, origins) if layout is None else "turned" in layout:
-        from farthest.families.permutation.scatter_space import SlotwiseSpace
+    if layout is None or "turned" not in layout or layout.get("gathered"):
+        chosen = (
+            choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
+        )
+        check_keys(puzzle, chosen.keys, MEND)
+        space = PermutationSpace(puzzle, origin, origins, chosen)
+        if layout is not None or _gathered(space):
+            return space
+    from farthest.families.permutation.scatter_space import SlotwiseSpace
 
-        return SlotwiseSpace(puzzle, origin, origins, layout)
-    chosen = choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
-    check_keys(puzzle, chosen.keys, MEND)
-    return PermutationSpace(puzzle, origin, origins, chosen)
+    return SlotwiseSpace(puzzle, origin, origins, layout)
 
 
 class PermutationSpace(PermutationBoards):
@@ -63,7 +74,7 @@ class PermutationSpace(PermutationBoards):
         self._labels = bytes(layout.classes)
         slots = self.definition.slots
         self._positions = range(slots)
-        self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted else ()
+        self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted or layout.turned else ()
 
     @property
     def undirected(self) -> bool:
@@ -92,7 +103,7 @@ class PermutationSpace(PermutationBoards):
         """See GatherSpace."""
         layout = self.layout
         moves = [(move.to, 0, 0) for move in self.moves_away]
-        deltas = [move.delta for move in self.moves_away] if layout.twisted else []
+        deltas = [move.delta for move in self.moves_away] if self._twists else []
         orbits = [
             (sum(1 << slot for slot in orbit), modulus)
             for orbit, modulus in zip(layout.orbits, layout.moduli, strict=True)
@@ -101,7 +112,17 @@ class PermutationSpace(PermutationBoards):
 
         def build(classes: int) -> _kernel.ArrangementSpace:
             return _kernel.ArrangementSpace(
-                layout.slots, layout.counts, layout.parity or (), moves, classes, isa, orbits, twisted, deltas
+                layout.slots,
+                layout.counts,
+                layout.parity or (),
+                moves,
+                classes,
+                isa,
+                orbits,
+                twisted,
+                deltas,
+                layout.turned,
+                [total or 0 for total in layout.sums] if layout.turned else (),
             )
 
         with kernel_limits(self.puzzle, self.keys, MEND):
@@ -141,7 +162,7 @@ class PermutationSpace(PermutationBoards):
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
         self.kernel.decode(keys, self.cells, self._positions, self._labels, boards.reshape(-1), self._twists)
         for orbit, total in enumerate(self.layout.sums):
-            if total is not None:
+            if total is not None and orbit in self._followers:
                 here = np.array(self.layout.orbits[orbit])
                 modulus = self._modulus(orbit)
                 rows, which = np.nonzero(boards[:, here] == self._followers[orbit])
@@ -166,7 +187,8 @@ class PermutationSpace(PermutationBoards):
 
     @cached_property
     def _followers(self) -> dict[int, int]:
-        """For each of the layout's orbits with a fixed sum the label whose orientation follows from the others."""
+        """For each of the layout's orbits with a fixed sum, but those with turned slots, the label whose orientation
+        follows from the others."""
         where = {slots: orbit for orbit, slots in enumerate(self.layout.orbits)}
         return {
             where[self.definition.orbits[of]]: label
@@ -174,20 +196,27 @@ class PermutationSpace(PermutationBoards):
             if self.definition.moduli[of] > 1
             and not self.definition.ignore[label]
             and label not in self.layout.twisted
+            and not set(self.definition.orbits[of]) & set(self.layout.turned)
         }
 
 
-def _for_the_kernel(definition: Permutation, origins: Sequence[Board]) -> bool:
-    """Whether no orientation that matters is one of equal pieces, and the first of two labels or more, whose places are
-    shards, has not too many."""
-    equal = any(
-        count > 1 and not ignored and definition.moduli[of] > 1
-        for count, ignored, of in zip(
-            definition.counts, definition.ignore, definition.label_orbit, strict=True
-        )
-    )
+def _gathered(space: PermutationSpace) -> bool:
+    """Whether the first of two labels or more, whose places are shards, has not too many, and the kernel can exchange
+    the orientations of equal pieces: in full words, by not too many programs."""
+    layout, counts = space.layout, space.definition.counts
+    if layout.radices[0] > MOST_PLACES or (len(layout.classes) == 1 and layout.twists == 1):
+        return False
+    if not layout.exchanges:
+        return True
+    several = [label for label in layout.twisted if counts[label] > 1]
+    ways = prod(factorial(counts[label]) * layout.modulus_of[label] ** counts[label] for label in several)
+    moves = len(space.definition.generators)
+    programs = min(moves * prod(layout.radices), moves * ways if layout.turned else ways)
+    try:
+        kernel = space.kernel
+    except ResourceError:
+        return False
     return (
-        not equal
-        and len(definition.counts) > 1
-        and choose_layout(definition, origins).radices[0] <= MOST_PLACES
+        kernel.bits >= LEAST_BITS
+        and programs * kernel.bits * (kernel.words // kernel.lines) <= MOST_PROGRAM_BITS
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from math import comb, prod
 from typing import Any
 
@@ -56,7 +57,8 @@ class PermutationModel(PermutationMoves):
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
         self._twisted, self._turned = read.twisted, read.turned
         self._classes = read.classes
-        self._twists = [self._body.moduli[self._body.label_orbit[label]] for label in self._twisted]
+        modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
+        self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
         # The slot of the board for each row and place within its orbit; the position of a label's class.
         self._slot_at = [np.array(orbit) for orbit in self._orbits for _ in orbit]
@@ -69,7 +71,14 @@ class PermutationModel(PermutationMoves):
     @property
     def block_sizes(self) -> list[int]:
         """See BlockModel."""
-        radices = [*(one.radix for one in self._classes), *self._twists]
+        # Moves exchange the digits of equal pieces, and those of the slots of an orbit: a block has all of them.
+        radices = [one.radix for one in self._classes]
+        for label in self._twisted:
+            of = self._body.label_orbit[label]
+            radices.append(int(self._body.moduli[of] ** self._body.counts[label]))
+        orbit_of = {slot: number for number, orbit in enumerate(self._orbits) for slot in orbit}
+        for _, slots in groupby(self._turned, orbit_of.__getitem__):
+            radices.append(prod(int(self._moduli[slot]) for slot in slots))
         return trailing_products(radices, halved=self._parity is not None)
 
     def codes(self, boards: Boards) -> Keys:
@@ -101,17 +110,20 @@ class PermutationModel(PermutationMoves):
 
     def _orientations(self, labels: Boards, turns: list[NDArray[np.uint8]]) -> Boards:
         found = np.zeros_like(labels)
-        for label, turn in zip(self._twisted, turns, strict=False):
-            found += (labels == label) * turn[:, None]
-        for slot, turn in zip(self._turned, turns, strict=False):
-            found[:, slot] = turn
+        rest = iter(turns)
+        for label in self._twisted:
+            for slots in self._places(labels, label):
+                found[np.arange(len(labels)), slots] = next(rest)
+        for slot in self._turned:
+            found[:, slot] = next(rest)
         for orbit, total in zip(self._orbits, self._sums, strict=True):
             if total is None:
                 continue
             here = np.array(orbit)
             missing = np.zeros_like(labels, dtype=np.bool_)
-            if self._turned:
-                missing[:, here[-1]] = True
+            known_slots = set(orbit) & set(self._turned)
+            if known_slots:
+                missing[:, [slot for slot in orbit if slot not in known_slots]] = True
             else:
                 missing[:, here] = ~np.isin(labels[:, here], self._twisted)
             known = found[:, here].sum(axis=1, dtype=np.int64)
@@ -134,12 +146,19 @@ class PermutationModel(PermutationMoves):
             keys = keys * np.uint64(one.radix) + digit
         if self._parity is not None:
             keys >>= np.uint64(1)
-        for label, radix in zip(self._twisted, self._twists, strict=False):
-            turn = (boards[:, slots:] * (labels == label)).sum(axis=1)
-            keys = keys * np.uint64(radix) + turn.astype(np.uint64)
+        for label in self._twisted:
+            radix = self._body.moduli[self._body.label_orbit[label]]
+            for place in self._places(labels, label):
+                turn = boards[np.arange(len(boards)), slots + place]
+                keys = keys * np.uint64(radix) + turn.astype(np.uint64)
         for slot in self._turned:
             keys = keys * np.uint64(self._moduli[slot]) + boards[:, slots + slot]
         return keys
+
+    def _places(self, labels: Boards, label: int) -> list[NDArray[np.intp]]:
+        """For each piece of a label, in the order of the slots, its slot in each board."""
+        order = np.argsort(labels != label, axis=1, kind="stable")
+        return [order[:, piece] for piece in range(self._body.counts[label])]
 
     def _slots_of(self, labels: Boards) -> NDArray[np.uint8]:
         """The slots, within their orbits, of all pieces: shape (slots, boards)."""
@@ -202,15 +221,17 @@ class _Fields:
             raise LayoutError(
                 f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
             )
-        if not set(self.twisted) <= set(labels) or any(
-            definition.counts[label] > 1 for label in self.twisted
+        if not set(self.twisted) <= set(labels) or len(set(self.twisted)) < len(self.twisted):
+            raise LayoutError(f"the layout's twisted labels are {self.twisted}; expected labels, none twice")
+        by_piece = {
+            slot for label in self.twisted for slot in definition.orbits[definition.label_orbit[label]]
+        }
+        if not set(self.turned) <= set(range(definition.slots)) - by_piece or len(set(self.turned)) < len(
+            self.turned
         ):
             raise LayoutError(
-                f"the layout's twisted labels are {self.twisted}; expected labels of single pieces"
-            )
-        if not set(self.turned) <= set(range(definition.slots)) or (self.turned and self.twisted):
-            raise LayoutError(
-                f"the layout's turned slots are {self.turned}; expected slots, and no twisted labels"
+                f"the layout's turned slots are {self.turned}; expected slots of orbits without twisted labels, none "
+                "twice"
             )
         if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
             raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
