@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import farthest
 from explorer.browser.chromium import launched, program
+from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.served import Served
 from farthest.web.addresses import job_page, layer_page, puzzle_page, state_page
 from farthest.web.gate import COOKIE, cookie_of
@@ -122,9 +121,7 @@ def pictures(browser: Browser, folder: Path, server: Served) -> None:
     Camera(browser, server, dark=True).take("cube-dark", state_page(CUBE, "moves: R U' F2 R2 U F'"))
     Camera(browser, server, width=TELEPHONE).take("telephone", state_page(PEGS, "start"), most=900)
     with process(folder, "resume", str(RUN), "--here", "--database", "maps.db") as run:
-        while not light.page.request.get(f"/api/jobs/{RUN}").json()["progress"]:
-            time.sleep(0.02)
-        run.send_signal(signal.SIGSTOP)
+        stopped_in_its_midst(run, folder / "maps.db", RUN)
         light.take(
             "running-job", job_page(RUN), lambda page: expect(page.locator("#status")).to_have_text("running")
         )

@@ -49,8 +49,7 @@ class Shape:
     ``points``: the polygon within that has these corners (x, y).
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
-    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``piece``: of a piece that is
-    drawn as several shapes, the number of the cell that it is named by.
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline.
     """
 
     x: float
@@ -62,7 +61,6 @@ class Shape:
     disc: bool = False
     bare: bool = False
     points: tuple[Point, ...] = ()
-    piece: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from explorer.conftest import SEARCH, TOKEN
 from explorer.served import Served
 from farthest.web.gate import COOKIE, cookie_of
 
-PEGS, CUBE, RUSH_HOUR = range(SEARCH + 1, SEARCH + 4)
+PEGS, CUBE, RUSH_HOUR, TOWERS, LAMPS = range(SEARCH + 1, SEARCH + 6)
 """The jobs that ``stored`` does not have."""
 
 NewPage = Callable[..., Page]
@@ -43,7 +43,7 @@ def maps(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
     file = folder / "maps.db"
     shutil.copy(stored, file)
-    for name in ("pegs-triangle-15", "cube-2x2x2-htm", "rush-hour-60"):
+    for name in ("pegs-triangle-15", "cube-2x2x2-htm", "rush-hour-60", "hanoi-3-3", "lights-3x3"):
         farthest.enumerate(name, database=file).close()
     return folder
 

@@ -23,8 +23,7 @@ function focusAfter(within) {
   if (place) return place.focus({ preventScroll: true });
   const heading = main.querySelector("h1");
   heading.tabIndex = -1;
-  heading.focus();
-  scrollTo(0, 0);
+  heading.focus({ preventScroll: true });
 }
 
 // ``within``: what of the page the reader uses, which has the focus again afterwards.
@@ -47,6 +46,7 @@ async function show(url, { push = false, within = "", meanwhile = null } = {}) {
   said.textContent = main.querySelector("h1").textContent;
   begin();
   focusAfter(within);
+  if (push && !within) scrollTo(0, 0);
 }
 
 function follow(link) {
