@@ -1,7 +1,7 @@
 """Permutation puzzles with orientations told by slot, their states expanded one by one.
 
-For what the kernel's lines do not fit: orientations of very many equal pieces, and few kinds of piece on many slots. The
-key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+For what no line of the kernel can hold: orientations of very many equal pieces; and few kinds of piece on many slots.
+The key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
 """
 
 from __future__ import annotations
