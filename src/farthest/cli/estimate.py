@@ -119,7 +119,7 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
     from farthest.sizes import bytes_text
     from farthest.wording import seconds_text
 
-    known = "" if needs.states is None else f"; {needs.states:,} by published figures"
+    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
     lines = [("States", f"at most {needs.states_at_most:,}{known}")]
     if needs.keys is not None:
         lines.append(("Keys", f"{needs.keys:,}"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from math import factorial
 from typing import cast
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.space import PermutationSpace
+from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
@@ -194,6 +196,28 @@ def test_stored_layouts_that_are_damaged_are_refused() -> None:
     for turned in (None, [4], [1, 1], ["a"]):
         with pytest.raises(StorageError, match="damaged"):
             compile_space(SAMPLES["one kind turned, to"], layout={**fields, "turned": turned})
+
+
+def test_few_reachable_boards_are_numbered_by_a_base() -> None:
+    space = compile_space(SAMPLES["few in reach, to"])
+    assert space.keys == 110  # of 11!
+    assert space.puzzle.definition.reachable(space.origins) == 110
+    swapped = [1, 0, *range(2, 11)]
+    assert gather(space).keys_of([swapped]) == [NO_KEY]
+    assert "reach 110 boards" in (space.why_unreachable([2, 1, 0, *range(3, 11)]) or "")
+    fields = space.layout_fields()
+    for damaged in ([], [{"slot": 0}], [{"slot": 90, "elements": []}], [*fields["base"], *fields["base"]]):
+        with pytest.raises(StorageError, match="stored key layout is damaged"):
+            compile_space(space.puzzle, layout={**fields, "base": damaged})
+
+
+def test_origins_in_several_cosets_have_no_base() -> None:
+    puzzle = SAMPLES["few in reach, to"]
+    goals = permutation(puzzle).goals
+    joined, apart = tuple(goals[0][(i + 1) % 11] for i in range(11)), (1, 0, *range(2, 11))
+    for other, keys in ((joined, 110), (apart, factorial(11))):
+        space = compile_space(replace(puzzle, definition=replace(permutation(puzzle), goals=(*goals, other))))
+        assert space.keys == keys
 
 
 def test_too_many_keys_are_refused() -> None:

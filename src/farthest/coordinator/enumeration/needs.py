@@ -39,6 +39,7 @@ from farthest.environment import SCRATCH, scratch_folder
 from farthest.errors import PuzzleError, ResourceError
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
+from farthest.spaces.known_states import known_states
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.residues import gathered_form
 
@@ -108,13 +109,13 @@ def _refused(needs: Estimate, check: Callable[[], None]) -> Estimate:
 
 def _described(needs: Estimate, space: Space, settings: Settings) -> Estimate:
     """With what the space itself tells."""
-    own_origin = space.origin == space.puzzle.origin
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None and own_origin]
+    states, states_from = known_states(space, own_origin=True) or (None, "")
     kind: MapKind = "sparse" if space.keys is None and not settings.histogram_only else map_kind(settings)
     return replace(
         needs,
         keys=space.keys,
-        states=max(known, default=None),
+        states=states,
+        states_from=states_from,
         engine=space.engine,
         both_ways=_both_ways(space),
         map=kind,
@@ -141,8 +142,8 @@ def _timed(needs: Estimate, settings: Settings, processor: float, wall: float = 
 
 def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
     needs = estimate_scatter(space, settings)
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    states = max(known) if known and settings.max_depth is None else None
+    known, _ = known_states(space) or (None, "")
+    states = known if settings.max_depth is None else None
     files = None if needs.problem else _runs_in_files(space, settings, needs, folder, states)
     if files is not None:
         needs = files.estimate
@@ -150,8 +151,8 @@ def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) ->
         needs = replace(needs, why="how many states there are is not known before")
     else:
         needs = replace(needs, why="they fit" if needs.memory <= needs.memory_limit else "")
-    if known and space.puzzle.family != "python":  # a class takes as long as it takes
-        needs = _timed(needs, settings, SCATTER_SECONDS * max(known))
+    if known is not None and space.puzzle.family != "python":  # a class takes as long as it takes
+        needs = _timed(needs, settings, SCATTER_SECONDS * known)
     needs = _refused(needs, lambda: check_map(space, settings))
     return ThreadNeeds(needs, files.files if files is not None else None)
 

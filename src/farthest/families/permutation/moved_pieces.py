@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.groups import Group, inverse, product
+from farthest.families.permutation.points import Points
 from farthest.families.permutation.turning_sums import TurningSums
 from farthest.puzzles.solvable import UndecidedError
 
@@ -36,23 +37,21 @@ MOST_DRAWN = 5_000
 class MovedPieces:
     """The group of a puzzle's moves.
 
-    It is one of permutations of *points*: a point is a slot with one of its orientations, that of slot s and
-    orientation x is ``first[s] + x``. ``stuck``: the slots of the orbits that are not free.
+    It is one of permutations of points (families/permutation/points.py). ``stuck``: the slots of the orbits that are
+    not free.
     """
 
     def __init__(self, definition: Permutation) -> None:
         self._body = definition
         self._sums = TurningSums(definition)
-        self._place: list[tuple[int, int]] = []
-        self._first = []
-        for slot, modulus in enumerate(definition.slot_moduli):
-            self._first.append(len(self._place))
-            self._place += [(slot, turn) for turn in range(modulus)]
-        moves = [self._element(move.to, move.delta) for move in definition.generators]
-        self._group = Group(len(self._place), moves, most=self._sums.most_elements)
+        self._points = Points(definition)
+        moves = [self._points.element(move.to, move.delta) for move in definition.generators]
+        self._group = Group(len(self._points), moves, most=self._sums.most_elements)
         self.stuck = [slot for orbit in definition.orbits if not self._is_free(orbit) for slot in orbit]
         if self.stuck:
-            self._group = Group(len(self._place), moves, first=[self._first[slot] for slot in self.stuck])
+            self._group = Group(
+                len(self._points), moves, first=[self._points.first[slot] for slot in self.stuck]
+            )
 
     @property
     def order(self) -> int:
@@ -102,7 +101,7 @@ class MovedPieces:
             delta = [0] * slots
             delta[orbit[0]], delta[other] = 1, modulus - 1
             needed.append((list(range(slots)), delta))
-        return all(self._group.knows(self._element(to, delta)) for to, delta in needed)
+        return all(self._group.knows(self._points.element(to, delta)) for to, delta in needed)
 
     @cached_property
     def _is_whole(self) -> bool:
@@ -114,7 +113,7 @@ class MovedPieces:
         too."""
         levels = self._group.levels[len(self.stuck) :]
         moves = self._group.generators if not self.stuck else levels[0].generators if levels else []
-        return self._sums.generated([self._sums.of_move(*self._slotwise(move)) for move in moves])
+        return self._sums.generated([self._sums.of_move(*self._points.slotwise(move)) for move in moves])
 
     def _any_board(self, rng: RandomSource) -> Board:
         definition, held = self._body, [0] * self._body.cells
@@ -147,7 +146,7 @@ class MovedPieces:
             slot, level = self.stuck[depth], self._group.levels[depth]
             for place, way in level.ways.items():
                 tried += 1
-                if self._fits(board, slot, target, *self._place[element[place]]):
+                if self._fits(board, slot, target, *self._points.place[element[place]]):
                     stack.append((depth + 1, product(way, element)))
             if tried > MOST_TRIED:
                 raise UndecidedError("too many images")
@@ -161,23 +160,11 @@ class MovedPieces:
         slots = self._body.slots
         return (board[slots + slot] + turn - target[slots + to]) % self._body.slot_moduli[slot] == 0
 
-    def _element(self, to: Sequence[int], delta: Sequence[int]) -> Element:
-        """A move as a permutation of points."""
-        return tuple(
-            self._first[to[slot]] + (turn + delta[slot]) % self._body.slot_moduli[slot]
-            for slot, turn in self._place
-        )
-
-    def _slotwise(self, element: Element) -> tuple[list[int], list[int]]:
-        """Inverse of ``_element``."""
-        images = [self._place[element[first]] for first in self._first]
-        return [slot for slot, _ in images], [turn for _, turn in images]
-
     def _after(self, board: Board, element: Element) -> Board:
         """The board after an element of the group."""
         definition, slots = self._body, self._body.slots
         held = list(board)
-        for slot, (to, turn) in enumerate(zip(*self._slotwise(element), strict=True)):
+        for slot, (to, turn) in enumerate(zip(*self._points.slotwise(element), strict=True)):
             held[to] = board[slot]
             if definition.oriented:
                 ignored = definition.ignore[board[slot]]

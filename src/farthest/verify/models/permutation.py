@@ -7,18 +7,22 @@ orbit; pieces are in the order of the layout's classes, and ascending within a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from math import comb, prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest.errors import PuzzleError
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
+from farthest.verify.models.bases import Base
 from farthest.verify.models.digits import trailing_products
+from farthest.verify.models.permutation_layout import LayoutFields
 from farthest.verify.ranking import LayoutError
 
 NO_KEY = np.uint64(2**64 - 1)
@@ -26,21 +30,9 @@ NO_KEY = np.uint64(2**64 - 1)
 Keys = NDArray[np.uint64]
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel | BasedModel:
     """See models."""
-    return PermutationModel(puzzle, origin, layout)
-
-
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """A label's pieces: rows ``first`` to ``end - 1`` of ``slots``; those of its orbit begin at row ``orbit_first``."""
-
-    label: int
-    first: int
-    end: int
-    orbit_first: int
-    orbit_end: int
-    radix: int
+    return (BasedModel if "base" in layout else PermutationModel)(puzzle, origin, layout)
 
 
 class PermutationModel:
@@ -49,7 +41,7 @@ class PermutationModel:
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         self._body = permutation(puzzle)
         self._origin = origin
-        read = _Fields(self._body, layout)
+        read = LayoutFields(self._body, layout)
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
         self._twisted, self._turned = read.twisted, read.turned
         self._classes = read.classes
@@ -75,26 +67,8 @@ class PermutationModel:
         return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model: all moves made, or taken back where distances are counted to the origin."""
-        found = []
-        slots, forward = self._body.slots, self._origin.direction == "from"
-        ignored = np.array(self._body.ignore)
-        for move in self._body.generators:
-            to, delta = np.array(move.to), np.array(move.delta)
-            after = np.empty_like(boards)
-            if forward:
-                after[:, to] = boards[:, :slots]
-            else:
-                after[:, :slots] = boards[:, to]
-            if self._body.oriented:
-                if forward:
-                    after[:, slots + to] = (boards[:, slots:] + delta) % self._moduli
-                else:
-                    after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % self._moduli
-                after[:, slots:][ignored[after[:, :slots]]] = 0
-            found.append(after)
-        rows = np.tile(np.arange(len(boards)), len(found))
-        return rows, np.concatenate(found)
+        """See Model."""
+        return _moved(self._body, self._origin, boards)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model. A board that is not the board of its own key has no key."""
@@ -201,61 +175,80 @@ class PermutationModel:
         return labels, digits
 
 
-class _Fields:
-    """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
+class BasedModel:
+    """See Model. The keys are those of the pattern of the pieces that stand on the base in the first origin; boards are
+    whole, so a proof shows that the other pieces follow from these."""
 
-    def __init__(self, definition: Permutation, layout: Mapping[str, Any]) -> None:
-        if layout.get("version") != 1:
-            raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        self._body = permutation(puzzle)
+        self._origin = origin
+        first = min(map(tuple, self.origins().tolist()))
+        self._base = Base(self._body, first, layout["base"])
+        labels = tuple(sorted(first[slot] for slot in self._base.slots))
         try:
-            self.orbits: list[list[int]] = [list(map(int, orbit)) for orbit in layout["orbits"]]
-            labels = list(map(int, layout["classes"]))
-            counts = list(map(int, layout["counts"]))
-            self.twisted = list(map(int, layout["twisted"]))
-            self.turned = list(map(int, layout.get("turned", ())))
-            self.sums = [None if total is None else int(total) for total in layout["sums"]]
-            parity = layout["parity"]
-            self.parity = None if parity is None else list(map(int, parity))
-        except (KeyError, TypeError, ValueError) as error:
-            raise LayoutError(f"the key layout is malformed ({error!r})") from None
-        if sorted(map(tuple, self.orbits)) != sorted(definition.orbits) or len(self.sums) != len(self.orbits):
-            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {definition.orbits}")
-        if sorted(labels) != list(range(len(definition.counts))) or counts != [
-            definition.counts[label] for label in labels
-        ]:
-            raise LayoutError(
-                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
-            )
-        if not set(self.twisted) <= set(labels) or any(
-            definition.counts[label] > 1 for label in self.twisted
-        ):
-            raise LayoutError(
-                f"the layout's twisted labels are {self.twisted}; expected labels of single pieces"
-            )
-        if not set(self.turned) <= set(range(definition.slots)) or (self.turned and self.twisted):
-            raise LayoutError(
-                f"the layout's turned slots are {self.turned}; expected slots, and no twisted labels"
-            )
-        if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
-            raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
-        self.classes = list(self._placed(definition, labels))
+            made, relabel = PermutationPatterns().make(self._body, puzzle.metric, labels, "base", plain=True)
+        except PuzzleError as error:
+            raise LayoutError(str(error)) from None
+        self._relabel = np.array(relabel, dtype=np.uint8)
+        self._name = np.zeros(256, dtype=np.uint8)
+        self._name[self._relabel[list(labels)]] = labels
+        self._in_base = np.isin(np.arange(256), self._relabel[list(labels)])
+        self._pattern = made
+        self._ranks = PermutationModel(replace(puzzle, definition=made), origin, layout)
+        self.code_bytes = 8
+        self.keys = self._ranks.keys
 
-    def _placed(self, definition: Permutation, labels: list[int]) -> list[_Class]:
-        """The classes with their rows; each fills its label's orbit."""
-        placed, first = [], 0
-        waiting = iter(labels)
-        for orbit in self.orbits:
-            start, end = first, first + len(orbit)
-            while first < end:
-                label = next(waiting)
-                if list(definition.orbits[definition.label_orbit[label]]) != orbit:
-                    raise LayoutError(
-                        f"the layout places label {label} in the orbit {orbit}, which is not its own"
-                    )
-                count = definition.counts[label]
-                placed.append(_Class(label, first, first + count, start, end, comb(end - first, count)))
-                first += count
-        return placed
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        return self._ranks.block_sizes
+
+    def origins(self) -> Boards:
+        """See Model."""
+        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
+        return _moved(self._body, self._origin, boards)
+
+    def codes(self, boards: Boards) -> Keys:
+        """See Model. A board on which a piece is not where it follows to be has no key."""
+        codes = self._ranks.codes(PermutationPatterns().boards(self._pattern, self._relabel, boards))
+        codes[(self.boards(codes) != boards).any(axis=1)] = NO_KEY
+        return codes
+
+    def boards(self, codes: Keys) -> Boards:
+        """See Model."""
+        patterns = self._ranks.boards(codes)
+        slots = self._body.slots
+        boards = np.zeros((len(patterns), self._body.cells), dtype=np.uint8)
+        boards[:, : patterns.shape[1]] = patterns
+        boards[:, :slots] = self._name[patterns[:, :slots]]
+        return self._base.whole(boards, self._in_base[patterns[:, :slots]])
+
+
+def _moved(definition: Permutation, origin: Origin, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+    """All moves made, or taken back where distances are counted to the origin."""
+    found = []
+    slots, forward = definition.slots, origin.direction == "from"
+    moduli = np.array(definition.slot_moduli, dtype=np.int64)
+    ignored = np.array(definition.ignore)
+    for move in definition.generators:
+        to, delta = np.array(move.to), np.array(move.delta)
+        after = np.empty_like(boards)
+        if forward:
+            after[:, to] = boards[:, :slots]
+        else:
+            after[:, :slots] = boards[:, to]
+        if definition.oriented:
+            if forward:
+                after[:, slots + to] = (boards[:, slots:] + delta) % moduli
+            else:
+                after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % moduli
+            after[:, slots:][ignored[after[:, :slots]]] = 0
+        found.append(after)
+    rows = np.tile(np.arange(len(boards)), len(found))
+    return rows, np.concatenate(found)
 
 
 def _below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:
