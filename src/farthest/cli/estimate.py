@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
     byte_size,
@@ -15,6 +14,7 @@ from farthest.cli.options import (
     json_option,
     kind_of_map,
     named_origin,
+    puzzle_argument,
     result_options,
     scratch_option,
 )
@@ -27,7 +27,7 @@ PROCESSES = (1, 8, 64, 512)
 
 
 @click.command()
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@puzzle_argument
 @result_options
 @click.option(
     "--threads",
