@@ -228,3 +228,21 @@ def test_what_is_before_a_bad_line_is_answered(run: Run) -> None:
     result = run("distance", "1", "-", stdin=f"{HARDEST}\n{'1' * 70_000}\n", status=2)
     assert result.stdout == "31\n"
     assert "line 2: 65536 characters or more" in result.stderr
+
+
+def test_states_up_to_symmetry(run: Run, run_json: RunJson) -> None:
+    told = run_json("symmetry", "1")
+    assert (told["symmetries"], told["classes"], told["layers"][31]) == (
+        2,
+        90_792,
+        {"depth": 31, "states": 2, "classes": 1, "fixed": 0},
+    )
+    lines = run("symmetry", "3").stdout.splitlines()
+    assert lines[1].split() == ["0", "1", "1", "1"]
+    assert lines[-1] == "2 symmetries: 31 states in 16 classes"
+    (board,) = run("states", "1", "--farthest", "--up-to-symmetry").stdout.splitlines()
+    assert board in run("states", "1", "--farthest").stdout
+    assert (
+        "--inverse needs --up-to-symmetry" in run("states", "1", "--farthest", "--inverse", status=2).stderr
+    )
+    assert "no inverses" in run("symmetry", "1", "--inverse", status=2).stderr

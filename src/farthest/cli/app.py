@@ -31,6 +31,7 @@ from farthest.cli import (
     serve,
     service,
     solve,
+    symmetry,
     verify,
     worker,
 )
@@ -163,6 +164,7 @@ for command in (
     ask.distance,
     ask.path,
     ask.states,
+    symmetry.symmetry,
     random.random,
     solve.solve,
     output.export,

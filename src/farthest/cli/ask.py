@@ -11,6 +11,7 @@ import click
 
 from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, force_option, json_option
+from farthest.cli.symmetry import inverse_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -184,12 +185,23 @@ def path(
 @click.argument("job", shell_complete=complete_job)
 @click.option("--depth", type=click.IntRange(min=0), metavar="N", help="The states at distance N.")
 @click.option("--farthest", "farthest_", is_flag=True, help="The states of the last layer.")
+@click.option(
+    "--up-to-symmetry", is_flag=True, help="One of each class of boards that are alike by symmetry."
+)
+@inverse_option
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N boards.  [default: all]")
 @allow_module_option
 @database_option
 @json_option
 def states(
-    job: str, depth: int | None, farthest_: bool, limit: int | None, database: str | None, as_json: bool
+    job: str,
+    depth: int | None,
+    farthest_: bool,
+    up_to_symmetry: bool,
+    inverse: bool,
+    limit: int | None,
+    database: str | None,
+    as_json: bool,
 ) -> None:
     """Print the boards of one layer, one a line, in key order.
 
@@ -201,20 +213,24 @@ def states(
       farthest states eight-kinds --farthest
       farthest states eight-kinds --depth 3 --json
       farthest states sliding-3x4 --depth 20 | shuf -n 10
+      farthest states cube-2x2x2-htm --farthest --up-to-symmetry
     """
     if (depth is None) != farthest_:
         raise click.UsageError("Give one of --depth N and --farthest.")
+    if inverse and not up_to_symmetry:
+        raise click.UsageError("--inverse needs --up-to-symmetry: without it all boards are printed.")
     from farthest.cli.opening import open_job
     from farthest.documents.answers import map_facts
+    from farthest.queries.symmetry_classes import representatives
 
-    kept = _farthest_without_map(job, database) if farthest_ else None
+    kept = _farthest_without_map(job, database) if farthest_ and not up_to_symmetry else None
     if kept is not None:
         facts, texts = kept
         _print_states(facts, iter(texts[:limit]), as_json)
         return
     with open_job(job, database) as opened:
         at = opened.depth if depth is None else depth
-        boards = opened.states_at(at)
+        boards = representatives(opened, at, inverses=inverse) if up_to_symmetry else opened.states_at(at)
         facts = {**map_facts(opened), "depth": at, "states": opened.layers[at]}
         _print_states(facts, islice(boards, limit), as_json)
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError, SettingError
 from farthest.families.sliding.definition import Sliding
+from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.combined import Greatest, Sum
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
-from farthest.heuristics.symmetry import Mirrored, symmetries
+from farthest.heuristics.symmetry import Mirrored
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.patterns import pattern_of
 from farthest.wording import near_match, shown

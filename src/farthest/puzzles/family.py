@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.source import Source
+    from farthest.puzzles.symmetry import Symmetries
 
 
 class Family(ABC):
@@ -65,6 +66,12 @@ class Family(ABC):
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
         del puzzle
+        return None
+
+    def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
+        """Those of the puzzle that fix a board (puzzles/symmetry.py); None where the family knows of none. Raises
+        ResourceError where they are too many to be found."""
+        del definition, fixed
         return None
 
     def patterns(self) -> PatternMaker | None:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from farthest.queries.nearer import Nearer
     from farthest.queries.neighbours import Neighbour
     from farthest.queries.paths import Way
+    from farthest.queries.symmetry_classes import SymmetryClasses
     from farthest.verify.report import Report
 
 
@@ -175,6 +176,21 @@ class DistanceMap(StoredMap):
         source = RandomSource(secrets.randbits(64) if seed is None else seed)
         found = list(random_states(self, 1 if count is None else count, source, distance))
         return found[0] if count is None else found
+
+    def symmetry_classes(self, *, inverses: bool = False) -> SymmetryClasses:
+        """The number of classes of each layer by the symmetries that fix the origin; with ``inverses`` a state and its
+        inverse are alike too. Reads the whole map. Raises JobError where symmetries, or inverses, are not known.
+        """
+        from farthest.queries.symmetry_classes import symmetry_classes
+
+        return symmetry_classes(self, inverses=inverses)
+
+    def representatives(self, depth: int, *, inverses: bool = False) -> Iterator[str]:
+        """The boards at one distance up to symmetry: of each class the first in key order. Raises as
+        `symmetry_classes`, and JobError beyond the last layer."""
+        from farthest.queries.symmetry_classes import representatives
+
+        return representatives(self, depth, inverses=inverses)
 
     # --- tables and graphs -------------------------------------------------------------------------------
 

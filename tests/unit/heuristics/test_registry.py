@@ -9,9 +9,9 @@ import families
 from farthest.errors import FarthestError, SettingError
 from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
+from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.contract import Gaps, LinearConflict, Matching, Table
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
-from farthest.heuristics.symmetry import symmetries
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle

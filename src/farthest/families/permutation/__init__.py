@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.solvable import Solvable
     from farthest.puzzles.source import Source
+    from farthest.puzzles.symmetry import Symmetries
 
 
 class PermutationFamily(Family):
@@ -78,6 +79,12 @@ class PermutationFamily(Family):
         from farthest.families.permutation.picture import picture
 
         return picture(cast("Permutation", definition), board)
+
+    def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries:
+        """See Family: conjugations, and the inverses of boards."""
+        from farthest.families.permutation.symmetries import symmetries
+
+        return symmetries(cast("Permutation", definition), fixed)
 
     def patterns(self) -> PatternMaker:
         """See Family."""

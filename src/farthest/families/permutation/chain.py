@@ -68,7 +68,7 @@ class Chain:
     def __init__(self, definition: Permutation, origin: Board, levels: Sequence[Level]) -> None:
         self._body = definition
         self._origin = np.array(origin, dtype=np.uint8)
-        self._points = Points(definition)
+        self._points = Points(definition.slot_moduli)
         self.ways: list[NDArray[np.uint16]] = []
         self.back: list[NDArray[np.uint16]] = []
         self.number: list[NDArray[np.int16]] = []
@@ -77,8 +77,8 @@ class Chain:
                 self._points.first[level.slot], [self._points.element(*element) for element in level.elements]
             )
         self._first = np.array(self._points.first, dtype=np.int64)
-        self._slot_of = np.array([slot for slot, _ in self._points.place], dtype=np.int64)
-        self._turn_of = np.array([turn for _, turn in self._points.place], dtype=np.uint8)
+        self._slot_of = np.array([slot for slot, _ in self._points.places], dtype=np.int64)
+        self._turn_of = np.array([turn for _, turn in self._points.places], dtype=np.uint8)
         self._moduli = np.array(definition.slot_moduli, dtype=np.uint8)
         self._bases = [level.slot for level in levels]
 
@@ -133,7 +133,7 @@ class Chain:
     def _add(self, point: int, elements: Sequence[Element]) -> None:
         """One more level."""
         made = [np.array(element, dtype=np.uint16) for element in elements]
-        ways = {point: np.arange(len(self._points), dtype=np.uint16)}
+        ways = {point: np.arange(len(self._points.places), dtype=np.uint16)}
         queue = [point]
         for place in queue:
             for element in made:
@@ -141,7 +141,7 @@ class Chain:
                 if image not in ways:
                     ways[image] = element[ways[place]]
                     queue.append(image)
-        number = np.full(len(self._points), NOWHERE, dtype=np.int16)
+        number = np.full(len(self._points.places), NOWHERE, dtype=np.int16)
         number[queue] = np.arange(len(queue))
         self.ways.append(np.array([ways[image] for image in queue]))
         self.back.append(np.argsort(self.ways[-1], axis=1).astype(np.uint16))

@@ -17,6 +17,7 @@ from farthest.families.permutation.fields import (
 )
 from farthest.families.permutation.moves import Move
 from farthest.families.permutation.net import net_from_fields, net_problem
+from farthest.families.permutation.turns import turns_from_fields, turns_problem
 from farthest.json_fields import integers, text
 from farthest.puzzles.definition import Board
 from farthest.wording import counted
@@ -36,6 +37,8 @@ class Permutation(PermutationFields):
         problem = slots_problem(self) or labels_problem(self) or moves_problem(self) or _boards_problem(self)
         if problem is None and self.net is not None:
             problem = net_problem(self.net, self.slot_moduli, self.goals[0])
+        if problem is None and self.turns is not None:
+            problem = turns_problem(self.turns, self.slot_moduli, self.generators)
         if problem:
             raise PuzzleError(f"permutation puzzle: {problem}")
 
@@ -118,6 +121,7 @@ def from_fields(fields: dict[str, Any]) -> Permutation:
         goals=tuple(integers(goal) for goal in fields["goals"]),
         start=None if fields["start"] is None else integers(fields["start"]),
         net=None if fields.get("net") is None else net_from_fields(fields["net"]),
+        turns=None if fields.get("turns") is None else turns_from_fields(fields["turns"]),
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from farthest.families.permutation.moves import MAX_MOVES, Move, closed, identity
 from farthest.families.permutation.net import Net
+from farthest.families.permutation.turns import Turns
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.tokens import token_problem
 from farthest.wording import counted
@@ -27,6 +28,9 @@ MAX_SLOTS = 64
 MAX_MODULUS = 64
 """Orientations of a piece."""
 
+_SHOWN = ("net", "turns")
+"""Fields that do not decide what is enumerated."""
+
 
 @dataclass(frozen=True, slots=True)
 class PermutationFields(PuzzleDefinition):
@@ -38,8 +42,8 @@ class PermutationFields(PuzzleDefinition):
     ``tokens``, ``counts``, ``label_orbit``, ``ignore``: for each label, how it is written (once in an orbit), how many
     slots hold it, the orbit of these, and whether its orientation does not matter: it is 0 in every board.
     ``generators``: all moves of the puzzle's metric, inverses and powers among them.
-    ``goals``: boards; ``start``: a board or None. ``net``: how the puzzle looks, or None; it is no part of what a
-    definition is compared by.
+    ``goals``: boards; ``start``: a board or None. ``net``: how the puzzle looks, ``turns``: how it may be turned as a
+    whole, or None; they are no part of what a definition is compared by.
     """
 
     slots: int
@@ -54,6 +58,7 @@ class PermutationFields(PuzzleDefinition):
     goals: tuple[Board, ...]
     start: Board | None = None
     net: Net | None = field(default=None, compare=False)
+    turns: Turns | None = field(default=None, compare=False)
 
     @property
     def oriented(self) -> bool:
@@ -86,17 +91,13 @@ class PermutationFields(PuzzleDefinition):
         return self.goals, self.start
 
     def fields(self) -> dict[str, Any]:
-        """See PuzzleDefinition: ``net`` where there is one."""
+        """See PuzzleDefinition: ``net`` and ``turns`` where there are such."""
         fields = asdict(self)
-        if self.net is None:
-            del fields["net"]
-        return fields
+        return {name: value for name, value in fields.items() if name not in _SHOWN or value is not None}
 
     def deciding(self) -> dict[str, Any]:
-        """See PuzzleDefinition: all but the net."""
-        fields = asdict(self)
-        del fields["net"]
-        return fields
+        """See PuzzleDefinition: all but the net and the turns."""
+        return {name: value for name, value in asdict(self).items() if name not in _SHOWN}
 
     def arrangements(self) -> int:
         """See PuzzleDefinition: for each orbit the arrangements of its pieces times those of their orientations."""

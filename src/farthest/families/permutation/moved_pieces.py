@@ -44,14 +44,13 @@ class MovedPieces:
     def __init__(self, definition: Permutation) -> None:
         self._body = definition
         self._sums = TurningSums(definition)
-        self._points = Points(definition)
+        self._points = Points(definition.slot_moduli)
         moves = [self._points.element(move.to, move.delta) for move in definition.generators]
-        self._group = Group(len(self._points), moves, most=self._sums.most_elements)
+        self._group = Group(len(self._points.places), moves, most=self._sums.most_elements)
         self.stuck = [slot for orbit in definition.orbits if not self._is_free(orbit) for slot in orbit]
         if self.stuck:
-            self._group = Group(
-                len(self._points), moves, first=[self._points.first[slot] for slot in self.stuck]
-            )
+            first = [self._points.first[slot] for slot in self.stuck]
+            self._group = Group(len(self._points.places), moves, first=first)
 
     @property
     def order(self) -> int:
@@ -146,7 +145,7 @@ class MovedPieces:
             slot, level = self.stuck[depth], self._group.levels[depth]
             for place, way in level.ways.items():
                 tried += 1
-                if self._fits(board, slot, target, *self._points.place[element[place]]):
+                if self._fits(board, slot, target, *self._points.places[element[place]]):
                     stack.append((depth + 1, product(way, element)))
             if tried > MOST_TRIED:
                 raise UndecidedError("too many images")

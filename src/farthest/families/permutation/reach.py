@@ -41,11 +41,11 @@ class Level:
 @lru_cache(maxsize=16)
 def whole_group(definition: PermutationFields) -> Group | None:
     """The group of the moves on the points, proved to be known whole; None: it takes too long to know it."""
-    points = Points(definition)
-    if len(points) ** 2 * definition.slots > MOST_IMAGES:
+    points = Points(definition.slot_moduli)
+    if len(points.places) ** 2 * definition.slots > MOST_IMAGES:
         return None
     moves = [points.element(move.to, move.delta) for move in definition.generators]
-    group = Group(len(points), moves, most=TurningSums(definition).most_elements)
+    group = Group(len(points.places), moves, most=TurningSums(definition).most_elements)
     return group if group.is_whole(MOST_PRODUCTS) else None
 
 
@@ -61,7 +61,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
     group = whole_group(definition)
     if group is None or not _told_apart(definition, origin):
         return None
-    points = Points(definition)
+    points = Points(definition.slot_moduli)
     free = set(_distinct(definition, origin))
     taken = [0] * len(definition.orbits)
     orbit_of = {slot: number for number, orbit in enumerate(definition.orbits) for slot in orbit}
@@ -83,7 +83,7 @@ def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | No
         free.remove(slot)
         taken[orbit_of[slot]] += 1
         point = points.first[slot]
-        here = Group(len(points), generators, first=[point], most=order)
+        here = Group(len(points.places), generators, first=[point], most=order)
         if here.order != order:
             return None
         order //= len(places[slot])
@@ -99,11 +99,11 @@ def _told_apart(definition: PermutationFields, origin: Board) -> bool:
     """Whether no element but the unit leaves all pieces where they are that are like no other."""
     if max(definition.counts) == 1 and not any(definition.ignore):
         return True
-    group, points = whole_group(definition), Points(definition)
+    group, points = whole_group(definition), Points(definition.slot_moduli)
     assert group is not None
     slots = _distinct(definition, origin)
     fixing = Group(
-        len(points), group.generators, first=[points.first[slot] for slot in slots], most=group.order
+        len(points.places), group.generators, first=[points.first[slot] for slot in slots], most=group.order
     )
     return fixing.order == group.order and len(fixing.levels) <= len(slots)
 

@@ -17,6 +17,8 @@ T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
 
 [permutation.net]                     # how the puzzle looks, optional: net_reader.py
 
+[permutation.turns]                   # how it may be turned as a whole, where a piece holds it: turns_reader.py
+
 [[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
 name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
 slots = 8
@@ -36,6 +38,7 @@ from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_pr
 from farthest.families.permutation.foreign import SUFFIXES, read_foreign
 from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
 from farthest.families.permutation.net_reader import read_net
+from farthest.families.permutation.turns_reader import read_turns
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
 from farthest.puzzles.source import Source
@@ -44,7 +47,7 @@ from farthest.wording import near_match, shown
 
 _ORBITS = f"{TABLE}.orbits"
 _SET_KEYS = ("goal", "slots", "modulus", "ignore")
-_FILE_KEYS = ("file", "goals", "start", "net")
+_FILE_KEYS = ("file", "goals", "start", "net", "turns")
 _KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
 
 
@@ -73,9 +76,11 @@ class _Reader:
             goals=goals or definition.goals,
             start=None if start is None else self.board("start", start, definition),
         )
-        if "net" not in self.table:
-            return definition
-        return replace(definition, net=read_net(self.table, self.source, definition))
+        if "net" in self.table:
+            definition = replace(definition, net=read_net(self.table, self.source, definition))
+        if "turns" in self.table:
+            definition = replace(definition, turns=read_turns(self.table, self.source, definition))
+        return definition
 
     def from_table(self) -> Permutation:
         self.read_sets()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.solvable import Solvable
     from farthest.puzzles.source import Source
+    from farthest.puzzles.symmetry import Symmetries
 
 
 class SlidingFamily(Family):
@@ -65,6 +66,12 @@ class SlidingFamily(Family):
         from farthest.families.sliding.picture import picture
 
         return picture(cast("Sliding", definition), board)
+
+    def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
+        """See Family: the grid turned and mirrored."""
+        from farthest.families.sliding.symmetries import grid_symmetries
+
+        return grid_symmetries(cast("Sliding", definition), fixed)
 
     def patterns(self) -> PatternMaker:
         """See Family."""

@@ -1,0 +1,222 @@
+"""Symmetries of a permutation puzzle: maps of boards to boards that keep the moves and fix one board.
+
+They are conjugations by automorphisms of the move set: turn or mirror the whole puzzle, make what the board is, and
+turn it back. Where a piece holds the puzzle, it is brought home by one more turn. The inverse of a board, the moves
+of a solution undone, is as far where each move can be taken back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farthest.errors import ResourceError
+from farthest.families.permutation.automorphisms import TooManyError, automorphisms
+from farthest.families.permutation.groups import inverse
+from farthest.families.permutation.points import Points
+from farthest.families.permutation.turns import all_moves, turn_group
+from farthest.puzzles.symmetry import Symmetries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.groups import Permutation as Element
+    from farthest.puzzles.definition import Board
+    from farthest.spaces.contract import Boards
+
+    Values = NDArray[np.int16]
+    """Shape (boards, slots)."""
+
+Image = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+"""``to``, ``shift`` and ``sign``: the point (i, x) goes to slot ``to[i]``, orientation ``shift[i]`` + ``sign[i]`` x."""
+
+
+class Pieces:
+    """Boards as labels and orientations, both int16 (N, slots): those of the puzzle, then those of held pieces.
+
+    ``home`` is the slot of each label on the fixed board, of alike ones the first; ``turned`` its orientations there.
+    """
+
+    def __init__(self, definition: Permutation, fixed: Board) -> None:
+        self.definition = definition
+        slots = definition.slots
+        held = () if definition.turns is None else definition.turns.held
+        self.moduli = np.array((*definition.slot_moduli, *held), dtype=np.int16)
+        self.slots, self.own = len(self.moduli), slots
+        labels = len(definition.tokens)
+        self.labels = np.array((*fixed[:slots], *range(labels, labels + len(held))), dtype=np.int16)
+        turned = fixed[slots:] if definition.oriented else (0,) * slots
+        self.turned = np.array((*turned, *(0 for _ in held)), dtype=np.int16)
+        self.counts = (*definition.counts, *(1 for _ in held))
+        self.ignored = np.array((*definition.ignore, *(False for _ in held)))
+        self.home = np.array([self.labels.tolist().index(label) for label in range(labels + len(held))])
+
+    def split(self, boards: Boards) -> tuple[Values, Values]:
+        """Labels and orientations of boards (N, cells)."""
+        found = []
+        for part, rest in ((boards[:, : self.own], self.labels), (boards[:, self.own :], self.turned)):
+            whole = np.empty((len(boards), self.slots), dtype=np.int16)
+            whole[:] = rest
+            if part.shape[1]:
+                whole[:, : self.own] = part
+            found.append(whole)
+        return found[0], found[1]
+
+    def joined(self, labels: Values, turns: Values) -> Boards:
+        """Inverse of ``split``."""
+        parts = [labels[:, : self.own]] + ([turns[:, : self.own]] if self.definition.oriented else [])
+        return np.concatenate(parts, axis=1).astype(np.uint8)
+
+
+class Conjugation:
+    """The piece whose home is slot g, in slot i, becomes the piece whose home is ``to[g]``, in slot ``to[i]``."""
+
+    def __init__(self, pieces: Pieces, image: Image, turns: _TurnsHome | None) -> None:
+        self._pieces = pieces
+        self._turns = turns
+        self._to, self._shift, self._sign = (np.array(part, dtype=np.int16) for part in image)
+        home = pieces.home
+        self._label = pieces.labels[self._to[home]]
+        # What is taken off for a label: the shift of its home, and the orientations that count from there.
+        self._off = self._shift[home] + self._sign[home] * pieces.turned[home] - pieces.turned[self._to[home]]
+
+    def images(self, boards: Boards) -> Boards:
+        """The images of boards, uint8 (N, cells)."""
+        pieces = self._pieces
+        labels, turns = pieces.split(boards)
+        turns = (self._shift + self._sign * turns - self._off[labels]) % pieces.moduli
+        turns[pieces.ignored[labels]] = 0
+        found, turned = np.empty_like(labels), np.empty_like(turns)
+        found[:, self._to] = self._label[labels]
+        turned[:, self._to] = turns
+        if self._turns is not None:
+            found, turned = self._turns.brought(found, turned)
+        return pieces.joined(found, turned)
+
+
+class Inversion:
+    """The board that the moves from a board to the fixed one make of the fixed one. All pieces differ."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self._pieces = pieces
+
+    def images(self, boards: Boards) -> Boards:
+        """The images of boards, uint8 (N, cells)."""
+        pieces = self._pieces
+        labels, turns = pieces.split(boards)
+        home = pieces.home[labels]
+        found, turned = np.empty_like(labels), np.empty_like(turns)
+        np.put_along_axis(found, home, np.broadcast_to(pieces.labels, home.shape), axis=1)
+        np.put_along_axis(turned, home, (pieces.turned[home] - turns + pieces.turned) % pieces.moduli, axis=1)
+        return pieces.joined(found, turned)
+
+
+class _TurnsHome:
+    """Brings held pieces home by turns of the whole puzzle."""
+
+    def __init__(self, pieces: Pieces, points: Points, group: Sequence[Element]) -> None:
+        self._pieces = pieces
+        self._held = range(pieces.own, pieces.slots)
+        self._step = int(pieces.moduli.max())
+        slotwise = [
+            points.slotwise(inverse(turn)) for turn in group
+        ]  # where the content of each slot comes from
+        self._source = np.array([source for source, _ in slotwise])
+        self._delta = np.array([delta for _, delta in slotwise], dtype=np.int16)
+        places = [[points.places[turn.index(points.first[slot])] for slot in self._held] for turn in group]
+        numbers = np.array([self._number(place) for place in places])
+        self._order = np.argsort(numbers)
+        self._numbers = numbers[self._order]
+
+    def _number(self, places: Iterable[tuple[Any, Any]]) -> Any:
+        """Of the slots and orientations of the held pieces, numbers or arrays: equal numbers for equal places."""
+        number = 0
+        for slot, turn in places:
+            number = (number * self._pieces.slots + slot) * self._step + turn
+        return number
+
+    def brought(self, labels: Values, turns: Values) -> tuple[Values, Values]:
+        """The boards after the turn that takes the held pieces home."""
+        pieces = self._pieces
+        rows = np.arange(len(labels))
+        there = [(labels == pieces.labels[slot]).argmax(axis=1) for slot in self._held]
+        number = self._number((slot, turns[rows, slot]) for slot in there)
+        turn = self._order[np.searchsorted(self._numbers, number)]
+        source = self._source[turn] + (rows * pieces.slots)[:, None]
+        turned = (turns.ravel()[source] - self._delta[turn]) % pieces.moduli
+        return labels.ravel()[source], turned
+
+
+def symmetries(definition: Permutation, fixed: Board) -> Symmetries:
+    """All conjugations that fix the board, and the inversion unless pieces are alike, orientations do not count, or
+    moves cannot be taken back. Raises ResourceError where the moves are too many to be tried."""
+    pieces = Pieces(definition, fixed)
+    invertible = max(definition.counts) == 1 and not any(definition.ignore) and definition.symmetric
+    try:
+        return Symmetries(_conjugations(definition, pieces), Inversion(pieces) if invertible else None)
+    except TooManyError:
+        many = f"{len(definition.generators)} moves can be taken to each other in too many ways"
+        raise ResourceError(f"symmetries: its {many}; they are not known") from None
+
+
+def _conjugations(definition: Permutation, pieces: Pieces) -> list[Conjugation]:
+    points = Points(pieces.moduli.tolist())
+    held = pieces.slots - pieces.own
+    moves = [
+        points.element((*move.to, *range(pieces.own, pieces.slots)), (*move.delta, *[0] * held))
+        for move in definition.generators
+    ]
+    home = None
+    if definition.turns is not None:
+        group = turn_group(definition.turns, points)
+        assert group is not None, "the definition was checked"
+        moves = all_moves(moves, group)
+        home = _TurnsHome(pieces, points, group)
+    slot_of = [slot for slot, _ in points.places]
+    images = (_slotwise(points, each) for each in automorphisms(moves, slot_of))
+    return [
+        Conjugation(pieces, image, home) for image in images if image is not None and _fixes(pieces, image)
+    ]
+
+
+def _slotwise(points: Points, element: Element) -> Image | None:
+    """What a permutation of the points that keeps slots together does; None where it neither keeps nor reverses the
+    order of orientations."""
+    to, shift = points.slotwise(element)
+    sign = []
+    for slot, modulus in enumerate(points.moduli):
+        first = points.first[slot]
+        second = points.places[element[first + 1]][1] if modulus > 1 else shift[slot]
+        sign.append(1 if (second - shift[slot]) % modulus <= 1 else -1)
+        base = points.first[to[slot]]
+        images = [base + (shift[slot] + sign[slot] * turn) % modulus for turn in range(modulus)]
+        if points.moduli[to[slot]] != modulus or images != list(element[first : first + modulus]):
+            return None
+    return tuple(to), tuple(shift), tuple(sign)
+
+
+def _fixes(pieces: Pieces, image: Image) -> bool:
+    """Whether alike pieces stay alike, and are turned alike, and orientations count in one direction in an orbit."""
+    to, shift, sign = image
+    labels, turned, ignored = pieces.labels.tolist(), pieces.turned.tolist(), pieces.ignored.tolist()
+    image_of: dict[int, int] = {}
+    off: dict[int, int] = {}
+    for slot in range(pieces.slots):
+        label, there, modulus = labels[slot], labels[to[slot]], int(pieces.moduli[slot])
+        if image_of.setdefault(label, there) != there or pieces.counts[label] != pieces.counts[there]:
+            return False
+        if ignored[label] != ignored[there]:
+            return False
+        taken = (shift[slot] + sign[slot] * turned[slot] - turned[to[slot]]) % modulus
+        if not ignored[label] and off.setdefault(label, taken) != taken:
+            return False
+    definition = pieces.definition
+    return all(
+        len({sign[slot] for slot in orbit}) == 1
+        for orbit, modulus in zip(definition.orbits, definition.moduli, strict=True)
+        if modulus > 2
+    )
