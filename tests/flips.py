@@ -75,6 +75,10 @@ UNREAD_PARTS: dict[str, tuple[str, Callable[[int, int], bool]]] = {
         lambda _, new: new in (8, 9, 10, 12, 13),
     ),
     ": type of ": ("null by another number", lambda old, new: {old, new} == {0, 10}),
+    "verification": (
+        "a mark that is not what was stored does not count, and a proof makes a new one",
+        always,
+    ),
     ": separator": ("of a table's inner pages: any number between its neighbours will do", always),
 }
 """The same for all labels that hold these texts."""

@@ -50,3 +50,12 @@ def seconds_text(seconds: float) -> str:
     if seconds < 3600:
         return f"{int(seconds) // 60} min {int(seconds) % 60:02} s"
     return f"{int(seconds) // 3600} h {int(seconds) % 3600 // 60:02} min"
+
+
+def rate_text(rate: float) -> str:
+    """A rate with a prefix: 812, 15.3 k, 350 M."""
+    for prefix in ("", " k", " M"):
+        if rate < 999.5:
+            return f"{rate:.3g}{prefix}"
+        rate /= 1000
+    return f"{rate:.3g} G"

@@ -11,11 +11,12 @@ import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from secrets import token_hex
 
 import numpy
 import pyarrow.parquet
 
-from containers.deployment import ALWAYS, PROJECT, Deployment, expect
+from containers.deployment import ALWAYS, PROFILES, PROJECT, Deployment, expect
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "build/containers"
@@ -163,6 +164,47 @@ def flower(deployment: Deployment) -> None:
     expect(status.strip() == b"200", status)
 
 
+def web(deployment: Deployment) -> None:
+    """the explorer starts beside the others, and answers / and /api/ to who has its token, who may only read"""
+    token = token_hex(16)
+    start(deployment, FARTHEST_WEB_TOKEN=token, WEB_PORT=48080)
+    deployment.digest(deployment.submit("8-puzzle"))
+    deployment.compose("up", "--detach", "web")
+    deployment.wait_until_healthy([*ALWAYS, "web"])
+    address = deployment.compose("port", "web", "8080").decode().strip()
+    expect(address == "127.0.0.1:48080", address)
+
+    def asked(method: str, path: str, *headers: str) -> tuple[int, str]:
+        words = ["exec", "-T", "web", "python", "-c", ASK, method, path, *headers]
+        status, _, text = deployment.compose(*words).decode().partition("\n")
+        return int(status), text
+
+    bearer = f"Authorization: Bearer {token}"
+    status, page = asked("GET", "/", bearer)
+    expect(status == 200 and "8-puzzle" in page, f"/: {status}")
+    status, text = asked("GET", "/api/jobs", bearer)
+    expect(status == 200 and json.loads(text)["jobs"][-1]["states"] == 181_440, f"/api/jobs: {status} {text}")
+    status, text = asked("GET", "/api/workers", bearer)
+    expect(status == 200 and len(json.loads(text)["workers"]) > 0, f"/api/workers: {status} {text}")
+    expect(asked("GET", "/api/jobs")[0] == 401, "who has no token is answered")
+    expect(asked("POST", "/api/jobs", bearer)[0] == 403, "it takes jobs")
+    log = deployment.compose("logs", "--no-log-prefix", "web").decode()
+    expect("/api/jobs 200" in log and token not in log, "its log")
+    (container,) = deployment.containers("web")
+    expect(container["HostConfig"]["ReadonlyRootfs"], "its files can be written")
+
+
+ASK = """
+import http.client, sys
+method, path, *headers = sys.argv[1:]
+connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=20)
+connection.request(method, path, headers=dict(header.split(": ") for header in headers))
+answer = connection.getresponse()
+print(answer.status, answer.read().decode(), sep="\\n")
+"""
+"""A question to the server that the container runs."""
+
+
 def exports(deployment: Deployment) -> str:
     """export through standard output is what one process exports"""
     start(deployment)
@@ -235,8 +277,8 @@ def logs(deployment: Deployment) -> str:
 
 
 def ends(deployment: Deployment) -> None:
-    """--profile monitoring down leaves no container and no network"""
-    deployment.compose("--profile", "monitoring", "down", "--volumes")
+    """down with all profiles leaves no container and no network"""
+    deployment.compose(*PROFILES, "down", "--volumes")
     left = deployment.docker("ps", "--all", "--quiet", "--filter", f"name={PROJECT}").stdout
     left += deployment.docker("network", "ls", "--quiet", "--filter", f"name={PROJECT}").stdout
     expect(not left, left)

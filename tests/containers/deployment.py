@@ -18,6 +18,8 @@ PROJECT = "farthest-check"
 ALWAYS = ("redis", "postgres", "coordinator", "worker")
 """The services that run without a profile."""
 
+PROFILES = ("--profile", "monitoring", "--profile", "web")
+
 Result = TypeVar("Result")
 
 
@@ -88,7 +90,7 @@ class Deployment:
 
     def containers(self, *services: str) -> list[dict[str, Any]]:
         """What `docker inspect` says of the containers that there are, all or those of some services."""
-        ids = self.compose("--profile", "monitoring", "ps", "--all", "--quiet", *services).decode().split()
+        ids = self.compose(*PROFILES, "ps", "--all", "--quiet", *services).decode().split()
         return list(json.loads(self.docker("inspect", *ids).stdout)) if ids else []
 
     def ids(self, *services: str) -> set[str]:

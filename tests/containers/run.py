@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from containers import checks
 from containers.checks import FOLDER, ROOT
-from containers.deployment import CheckError, Deployment, Engine
+from containers.deployment import PROFILES, CheckError, Deployment, Engine
 
 SCRIPT = Path(__file__).with_name("engine")
 IMAGES = ("python:3.13-slim-trixie", "redis:8", "postgres:18")
@@ -37,6 +37,7 @@ CHECKS: tuple[Callable[[Deployment], str | None], ...] = (
     checks.restarts,
     checks.down_and_up,
     checks.flower,
+    checks.web,
     checks.exports,
     checks.backup,
     checks.full_redis,
@@ -111,7 +112,7 @@ def main(words: list[str]) -> int:
                 print(f"Engine {version}, Compose {compose}", flush=True)
                 passed = [run(check, deployment) for check in chosen]
             finally:
-                deployment.try_compose("--profile", "monitoring", "down", "--volumes", "--timeout", "5")
+                deployment.try_compose(*PROFILES, "down", "--volumes", "--timeout", "5")
                 deployment.docker("image", "rm", "farthest:check")
     except Missing as missing:
         print(f"skipped: {missing}")

@@ -148,8 +148,7 @@ def test_every_setting_is_given_to_a_service(all_services: dict[str, Service]) -
         for name in service.environment
         if name.startswith("FARTHEST_")
     }
-    of_commands = {environment.MAPS.name}  # no service makes residue maps
-    assert given == {setting.name for setting in SETTINGS} - of_commands
+    assert given == {setting.name for setting in SETTINGS}
     worker, coordinator = (all_services[name].environment for name in ("worker", "coordinator"))
     shared = {
         environment.REDIS_URL,

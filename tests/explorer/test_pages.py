@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -9,10 +10,13 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
+from starlette.testclient import TestClient
 
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
+from farthest.web import page_routes
 from farthest.web.addresses import state_page
+from farthest.web.pages import search
 
 FARTHEST = "┘│└/─□─/┐│┌"
 
@@ -47,6 +51,10 @@ def shown(client: Client, address: str) -> Page:
     answer = client().get(address)
     assert answer.status_code == 200, answer.text
     return Page(answer.text)
+
+
+def shown_of(asked: TestClient, address: str) -> Page:
+    return Page(asked.get(address).text)
 
 
 ALL = [
@@ -97,6 +105,71 @@ def test_the_first_page_lists_jobs_newest_first_and_the_catalogue(client: Client
     puzzles = {link.rpartition("/")[2] for link in page.links if link.startswith("/puzzles/")}
     assert puzzles == set(farthest.puzzle_names())
     assert page.open.count("svg") == len(puzzles)
+
+
+def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
+    """Without scripts as it was when the page was made; the script gets the same texts as events."""
+    asked = client()
+    jobs = asked.app._app.state.shelf.jobs  # type: ignore[attr-defined]
+    jobs.claim(QUEUED, "elsewhere/1/0")
+    known: dict[str, float] = {
+        "depth": 4,
+        "states": 300,
+        "states_at_most": 1200,
+        "layer_states": 80,
+        "states_a_second": 15_300,
+    }
+    known |= {"blocks": 16, "blocks_done": 3, "workers": 2, "seconds_left": 12.3, "seconds": 0.5}
+    jobs.renew(QUEUED, "elsewhere/1/0", 60, known)
+    page = shown_of(asked, f"/jobs/{QUEUED}")
+    told = (
+        "layer under way 5 states 300 of at most 1,200 (25.0%) in the last layer 80 states a second 15.3 k "
+        "blocks done 3 of 16 time left at most 12.3 s time of the layers 0.50 s workers 2"
+    )
+    assert told in page.text
+    assert any("/live.js" in address for address in page.loaded)
+    with asked.stream("GET", f"/api/jobs/{QUEUED}/events") as events:
+        lines = events.iter_lines()
+        data = next(line for line in lines if line.startswith("data: "))
+        jobs.cancel(QUEUED)
+        ended = [line for line in lines if line.startswith("event: ")]
+    assert " ".join(" ".join(row) for row in json.loads(data.removeprefix("data: "))["told"]) == told
+    assert ended[-1] == "event: end"
+    assert told not in shown_of(asked, f"/jobs/{QUEUED}").text
+
+
+def test_older_jobs_are_on_pages_of_their_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_routes, "JOBS_LISTED", 3)
+    asked, address, seen = client(), "/?q=puzzle", list[int]()
+    for _ in range(10):
+        page = Page(asked.get(address).text)
+        seen += [int(link.rpartition("/")[2]) for link in page.links if re.fullmatch(r"/jobs/\d+", link)][::2]
+        older = [link for link in page.links if "before=" in link]
+        if not older:
+            break
+        (address,) = older
+    assert seen == [SEARCH, QUEUED, LAYERS, CUT, KINDS, THREE]
+    assert "/?q=puzzle" in page.links  # back to the newest
+    assert "There are no older jobs." in shown(client, "/?before=1").text
+
+
+def test_solutions_are_on_pages_of_their_own(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = client()
+    database = asked.app._app.state.shelf.database.path  # type: ignore[attr-defined]
+    farthest.solve("3-puzzle", "32/10", all_solutions=True, database=database, store=True)
+    first = f"/jobs/{SEARCH + 1}"
+    whole = Page(asked.get(first).text)
+    assert whole.attributes.count("data-player") == 2
+    monkeypatch.setattr(search, "SOLUTIONS_SHOWN", 1)
+    one = Page(asked.get(first).text)
+    other = Page(asked.get(f"{first}?after=1").text)
+    for number, page, way in ((1, one, f"{first}?after=1"), (2, other, f"{first}?after=0")):
+        assert f"Solutions {number} to {number} of 2" in page.text
+        assert page.attributes.count("data-player") == 1
+        assert [link for link in page.links if "after=" in link] == [way]
+    moves = [found for page in (one, other) for found in re.findall(r"\d moves: [\d -]+", page.text)]
+    assert moves == re.findall(r"\d moves: [\d -]+", whole.text)
+    assert asked.get(f"{first}?after=x").status_code == 404
 
 
 def test_search_by_name(client: Client) -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from farthest.cli.options import byte_size
 from farthest.cli.printing import side_by_side
-from farthest.cli.progress import LineReporter, LiveReporter, rate_text
+from farthest.cli.progress import LineReporter, LiveReporter
 from farthest.coordinator.settings import Estimate, Outcome
 from farthest.puzzles import catalogue
 from farthest.sizes import bytes_text
-from farthest.wording import seconds_text
+from farthest.wording import rate_text, seconds_text
 from integration.conftest import Process, Run, RunJson
 
 FIELDS = {

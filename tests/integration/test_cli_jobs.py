@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+import farthest
 from farthest.cli.job_list import print_jobs
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
@@ -175,7 +176,8 @@ def test_submitted_jobs_and_the_progress_of_one(place: str, run: Run, run_json: 
         "queued",
         "cancelled",
     ]
-    assert "progress      depth 4, states 1,234, blocks 2 of 8, workers 2, 1.2 s\n" in run("show", "2").stdout
+    told = "layer under way 5, states 1,234, blocks done 2 of 8, time of the layers 1.25 s, workers 2"
+    assert f"progress      {told}\n" in run("show", "2").stdout
     assert run_json("show", "2")["progress"] == progress
     assert "progress" not in run("show", "3").stdout
 
@@ -223,3 +225,20 @@ def test_of_a_range_all_but_running_jobs_are_deleted(place: str, run: Run, run_j
     assert [job["job"] for job in run_json("jobs")["jobs"]] == [2]
     result = run("delete", "2", "--json", status=2)
     assert '"deleted": []' in result.stdout
+
+
+def test_a_proof_is_told_until_something_disproves_it(place: str, run: Run, run_json: RunJson) -> None:
+    run("enumerate", "3-puzzle")
+    assert "\nverified      no\n" in run("show", "1").stdout
+    assert run_json("jobs")["jobs"][0]["verified"] is None
+    report = run_json("verify", "1")
+    found = run_json("show", "1")
+    assert found["version"] == found["verified"]["version"] == farthest.__version__
+    assert [one["name"] for one in found["verified"]["checks"]] == [one["name"] for one in report["checks"]]
+    assert f"by farthest {farthest.__version__}, {len(report['checks'])} checks" in run("show", "1").stdout
+    plain = sqlite3.connect(place)
+    plain.execute("UPDATE state SET board = 'x' WHERE key = 0")
+    plain.commit()
+    plain.close()
+    run("verify", "1", status=1)
+    assert run_json("show", "1")["verified"] is None

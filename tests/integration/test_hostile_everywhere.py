@@ -92,7 +92,8 @@ def commands() -> list[list[str]]:
         for file in ("evil.toml", "evil.gap", "evil.tws", ARGUMENT, f"{ARGUMENT}.toml")
     ]
     of_job = [
-        ["show"], ["states", "--farthest"], ["symmetry"], ["distance", "12/30"], ["distance", ARGUMENT], ["path", "0312"], ["verify"],
+        ["show"], ["states", "--farthest"], ["symmetry"], ["distance", "12/30"], ["distance", ARGUMENT],
+        ["path", "0312"], ["verify"],
         ["export", f"{ARGUMENT}/x.csv"], ["export", "x.csv", "--force"], ["plot", f"{ARGUMENT}.svg"], ["heuristic"],
         ["heuristic", "--heuristic", ARGUMENT], ["watch"], ["resume", "--here"], ["resume"], ["cancel"],
     ]  # fmt: skip

@@ -79,6 +79,14 @@ def origin_text(record: JobRecord) -> str:
     return f"{asked['direction']} {where_text(asked['where'])}"
 
 
+def verified_text(record: JobRecord) -> str:
+    """When `farthest verify` has proved what is stored, and which version."""
+    proof = record.verified
+    if proof is None:
+        return "no"
+    return f"{minute(proof.made)} UTC by farthest {proof.version}, {len(proof.checks)} checks"
+
+
 def minute(moment: datetime) -> str:
     """A moment as it is listed."""
     return moment.strftime("%Y-%m-%d %H:%M")

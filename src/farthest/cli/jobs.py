@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.job_list import minute, origin_text, print_jobs
+from farthest.cli.job_list import minute, origin_text, print_jobs, verified_text
 from farthest.cli.options import database_option, json_option
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def show(job: str, database: str | None, as_json: bool) -> None:
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
     from farthest.cli.printing import print_facts, print_table
+    from farthest.documents.progress import progress_rows
     from farthest.models.stored_job import puzzle_of
     from farthest.wording import seconds_text
 
@@ -106,14 +107,16 @@ def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> N
         ("created", f"{minute(record.created)} UTC"),
         ("map", _map(record)),
     ]
-    if record.progress and record.state_now == "running":
-        facts.append(("progress", _progress(record.progress)))
+    told = progress_rows(record)
+    if told:
+        facts.append(("progress", ", ".join(f"{name} {value}" for name, value in told)))
     if record.status == "finished":
         facts += [
             ("states", f"{record.states or 0:,}"),
             ("eccentricity", str(record.eccentricity) if record.complete else BEYOND.format(record.depth)),
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
+            ("verified", verified_text(record)),
         ]
     print_facts(facts)
     if layers:
@@ -138,24 +141,6 @@ def _status(record: JobRecord) -> str:
     if record.status == "queued" and record.error:
         return why_waiting(record)
     return record.state_now + (f": {record.error}" if record.error else "")
-
-
-def _progress(progress: dict[str, Any]) -> str:
-    """The progress that the owner of a running job has stored last; any part may be missing."""
-    parts = [
-        f"{label} {progress[name]:,}"
-        for name, label in (("depth", "depth"), ("states", "states"), ("layer_states", "in this layer"))
-        if name in progress
-    ]
-    if "blocks_done" in progress and "blocks" in progress:
-        parts.append(f"blocks {progress['blocks_done']:,} of {progress['blocks']:,}")
-    if "workers" in progress:
-        parts.append(f"workers {progress['workers']:,}")
-    if progress.get("resent"):
-        parts.append(f"sent again {progress['resent']:,}")
-    if "seconds" in progress:
-        parts.append(f"{progress['seconds']:.1f} s")
-    return ", ".join(parts)
 
 
 def _map(record: JobRecord) -> str:

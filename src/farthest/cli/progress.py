@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,10 +12,11 @@ import click
 
 from farthest.cli.messages import note
 from farthest.cli.printing import counted
+from farthest.coordinator.pace import Pace
 from farthest.coordinator.reporter import Reporter
 from farthest.safe_text import SafeStream, raw, safe, tell_at_once
 from farthest.sizes import bytes_text
-from farthest.wording import seconds_text
+from farthest.wording import rate_text, seconds_text
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 0.3
 # Above this a single layer may take long.
 LARGE = 20_000_000
-# The rate is that of the layers of the last seconds.
-RATE_SECONDS = 10.0
-LITTLE = 0.02
 
 
 class QuietReporter(Reporter):
@@ -97,16 +94,15 @@ class LiveReporter(QuietReporter):
         self._live: Live | None = None
         self._stderr = sys.stderr
         self._stopping = False
-        self._at_most = at_most
+        self._pace = Pace(at_most)
         self._depth = 0
         self._states = 0
         self._total = 0
-        self._known: deque[tuple[float, int]] = deque()  # times, each with the number of states known then
         self._shared: list[str] = []  # the blocks of the layer
         self._reading = ""  # the share of the checkpoint that has been read
 
     def estimate(self, estimate: Estimate) -> None:
-        self._at_most = estimate.states_at_most
+        self._pace.at_most = estimate.states_at_most
         disk = bytes_text(estimate.disk + estimate.layers_disk)
         click.echo(
             f"at most {estimate.states_at_most:,} states; needs {bytes_text(estimate.memory)} of memory "
@@ -130,15 +126,12 @@ class LiveReporter(QuietReporter):
     def resumed(self, job: int, depth: int, states: int, total: int) -> None:
         self._reading = ""
         self._depth, self._states, self._total = depth, states, total
-        self._known.append((time.monotonic(), total))
+        self._pace.reach(total)
         click.echo(f"job {job} goes on after depth {depth}", err=True)
 
     def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
-        now = time.monotonic()
         self._depth, self._states, self._total = depth, states, total
-        self._known.append((now, total))
-        while len(self._known) > 2 and now - self._known[1][0] > RATE_SECONDS:
-            self._known.popleft()
+        self._pace.reach(total)
         self._show_if_due()
 
     def _show_if_due(self) -> None:
@@ -205,8 +198,7 @@ class LiveReporter(QuietReporter):
         if self._reading:
             return [self._reading, seconds_text(time.monotonic() - self._started)]
         parts = [f"depth {self._depth}", f"{self._states:,} new", f"{self._total:,} states"]
-        share = self._total / self._at_most if self._at_most else 0.0
-        rate = self.rate()
+        share, rate, left = self._pace.share, self._pace.rate(), self._pace.seconds_left()
         if share:
             parts.append(f"{share:.1%}")
         if self._stopping:
@@ -216,18 +208,10 @@ class LiveReporter(QuietReporter):
         parts += self._shared
         if rate:
             parts.append(f"{rate_text(rate)}/s")
-        # Layers grow a hundredfold and more at first: then no rate predicts the rest.
-        if rate and share > LITTLE:
-            parts.append(f"at most {seconds_text((self._at_most - self._total) / rate)} left")
+        if left is not None:
+            parts.append(f"at most {seconds_text(left)} left")
         parts.append(seconds_text(time.monotonic() - self._started))
         return parts
-
-    def rate(self) -> float:
-        """States a second in the last seconds; 0 where that is not known yet."""
-        if len(self._known) < 2:
-            return 0.0
-        (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]
-        return (last_total - first_total) / (last_time - first_time) if last_time > first_time else 0.0
 
 
 class _LinesAbove(SafeStream):
@@ -247,12 +231,3 @@ class _LinesAbove(SafeStream):
             for line in lines:
                 self._console.print(Text(safe(line)), soft_wrap=True)
         return len(text)
-
-
-def rate_text(rate: float) -> str:
-    """A rate with a prefix: 812, 15.3 k, 350 M."""
-    for prefix in ("", " k", " M"):
-        if rate < 999.5:
-            return f"{rate:.3g}{prefix}"
-        rate /= 1000
-    return f"{rate:.3g} G"

@@ -16,9 +16,10 @@ LISTED = 20
 
 def show_search_job(record: JobRecord, database: Database) -> None:
     """The search, its iterations, its solutions."""
-    from farthest.cli.job_list import minute
+    from farthest.cli.job_list import minute, verified_text
     from farthest.cli.printing import print_facts, print_table
     from farthest.documents.jobs import search_paths
+    from farthest.documents.progress import progress_rows
     from farthest.models.searches import Searches
     from farthest.models.stored_job import puzzle_of
     from farthest.wording import seconds_text
@@ -33,9 +34,9 @@ def show_search_job(record: JobRecord, database: Database) -> None:
         ("status", record.state_now + (f": {record.error}" if record.error else "")),
         ("created", f"{minute(record.created)} UTC"),
     ]
-    if record.progress and record.state_now == "running":
-        known = (f"{name.replace('_', ' ')} {value:,}" for name, value in record.progress.items())
-        facts.append(("progress", ", ".join(known)))
+    told = progress_rows(record)
+    if told:
+        facts.append(("progress", ", ".join(f"{name} {value}" for name, value in told)))
     if record.result is not None:
         facts += [
             ("length", _length(record.result)),
@@ -44,6 +45,7 @@ def show_search_job(record: JobRecord, database: Database) -> None:
             *_expanded(record.result),
             ("seconds", seconds_text(record.seconds or 0.0)),
             ("digest", record.digest or ""),
+            ("verified", verified_text(record)),
         ]
     print_facts(facts)
     iterations = searches.iterations(record.id)

@@ -50,7 +50,8 @@ def verify(
     checked: the distance is 0 exactly at the origin, every other state has a neighbour one nearer and none nearer than
     that, and no reached state has an unreached successor. So are checksums, layers, digest and known answers, the job's
     figures, and the readable rows of states. SQLite checks the whole database file, and digests say whether all rows of
-    the job are as they were stored. The solutions of a search are played. Exit status 0: proved; 1: disproved; 2: what
+    the job are as they were stored. The solutions of a search are played. The job keeps the
+    mark of a proof. Exit status 0: proved; 1: disproved; 2: what
     is stored is damaged or cannot be read, or it was not proved because the puzzle is a class that may not run.
 
     \b
@@ -82,6 +83,7 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
     """The report of a finished job without a map that is named by its number; None for any other job."""
     if not job.isdecimal():
         return None
+    from farthest.cli.messages import note
     from farthest.models.database import open_database
     from farthest.models.jobs import Jobs
     from farthest.models.records import FINISHED
@@ -91,7 +93,7 @@ def _without_map(job: str, database: str | None) -> tuple[int, Report] | None:
         record = Jobs(opened).find(job)
         if record.status != FINISHED or record.has_map:
             return None
-        return record.id, prove_without_map(opened, record)
+        return record.id, prove_without_map(opened, record, note)
 
 
 def _show(report: Report, job: int) -> None:

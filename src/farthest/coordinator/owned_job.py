@@ -90,8 +90,9 @@ class OwnedJob:
         return self._jobs.renew(self.job, self._owner, self._lease_seconds, self._progress or None)
 
     def progress(self, **known: Any) -> None:
-        """Adds to the job's progress, for those who watch the job."""
-        self._progress = {**self._progress, **known}
+        """Adds to the job's progress, for those who watch the job; what is None is not known any more."""
+        told = {**self._progress, **known}
+        self._progress = {name: value for name, value in told.items() if value is not None}
 
     def check(self) -> None:
         """Raises JobError when this process no longer owns the job."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from farthest.models.records import JobRecord, LayerRecord
     from farthest.models.searches import Searches
+    from farthest.models.verifications import Verification
 
 
 def job_summary(record: JobRecord) -> dict[str, Any]:
@@ -36,6 +37,8 @@ def job_summary(record: JobRecord) -> dict[str, Any]:
         "submitted": record.submitted,
         "progress": record.progress,
         "result": record.result,
+        "version": record.version,
+        "verified": _verified(record.verified),
     }
 
 
@@ -78,6 +81,10 @@ def search_paths(record: JobRecord, searches: Searches, limit: int | None) -> li
         return list(named_moves(puzzle, board, map(way_of, paths)))
     except (TypeError, ValueError) as error:
         raise damaged("solution", f"of job {record.id}", f"column moves: {error}", record.id) from None
+
+
+def _verified(found: Verification | None) -> dict[str, Any] | None:
+    return None if found is None else {**asdict(found), "made": _iso(found.made)}
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, literal, select
@@ -30,6 +31,7 @@ Records = list[JobRecord]
 Layers = list[LayerRecord]
 Damages = list[StorageError]
 
+_AT_ONCE = 100
 _LONGEST_ID = 18
 """Most digits of a job's id; a longer number may be too large for a database."""
 
@@ -156,6 +158,48 @@ class JobReader:
                 except StorageError as damage:
                     damages.append(damage)
         return records, damages
+
+    def page(
+        self,
+        limit: int,
+        before: int | None = None,
+        fits: Callable[[JobRecord], bool] = lambda record: True,
+    ) -> JobPage:
+        """The newest jobs that fit, at most ``limit``; ``before``: only jobs with smaller ids. It reads no more of them
+        than it needs."""
+        records, damages = Records(), Damages()
+        wanted = select_jobs().order_by(job.c.id.desc())
+        if before is None:
+            before = 10**_LONGEST_ID
+        with self._database.read() as connection:
+            try:
+                check_table(connection, "job")
+            except StorageError as damage:
+                damages.append(damage)
+            wanted = wanted.where(job.c.id < literal(before, BigInteger))
+            with connection.execute(wanted, execution_options={"yield_per": _AT_ONCE}) as rows:
+                for row in rows:
+                    try:
+                        record = job_record(row)
+                    except StorageError as damage:
+                        damages.append(damage)
+                        continue
+                    if not fits(record):
+                        continue
+                    if len(records) == limit:
+                        return JobPage(records, damages, records[-1].id)
+                    records.append(record)
+        return JobPage(records, damages, None)
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage:
+    """Some jobs, newest first. ``damages``: what is wrong with those between them that are not what was stored.
+    ``older``: the id before which the next page begins; None: there are no more."""
+
+    records: Records
+    damages: Damages
+    older: int | None
 
 
 def is_job(job_id: int) -> ColumnElement[bool]:

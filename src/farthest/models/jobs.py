@@ -30,6 +30,7 @@ from farthest.models.sealing import rows_digest, seal
 from farthest.models.stored_values import canonical
 from farthest.models.structure import check_owners
 from farthest.models.tables import job, layer, puzzle, state
+from farthest.version import __version__
 
 
 class Jobs(JobQueue):
@@ -132,6 +133,7 @@ class Jobs(JobQueue):
             "has_map": has_map,
             "digest": digest,
             "seconds": seconds,
+            "version": __version__,
         }
         if unit is not None:
             values["unit"] = unit

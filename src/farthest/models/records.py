@@ -13,7 +13,8 @@ from farthest.models.leases import owner_is_dead
 from farthest.models.record_digest import record_digest
 from farthest.models.sealing import PUZZLE_COLUMNS, covered
 from farthest.models.stored_values import check_values, damaged, json_object
-from farthest.models.tables import job, puzzle
+from farthest.models.tables import job, puzzle, verification
+from farthest.models.verifications import COLUMNS, Verification, verification_of
 from farthest.wording import shown
 
 ENUMERATION, SEARCH = "enumeration", "search"
@@ -43,7 +44,9 @@ class JobRecord:
     reported last. A queued job has an ``error`` if it was handed back because of one, and ``lease_until`` if no
     coordinator may take it before that time. ``kind``: ENUMERATION or SEARCH. A search has no states and no map; its
     ``depth`` is the bound of the last known iteration, at the end the length of its solutions, and ``result`` its
-    result. ``sealed``: digests cover all that is stored of it; False where an older version stored it.
+    result. ``row_digest``: the digest of its row, which covers all that is stored of it; None where an older version
+    stored it. ``version``: of the program that finished it, None where that is not known. ``verified``: its last proof,
+    if it is one of what is stored now.
     """
 
     id: int
@@ -73,7 +76,9 @@ class JobRecord:
     result: dict[str, Any] | None
     puzzle_digest: str
     puzzle_json: str
-    sealed: bool
+    version: str | None
+    row_digest: str | None
+    verified: Verification | None
 
     def __repr__(self) -> str:
         return f"<JobRecord {self.id}: {', '.join(f'{name} {value}' for name, value in self._told)}>"
@@ -97,6 +102,11 @@ class JobRecord:
             *([("seconds", f"{self.seconds:.3g}")] if self.seconds is not None else []),
             *([("error", self.error)] if self.error else []),
         ]
+
+    @property
+    def sealed(self) -> bool:
+        """Whether digests cover all that is stored of it."""
+        return self.row_digest is not None
 
     @property
     def keeps_residues(self) -> bool:
@@ -184,7 +194,12 @@ def select_jobs() -> Select[Any]:
     """Jobs joined with their puzzles, as ``job_record`` has them."""
     of_puzzle = (puzzle.c[name].label(f"puzzle_{name}") for name in _OF_PUZZLE)
     # An outer join, so that a job whose puzzle is missing is reported.
-    return select(job, *of_puzzle).join_from(job, puzzle, isouter=True)
+    of_proof = (verification.c[name].label(f"verification_{name}") for name in COLUMNS)
+    return (
+        select(job, *of_puzzle, *of_proof)
+        .join_from(job, puzzle, isouter=True)
+        .outerjoin(verification, verification.c.job_id == job.c.id)
+    )
 
 
 def job_record(row: Row[Any]) -> JobRecord:
@@ -192,6 +207,7 @@ def job_record(row: Row[Any]) -> JobRecord:
     values = row._asdict()
     number = values["id"]
     of_puzzle = {name: values.pop(f"puzzle_{name}") for name in _OF_PUZZLE}
+    of_proof = {name: values.pop(f"verification_{name}") for name in COLUMNS}
     check_values(job, tuple(values), tuple(values.values()), number, number)
     check_values(puzzle, _OF_PUZZLE, tuple(of_puzzle.values()), values["puzzle_id"], number)
     _check_digests(values, of_puzzle)
@@ -206,9 +222,13 @@ def job_record(row: Row[Any]) -> JobRecord:
     if not all(isinstance(one, int | float) for one in (values["progress"] or {}).values()):
         raise damaged("job", number, "column progress: expected numbers", number)
     del values["parts"]
-    sealed = values.pop("record_digest") is not None
+    row_digest = values.pop("record_digest")
     return JobRecord(
-        **values, puzzle_digest=of_puzzle["digest"], puzzle_json=of_puzzle["definition"], sealed=sealed
+        **values,
+        puzzle_digest=of_puzzle["digest"],
+        puzzle_json=of_puzzle["definition"],
+        row_digest=row_digest,
+        verified=verification_of(number, row_digest or values["digest"], of_proof),
     )
 
 

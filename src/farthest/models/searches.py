@@ -16,6 +16,7 @@ from farthest.models.stored_values import canonical, check_values, damaged
 from farthest.models.tables import iteration, solution, subtree
 from farthest.models.transactions import Database
 from farthest.untrusted_json import read_json
+from farthest.version import __version__
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,7 @@ class Searches:
             "seconds": seconds,
             "digest": digest,
             "result": canonical(result),
+            "version": __version__,
         }
         listed = list(solutions)
         with self._database.write() as connection:
@@ -155,15 +157,18 @@ class Searches:
             check_values(subtree, SubtreeRecord.__match_args__, row, f"of job {job_id}", job_id)
         return [SubtreeRecord(*row) for row in rows]
 
-    def solutions(self, job_id: int, limit: int | None = None) -> list[list[Any]]:
-        """The moves of the listed solutions of a search, in order, as they come through JSON. Raises StorageError where
-        they are not what was stored."""
+    def solutions(self, job_id: int, limit: int | None = None, after: int = 0) -> list[list[Any]]:
+        """The moves of the listed solutions of a search, in order, as they come through JSON: at most ``limit``,
+        without the first ``after``. Raises StorageError where they are not what was stored."""
         with self._database.read() as connection:
             rows = connection.execute(ROWS["solution"].where(solution.c.job_id == job_id)).all()
             check_rows(connection, job_id, "solution", rows)
         for row in rows:
             check_values(solution, ("number", "moves"), row, f"of job {job_id}", job_id)
-        return [_moves(job_id, row.number, row.moves) for row in rows[:limit]]
+        return [
+            _moves(job_id, row.number, row.moves)
+            for row in rows[after : None if limit is None else after + limit]
+        ]
 
     def listed(self, job_id: int) -> int:
         """How many solutions are listed."""

@@ -34,7 +34,7 @@ from sqlalchemy import (
     false,
 )
 
-SCHEMA_VERSION = "0007"
+SCHEMA_VERSION = "0008"
 VERSION_TABLE = "farthest_version"
 _SCHEMA_LOCK = 4027514
 _MOST_DIGITS = 4000
@@ -157,6 +157,7 @@ job = Table(
     # JSON: table to digest of the job's rows in it. Both are null where an older version stored the job.
     Column("parts", Text),
     Column("record_digest", String(64)),
+    Column("version", String(32)),  # of the program that finished it; null where that is not known
     sqlite_autoincrement=True,  # the id of a deleted job is never given to another
 )
 
@@ -267,6 +268,20 @@ solution = Table(
     Column("moves", Text, nullable=False),
     PrimaryKeyConstraint("job_id", "number"),
     sqlite_with_rowid=False,
+)
+
+# The last proof of a job by `farthest verify` (models/verifications.py). It is no part of the job's result: no digest
+# of the job covers it, and it counts only while ``job_record`` is what the job's row is.
+verification = Table(
+    "verification",
+    metadata,
+    Column("job_id", ForeignKey("job.id", ondelete="CASCADE"), primary_key=True, autoincrement=False),
+    Column("job_record", String(64), nullable=False),
+    Column("made", UtcDateTime, nullable=False),
+    Column("version", String(32), nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("checks", Text, nullable=False),  # JSON: what was proved
+    Column("record_digest", String(64), nullable=False),
 )
 
 # The same as Alembic's, so that a new database gets its version without importing Alembic.

@@ -13,6 +13,9 @@ from farthest.queries.states import state_blocks
 from farthest.wording import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.models.records import LayerRecord
     from farthest.queries.stored_map import StoredMap
 
     What = Literal["states", "layers"]
@@ -31,6 +34,16 @@ def optional(library: str, extra: str, what: str) -> Any:
         ) from None
 
 
+def layer_columns(layers: Sequence[LayerRecord]) -> dict[str, Any]:
+    """``depth`` and ``states`` (int64), ``seconds`` (float64, NaN where that was not measured)."""
+    seconds = [numpy.nan if layer.seconds is None else layer.seconds for layer in layers]
+    return {
+        "depth": numpy.array([layer.depth for layer in layers], dtype=numpy.int64),
+        "states": numpy.array([layer.states for layer in layers], dtype=numpy.int64),
+        "seconds": numpy.array(seconds, dtype=numpy.float64),
+    }
+
+
 def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
     """Of ``states`` (at ``depth``; None: all): ``key`` (uint64), in a sparse map ``code``, ``board`` (text),
     ``distance`` (uint8 or uint16). Of ``layers``: ``depth`` and ``states`` (int64), ``seconds`` (float64, perhaps NaN).
@@ -38,15 +51,7 @@ def columns(opened: StoredMap, what: What, depth: int | None) -> dict[str, Any]:
     Raises ResourceError for more than ``MOST_STATES`` states, JobError beyond the last layer.
     """
     if what == "layers":
-        layers = list(Jobs(opened.database).layers(opened.job))
-        return {
-            "depth": numpy.array([layer.depth for layer in layers], dtype=numpy.int64),
-            "states": numpy.array([layer.states for layer in layers], dtype=numpy.int64),
-            "seconds": numpy.array(
-                [numpy.nan if layer.seconds is None else layer.seconds for layer in layers],
-                dtype=numpy.float64,
-            ),
-        }
+        return layer_columns(list(Jobs(opened.database).layers(opened.job)))
     if what != "states":
         raise ValueError(f"what is {shown(what)}, expected 'states' or 'layers'")
     if depth is not None:

@@ -13,11 +13,12 @@ from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import SEARCH
+from farthest.models.records import SEARCH, now
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
 from farthest.models.stored_values import damaged
 from farthest.models.structure import structure_problems
+from farthest.models.verifications import Proved, Verification, Verifications
 from farthest.sizes import available_memory
 from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
@@ -27,6 +28,7 @@ from farthest.verify.residue_layers import Means
 from farthest.verify.residues import verify_residues
 from farthest.verify.rows import Facts
 from farthest.verify.verifier import verify_map
+from farthest.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,11 +51,34 @@ def prove(distance_map: StoredMap, memory: int | None = None, scratch: Path | No
     may use, four fifths of what is free by default; ``scratch``: the folder for its layers."""
     kept = _kept(distance_map.database, distance_map.record)
     report = _prove_map(distance_map, memory, scratch)
-    return replace(report, checks=(*kept, *report.checks))
+    report = replace(report, checks=(*kept, *report.checks))
+    keep_mark(distance_map.database, distance_map.record, report, distance_map.told)
+    return report
 
 
-def prove_without_map(database: Database, record: JobRecord) -> Report:
+def prove_without_map(database: Database, record: JobRecord, told: Callable[[str], None]) -> Report:
     """The same for a finished search, or for an enumeration that kept only the counts of its layers."""
+    report = _prove_without_map(database, record)
+    keep_mark(database, record, report, told)
+    return report
+
+
+def keep_mark(database: Database, record: JobRecord, report: Report, told: Callable[[str], None]) -> None:
+    """Stores that the job was proved; what disproves it removes the mark of an earlier proof. ``told`` gets why that
+    could not be stored."""
+    marks = Verifications(database)
+    try:
+        if report.failures:
+            marks.remove(record.id)
+        elif report.ok:
+            checks = tuple(Proved(one.name, one.proves, one.checked) for one in report.checks if not one.note)
+            found = Verification(now(), __version__, report.seconds, checks)
+            marks.mark(record.id, record.row_digest or record.digest or "", found)
+    except StorageError as error:
+        told(f"the outcome of this proof is not stored: {error}")
+
+
+def _prove_without_map(database: Database, record: JobRecord) -> Report:
     kept = _kept(database, record)
     puzzle = puzzle_of(record)
     if record.kind == SEARCH:

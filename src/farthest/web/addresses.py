@@ -5,6 +5,11 @@ from __future__ import annotations
 from urllib.parse import quote, urlencode
 
 
+def home_page(words: str = "", before: int | None = None) -> str:
+    """The first page: jobs and puzzles whose names have these words; jobs with numbers less than ``before``."""
+    return _with("/", ({"q": words} if words else {}) | ({} if before is None else {"before": str(before)}))
+
+
 def job_page(number: int, **query: str) -> str:
     """One job."""
     return _with(f"/jobs/{number}", query)

@@ -59,6 +59,17 @@ JOB = {
     "submitted": TRUTH,
     "progress": or_none(OBJECT),
     "result": or_none(OBJECT),
+    "version": or_none(TEXT),
+    "verified": or_none(
+        object_of(
+            {
+                "made": TEXT,
+                "version": TEXT,
+                "seconds": NUMBER,
+                "checks": list_of(object_of({"name": TEXT, "proves": TEXT, "checked": WHOLE})),
+            }
+        )
+    ),
 }
 PUZZLE = {
     "name": TEXT,
@@ -75,7 +86,7 @@ MAP = {"job": WHOLE, "puzzle": TEXT}
 SCHEMAS: dict[str, Schema] = {
     "Error": object_of({"error": TEXT, "status": WHOLE}),
     "Job": object_of(JOB),
-    "Jobs": object_of({"jobs": list_of(named("Job")), "damaged": list_of(TEXT)}),
+    "Jobs": object_of({"jobs": list_of(named("Job")), "older": or_none(WHOLE), "damaged": list_of(TEXT)}),
     "Enumeration": object_of(
         {
             **JOB,

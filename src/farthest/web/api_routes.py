@@ -24,6 +24,7 @@ from farthest.web.openapi import openapi
 from farthest.web.refusals import RefusalError
 from farthest.web.requests import (
     board_asked,
+    damages_told,
     estimate_of,
     number_asked,
     number_in,
@@ -45,7 +46,7 @@ MOST_BOARDS = 100_000
 """Boards that are asked at once."""
 
 MOST_LISTED = 1_000
-"""Boards of a layer, random states and solutions that are given at once."""
+"""Jobs, boards of a layer, random states and solutions that are given at once."""
 
 SOLUTIONS_GIVEN = 1
 FOR_EVER = "private, max-age=31536000"
@@ -59,12 +60,13 @@ def json_answer(document: Any, status: int = 200, headers: dict[str, str] | None
 
 
 async def _jobs(request: Request) -> Response:
-    shelf = shelf_of(request)
+    shelf, before = shelf_of(request), number_asked(request, "before")
+    limit = number_asked(request, "limit", MOST_LISTED, MOST_LISTED) or MOST_LISTED
 
     def found() -> dict[str, Any]:
-        records, damages = shelf.jobs.survey()
-        told = [str(damage).replace(shelf.database.place, "the database") for damage in damages]
-        return {"jobs": [job_summary(record) for record in records], "damaged": told}
+        listed = shelf.jobs.page(limit, before)
+        jobs = [job_summary(record) for record in reversed(listed.records)]
+        return {"jobs": jobs, "older": listed.older, "damaged": damages_told(shelf, listed)}
 
     return json_answer(await ask(request, found))
 

@@ -10,7 +10,7 @@ import anyio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.gzip import GZipMiddleware
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -18,7 +18,9 @@ from farthest.errors import FarthestError
 from farthest.web.api_routes import API, json_answer
 from farthest.web.asking import BODY_SECONDS
 from farthest.web.change_routes import CHANGES
+from farthest.web.download import AT_ONCE
 from farthest.web.events import LOOK_SECONDS, Feeds
+from farthest.web.file_routes import FILES, NOT_SMALLER
 from farthest.web.gate import SIGN_IN, Gate
 from farthest.web.local_jobs import LocalJobs
 from farthest.web.page import message_page
@@ -68,6 +70,7 @@ def application(
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         app.state.threads = anyio.CapacityLimiter(THREADS)
+        app.state.downloads = anyio.CapacityLimiter(AT_ONCE)
         try:
             yield
         finally:
@@ -75,8 +78,15 @@ def application(
             shelf.close()
 
     app = Starlette(
-        routes=[Route("/static/{version}/{name}", _static), *CHANGES, *API, *PAGES],
-        middleware=[Middleware(GZipMiddleware, minimum_size=1024, compresslevel=6)],
+        routes=[Route("/static/{version}/{name}", _static), *CHANGES, *API, *FILES, *PAGES],
+        middleware=[
+            Middleware(
+                GZipMiddleware,
+                minimum_size=1024,
+                compresslevel=6,
+                exclude_content_types=(*DEFAULT_EXCLUDED_CONTENT_TYPES, *NOT_SMALLER),
+            )
+        ],
         exception_handlers={
             FarthestError: _error,
             ReaderLeftError: _error,

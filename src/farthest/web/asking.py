@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,7 +18,7 @@ import anyio.to_thread
 from farthest.web.refusals import ReaderLeftError, RefusalError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
@@ -41,9 +42,16 @@ def check_wanted() -> None:
 async def ask(request: Request, question: Callable[[], Answer], seconds: float = QUESTION_SECONDS) -> Answer:
     """What the question gives. Its body, if it has one, has been read. Raises what the question raises, and
     ReaderLeftError."""
+    limiter: anyio.CapacityLimiter = request.app.state.threads
+    async with wanted(request, seconds):
+        return await anyio.to_thread.run_sync(question, limiter=limiter)
+
+
+@asynccontextmanager
+async def wanted(request: Request, seconds: float) -> AsyncIterator[None]:
+    """Threads that are started within give up at ``check_wanted`` when the reader leaves, or after so many seconds."""
     given_up = threading.Event()
     _given_up.set(given_up)
-    limiter: anyio.CapacityLimiter = request.app.state.threads
 
     async def watch() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -53,7 +61,7 @@ async def ask(request: Request, question: Callable[[], Answer], seconds: float =
     watcher = asyncio.ensure_future(watch())
     timer = asyncio.get_running_loop().call_later(seconds, given_up.set)
     try:
-        return await anyio.to_thread.run_sync(question, limiter=limiter)
+        yield
     finally:
         timer.cancel()
         watcher.cancel()

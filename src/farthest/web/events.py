@@ -1,7 +1,8 @@
 """The progress of unfinished jobs as server-sent events.
 
 The database is read once a second for each job that is followed, however many follow it. Each event says all that is
-known, so that a reader whose connection was lost needs nothing of what it has missed.
+known, so that a reader whose connection was lost needs nothing of what it has missed. What a page shows of it is in it
+as texts (``told``, ``rows``), made once for all readers.
 """
 
 from __future__ import annotations
@@ -9,16 +10,19 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 from starlette.responses import StreamingResponse
 
 from farthest.documents.jobs import job_summary
+from farthest.documents.progress import progress_rows
 from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
 from farthest.web.asking import ask
+from farthest.web.pages.search import iteration_rows
 from farthest.web.refusals import RefusalError
 from farthest.web.requests import number_in, shelf_of
 
@@ -121,10 +125,11 @@ class Feeds:
 
     def _document(self, number: int) -> dict[str, Any]:
         record = self._shelf.job(number)
+        document = {**job_summary(record), "told": progress_rows(record)}
         if record.kind == SEARCH:
             iterations = Searches(self._shelf.database).iterations(number)
-            return {**job_summary(record), "bounds": [[one.bound, one.nodes] for one in iterations]}
-        return {**job_summary(record), "layers": [layer.states for layer in self._shelf.layers(number)]}
+            return {**document, "iterations": [*map(asdict, iterations)], "rows": iteration_rows(iterations)}
+        return {**document, "layers": [layer.states for layer in self._shelf.layers(number)]}
 
 
 def event_of(kind: str, document: dict[str, Any]) -> bytes:

@@ -53,7 +53,13 @@ _EVENTS: Schema = {
 
 PATHS: dict[str, Schema] = {
     "/api/jobs": {
-        "get": _call("All jobs, oldest first, and what is wrong with those that cannot be read.", "Jobs"),
+        "get": _call(
+            "The newest jobs, the oldest of them first, and what is wrong with those that cannot be read. `older` is "
+            "the `before` of the next older ones, or null.",
+            "Jobs",
+            _parameter("before", "query", WHOLE, "Only jobs with smaller numbers."),
+            _parameter("limit", "query", WHOLE, "How many, 1000 at most; without it 1000."),
+        ),
         "post": _call(
             "Queue an enumeration; small ones are run at once (--allow-jobs).",
             "Job",

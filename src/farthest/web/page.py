@@ -20,6 +20,7 @@ from htpy import (
     main,
     meta,
     nav,
+    p,
     script,
     table,
     tbody,
@@ -75,6 +76,14 @@ def page(title: str, *content: Node, scripts: Sequence[str] = ()) -> str:
 def facts(rows: Iterable[tuple[str, Node]]) -> Node:
     """Names and values, a line each."""
     return dl(class_="facts")[((dt[name], description[value]) for name, value in rows)]
+
+
+def live(number: int, rows: Sequence[tuple[str, str]]) -> Node:
+    """What a job that has not ended tells, which the script ``live.js`` keeps up to date."""
+    return div(id="live", data_events=f"/api/jobs/{number}/events")[
+        p(class_="small", role="status", data_connection=True),
+        facts(rows),
+    ]
 
 
 def rows_of(headings: Sequence[str], rows: Iterable[Sequence[Node]], *, numbers: Sequence[int] = ()) -> Node:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from farthest.documents.workers import living_workers
@@ -18,9 +18,10 @@ from farthest.models.stored_job import puzzle_of
 from farthest.web.addresses import state_page
 from farthest.web.asking import ask
 from farthest.web.pages import home, job, layer, puzzle, search, state, workers
-from farthest.web.refusals import RefusalError
 from farthest.web.requests import (
+    JOBS_LISTED,
     board_asked,
+    damages_told,
     estimate_of,
     job_found,
     jobs_of,
@@ -29,6 +30,7 @@ from farthest.web.requests import (
     of_map,
     puzzle_named,
     random_boards,
+    scale_asked,
     settings_of,
     shelf_of,
 )
@@ -47,42 +49,48 @@ MOST_WORDS = 200
 
 async def _home(request: Request) -> Response:
     wanted = request.query_params.get("q", "").strip()[:MOST_WORDS]
-    shelf = shelf_of(request)
+    shelf, before = shelf_of(request), number_asked(request, "before")
 
     def found() -> str:
-        records, damages = shelf.jobs.survey()
-        told = [str(damage).replace(shelf.database.place, "the database") for damage in damages]
-        return home.home(records, told, wanted)
+        listed = shelf.jobs.page(JOBS_LISTED, before, lambda record: home.is_named(record, wanted))
+        return home.home(listed, damages_told(shelf, listed), wanted, older_page=before is not None)
 
     return HTMLResponse(await ask(request, found))
 
 
 async def _job(request: Request) -> Response:
-    shelf, number, scale = shelf_of(request), number_in(request), _scale(request)
+    shelf, number, scale = shelf_of(request), number_in(request), scale_asked(request)
     may_change = settings_of(request).allow_jobs
+    after = number_asked(request, "after") or 0
 
     def found() -> str:
         record = shelf.job(number)
         if record.kind == SEARCH:
-            return _search_page(shelf, record)
+            return _search_page(shelf, record, after)
         return job.job(job_found(shelf, number, may_change=may_change), scale)
 
     return HTMLResponse(await ask(request, found))
 
 
-def _search_page(shelf: Shelf, record: JobRecord) -> str:
+def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
     from farthest.search.replay import boards_along
     from farthest.search.serialized import way_of
 
     found, searches = puzzle_of(record), Searches(shelf.database)
     board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)
-    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN))
+    ways = map(way_of, searches.solutions(record.id, search.SOLUTIONS_SHOWN, after))
     solutions = [found.definition.named_path(boards_along(found, board, moves), moves) for moves in ways]
-    return search.search(record, found, searches.iterations(record.id), solutions)
+    shown = search.Solutions(solutions, after, searches.listed(record.id))
+    return search.search(record, found, searches.iterations(record.id), shown)
 
 
 async def _state(request: Request) -> Response:
-    shelf, number, board, scale = shelf_of(request), number_in(request), board_asked(request), _scale(request)
+    shelf, number, board, scale = (
+        shelf_of(request),
+        number_in(request),
+        board_asked(request),
+        scale_asked(request),
+    )
 
     def found() -> str:
         with shelf.asked(number) as opened:
@@ -103,7 +111,7 @@ async def _layer(request: Request) -> Response:
         shelf_of(request),
         number_in(request),
         number_in(request, "depth"),
-        _scale(request),
+        scale_asked(request),
     )
 
     def found() -> str:
@@ -112,26 +120,6 @@ async def _layer(request: Request) -> Response:
             return layer.layer(of_map(opened), depth, boards, scale)
 
     return HTMLResponse(await ask(request, found))
-
-
-async def _layers_csv(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
-    layers = await ask(request, lambda: shelf.layers(shelf.job(number).id))
-    return _file(job.layers_csv(layers), "text/csv; charset=utf-8", f"job-{number}-layers.csv")
-
-
-async def _layers_svg(request: Request) -> Response:
-    shelf, number, scale = shelf_of(request), number_in(request), _scale(request)
-    found = await ask(request, lambda: job_found(shelf, number))
-    if not found.layers:
-        raise RefusalError(404, f"job {number} has no layers yet")
-    return _file(job.layers_svg(found, scale), "image/svg+xml", f"job-{number}-layers.svg")
-
-
-async def _definition(request: Request) -> Response:
-    shelf, number = shelf_of(request), number_in(request)
-    record = await ask(request, lambda: shelf.job(number))
-    return _file(record.puzzle_json, "application/json", f"job-{number}-puzzle.json")
 
 
 async def _puzzle(request: Request) -> Response:
@@ -174,25 +162,12 @@ async def _workers(request: Request) -> Response:
     return HTMLResponse(await ask(request, lambda: workers.workers(living_workers())))
 
 
-def _scale(request: Request) -> str:
-    return "linear" if request.query_params.get("scale") == "linear" else "log"
-
-
-def _file(content: str, kind: str, name: str) -> Response:
-    return PlainTextResponse(
-        content, media_type=kind, headers={"content-disposition": f'attachment; filename="{name}"'}
-    )
-
-
 PAGES = [
     Route("/", _home),
     Route("/jobs/{number}", _job),
     Route("/jobs/{number}/state", _state),
     Route("/jobs/{number}/random", _random),
     Route("/jobs/{number}/layers/{depth}", _layer),
-    Route("/jobs/{number}/layers.csv", _layers_csv),
-    Route("/jobs/{number}/layers.svg", _layers_svg),
-    Route("/jobs/{number}/puzzle.json", _definition),
     Route("/puzzles/{name}", _puzzle),
     Route("/workers", _workers),
 ]

@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
+    from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
     from farthest.web.settings import WebSettings
     from farthest.web.shelf import Shelf
+
+JOBS_LISTED = 100
+"""Jobs of a page."""
 
 MOST_DIGITS = 18
 """Of numbers in addresses: a longer one may be too large for a database."""
@@ -66,6 +70,11 @@ def board_asked(request: Request) -> str:
     return board
 
 
+def scale_asked(request: Request) -> str:
+    """The scale of a chart: ``log`` or ``linear``."""
+    return "linear" if request.query_params.get("scale") == "linear" else "log"
+
+
 def _number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS):
         raise RefusalError(404, f"{what}: expected a whole number")
@@ -96,11 +105,17 @@ def puzzle_named(name: str) -> Puzzle:
 
 
 def jobs_of(shelf: Shelf, puzzle: Puzzle) -> list[JobRecord]:
-    """The enumerations of a puzzle, newest first."""
-    records, _ = shelf.jobs.survey()
-    return [
-        each for each in reversed(records) if each.kind == ENUMERATION and each.puzzle_digest == puzzle.digest
-    ]
+    """The newest enumerations of a puzzle, newest first."""
+
+    def fits(record: JobRecord) -> bool:
+        return record.kind == ENUMERATION and record.puzzle_digest == puzzle.digest
+
+    return shelf.jobs.page(JOBS_LISTED, fits=fits).records
+
+
+def damages_told(shelf: Shelf, found: JobPage) -> list[str]:
+    """What is wrong with jobs that cannot be listed; the place of the database stays with the server."""
+    return [str(damage).replace(shelf.database.place, "the database") for damage in found.damages]
 
 
 def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:

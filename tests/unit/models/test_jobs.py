@@ -6,7 +6,7 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from farthest.errors import JobError
 from farthest.models import job_queue, records
@@ -14,9 +14,10 @@ from farthest.models import jobs as jobs_module
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord
-from farthest.models.tables import metadata
+from farthest.models.records import JobRecord, LayerRecord, now
+from farthest.models.tables import job, metadata
 from farthest.models.transactions import Database
+from farthest.models.verifications import Proved, Verification, Verifications
 
 ELSEWHERE = "elsewhere/1/0"
 HERE = owner_token()
@@ -182,6 +183,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
         maps.checkpoint(one, 1, [(0, 99, "uint8", bytes(100))], [LayerRecord(0, 1)], 1)
         maps.add_states(one, [(0, 0, "┘│└")])
         finish(jobs, one)
+        proof = Verification(now(), "0.1", 0.5, (Proved("layers", "their counts", 1),))
+        Verifications(database).mark(one, jobs.get(one).row_digest or "", proof)
     freed = jobs.delete(job_id)
     assert freed > 3
     with database.read() as connection:
@@ -190,7 +193,8 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
             for table in metadata.sorted_tables
         }
     searches = {"iteration": 0, "subtree": 0, "solution": 0, "map_file": 0}
-    assert counts == {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, **searches}
+    left = {"puzzle": 2, "job": 2, "layer": 1, "chunk": 1, "state": 1, "verification": 1}
+    assert counts == {**left, **searches}
     jobs.delete(shared, force=True)
     assert {job.name for job in jobs.list()} == {"kept"}
     assert add(jobs) == job_id + 1  # an id is never given twice
@@ -329,3 +333,23 @@ def test_a_name_means_the_newest_complete_map(jobs: Jobs) -> None:
     assert jobs.find("tiny", has_map=True).id == jobs.find("tiny", complete=True).id == whole
     assert jobs.find("tiny").id == newest
     assert jobs.find(str(newest), has_map=True).id == newest
+
+
+def test_jobs_come_page_by_page_newest_first(database: Database, jobs: Jobs) -> None:
+    ids = [add(jobs, name, digest=name) for name in ("a", "b", "a", "a", "b")]
+    first = jobs.page(2)
+    assert [one.id for one in first.records] == ids[:2:-1]
+    assert first.older == ids[3]
+    second = jobs.page(2, first.older)
+    assert [one.id for one in second.records] == ids[2:0:-1]
+    last = jobs.page(2, second.older)
+    assert ([one.id for one in last.records], last.older) == (ids[:1], None)
+    some = jobs.page(2, fits=lambda record: record.name == "a")
+    assert [one.id for one in some.records] == [ids[3], ids[2]]
+    assert jobs.page(2, some.older, lambda record: record.name == "a").records == last.records
+    assert jobs.page(5, 10**18 - 1).older is None
+    with database.write() as connection:
+        connection.execute(update(job).where(job.c.id == ids[3]).values(parameters="["))
+    damaged = jobs.page(2)
+    assert [one.id for one in damaged.records] == [ids[4], ids[2]]
+    assert f"job {ids[3]}" in str(damaged.damages[0])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from farthest.stores.folder.journal import LayerFigures
 
 Progress = Callable[[dict[str, Any]], None]
-"""Called with the state of the layer under way: ``blocks``, ``blocks_done``, ``workers``, ``resent``."""
+"""Called with the state of the layer under way: ``blocks``, ``blocks_done``, and of workers ``workers``, ``resent``."""
 
 
 class Backend(Protocol):

@@ -146,11 +146,15 @@ class ThreadsBackend:
     ) -> Executor:
         """See Backend: a layer of bitmaps overwrites the ones before, so it is given up only where nothing is to be
         kept."""
+
+        def watch(done: int, blocks: int) -> None:
+            progress({"blocks": blocks, "blocks_done": done})
+
         if self._files is not None:
-            return self._files.executor(should_stop)
+            return self._files.executor(should_stop, watch)
         if self._scatter is not None:
             self._scatter.poll = should_stop
-        return ThreadsExecutor(self._settings.threads or cores(), still_ours)
+        return ThreadsExecutor(self._settings.threads or cores(), still_ours, watch)
 
 
 def backend_for(puzzle: Puzzle, settings: Settings, reporter: Reporter) -> Backend:

@@ -13,6 +13,10 @@ CALL_SECONDS = 1.0
 """The longest that a call of the kernel should take: signals and cancelled jobs are noticed only between calls."""
 
 
+Watch = Callable[[int, int], None]
+"""Called during a layer that takes long: how many of its blocks, here shards, are done, and how many there are."""
+
+
 class Executor(Protocol):
     """Runs steps. Returning from ``run_layer`` is the barrier between layers."""
 
@@ -26,11 +30,18 @@ class Executor(Protocol):
 class ThreadsExecutor:
     """Steps a layer in calls of the kernel, which divides each among this process's threads: in one call, unless such
     calls take long. ``poll`` is called between them, and may raise an exception; the steps of the layer are then lost.
+    ``watch``: see ``Watch``.
     """
 
-    def __init__(self, threads: int, poll: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        threads: int,
+        poll: Callable[[], None] = lambda: None,
+        watch: Watch = lambda done, blocks: None,
+    ) -> None:
         self._threads = threads
         self._poll = poll
+        self._watch = watch
         self._at_once = 0  # shards; 0: all
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
@@ -42,6 +53,8 @@ class ThreadsExecutor:
             step(store, depth, part, self._threads)
             self._at_once = _fitting(len(part), monotonic() - begun)
             first += len(part)
+            if first < len(shards):
+                self._watch(first, len(shards))
             self._poll()
 
     def close(self) -> None:

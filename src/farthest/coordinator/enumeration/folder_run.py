@@ -22,7 +22,7 @@ from farthest.untrusted_json import read_json_object
 from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
-    from farthest.coordinator.enumeration.executors import Executor
+    from farthest.coordinator.enumeration.executors import Executor, Watch
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
@@ -94,9 +94,9 @@ class FilesRun:
         """The store of the job whose attempts are called ``name``, which goes on with the layers of an earlier one."""
         raise NotImplementedError
 
-    def executor(self, should_stop: Callable[[], None]) -> Executor:
+    def executor(self, should_stop: Callable[[], None], watch: Watch) -> Executor:
         """See Backend."""
-        return UnitsExecutor(self._threads, should_stop)
+        return UnitsExecutor(self._threads, should_stop, watch)
 
 
 class FolderRun(FilesRun):
@@ -200,20 +200,27 @@ class ScatterRun(FilesRun):
 
 
 class UnitsExecutor:
-    """Steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on with later."""
+    """Steps unit by unit. ``should_stop`` is called before each, and may raise: the layer is gone on with later.
+    ``watch``: see ``Watch``."""
 
-    def __init__(self, threads: int, should_stop: Callable[[], None]) -> None:
+    def __init__(self, threads: int, should_stop: Callable[[], None], watch: Watch) -> None:
         self._threads = threads
         self._should_stop = should_stop
+        self._watch = watch
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor."""
         assert isinstance(store, FolderStore | ScatterFolderStore)
         if isinstance(store, ScatterFolderStore):
             store.poll = self._should_stop
+        done = 0
         for unit in store.units(depth, shards):
+            self._watch(
+                min(done, len(shards)), len(shards)
+            )  # units of a plan may have more shards than were asked for
             self._should_stop()
             step(store, depth, unit, self._threads)
+            done += len(unit)
 
     def close(self) -> None:
         """See Executor."""

@@ -16,6 +16,7 @@ from farthest.coordinator.enumeration.rows import board_texts
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
 from farthest.coordinator.losses import lost_again
+from farthest.coordinator.pace import Pace
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (
@@ -126,10 +127,12 @@ class _Enumeration:
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
         self._checkpoint_seconds = settings.checkpoint_seconds
+        self._pace = Pace()
         self._name = f"0-{token_hex(4)}"  # of an enumeration without a job, for its attempts
 
     def run(self) -> Outcome:
         space = compile_space(self._puzzle, self._settings.origin)
+        self._pace.at_most = self._puzzle.definition.arrangements() if space.keys is None else space.keys
         asked = self._settings
         self._settings = with_kind_of_map(space, asked, stored=self._database is not None)
         if self._settings.residues and not asked.residues:
@@ -395,12 +398,20 @@ class _Enumeration:
     def _tell_layer(self) -> None:
         """Stores the last layer in the job's progress, for those who watch the job."""
         depth, total = len(self._layers) - 1, sum(self._layers)
+        self._pace.reach(total)
         known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
-        self._progress({"depth": depth, **known})
+        of_next = {"blocks": None, "blocks_done": None}
+        self._progress({"depth": depth, **known, "states_at_most": self._pace.at_most, **of_next})
 
     def _progress(self, known: dict[str, Any]) -> None:
-        if self._recorder is not None:
-            self._recorder.progress(**known)
+        if self._recorder is None:
+            return
+        left = self._pace.seconds_left()
+        self._recorder.progress(
+            **known,
+            states_a_second=round(self._pace.rate()) or None,
+            seconds_left=None if left is None else round(left, 1),
+        )
 
     def _layer_progress(self, known: dict[str, Any]) -> None:
         self._progress(known)

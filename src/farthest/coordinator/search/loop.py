@@ -191,7 +191,10 @@ class IterativeSearch:
                 self._recorder.check()
                 self._recorder.commit(frontier, seconds())
             nodes = sum(one.nodes for one in self.iterations) + frontier.nodes_known
+            spent = sum(one.seconds for one in self.iterations) + seconds()
             known = {"bound": frontier.bound, "nodes": nodes, "pieces_waiting": len(frontier.waiting)}
+            if spent:
+                known["nodes_a_second"] = round(nodes / spent)
             known |= self._executor.known()
             if self._recorder is not None:
                 self._recorder.progress(**known)

@@ -13,7 +13,7 @@ from farthest.documents.puzzles import known_states
 from farthest.puzzles import catalogue
 from farthest.puzzles.origin_names import where_text
 from farthest.puzzles.title_search import matching
-from farthest.web.addresses import job_page, puzzle_page
+from farthest.web.addresses import home_page, job_page, puzzle_page
 from farthest.web.page import board, page, rows_of
 
 if TYPE_CHECKING:
@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 
     from htpy import Node
 
+    from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
 
-JOBS_LISTED = 100
 
-
-def home(records: Sequence[JobRecord], damages: Sequence[str], wanted: str) -> str:
-    """``records``: oldest first. ``wanted``: words of names and titles, or empty. ``damages``: what is wrong with jobs
-    that cannot be listed."""
-    found = [record for record in reversed(records) if not wanted or _named(record, wanted)]
+def home(listed: JobPage, damages: Sequence[str], wanted: str, *, older_page: bool) -> str:
+    """``wanted``: words of names and titles, or empty. ``damages``: what is wrong with jobs that cannot be listed.
+    ``older_page``: whether there are newer jobs than these."""
     names = catalogue.search(wanted) if wanted else catalogue.names()
     return page(
         f"Jobs and puzzles: {wanted}" if wanted else "Jobs and puzzles",
@@ -41,7 +39,7 @@ def home(records: Sequence[JobRecord], damages: Sequence[str], wanted: str) -> s
         ],
         [p(class_="message", role="alert")[damage] for damage in damages],
         h2["Jobs"],
-        _jobs(found, wanted),
+        _jobs(listed, wanted, older_page=older_page),
         h2(id="puzzles")["Puzzles"],
         p["No puzzle of the catalogue has these words."] if not names else None,
         ul(class_="catalogue")[(_card(name) for name in names)],
@@ -49,8 +47,11 @@ def home(records: Sequence[JobRecord], damages: Sequence[str], wanted: str) -> s
     )
 
 
-def _jobs(found: Sequence[JobRecord], wanted: str) -> Node:
-    if not found:
+def _jobs(listed: JobPage, wanted: str, *, older_page: bool) -> Node:
+    newest = a(href=home_page(wanted))["The newest jobs"]
+    if not listed.records and older_page:
+        return p["There are no older jobs. ", newest]
+    if not listed.records:
         return p[
             "No job has these words."
             if wanted
@@ -66,11 +67,12 @@ def _jobs(found: Sequence[JobRecord], wanted: str) -> Node:
             "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
             f"{record.created:%Y-%m-%d %H:%M}",
         )
-        for record in found[:JOBS_LISTED]
+        for record in listed.records
     ]
     headings = ("job", "puzzle", "origin", "status", "states", "depth", "created (UTC)")
-    more = p[f"and {len(found) - JOBS_LISTED:,} older"] if len(found) > JOBS_LISTED else None
-    return fragment[rows_of(headings, rows, numbers=(0, 4, 5)), more]
+    older = a(href=home_page(wanted, listed.older), rel="next")["Older jobs"] if listed.older else None
+    ways = p[newest if older_page else None, " · " if older_page and older else None, older]
+    return fragment[rows_of(headings, rows, numbers=(0, 4, 5)), ways if older_page or older else None]
 
 
 def origin_text(record: JobRecord) -> str:
@@ -81,8 +83,9 @@ def origin_text(record: JobRecord) -> str:
     return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
 
 
-def _named(record: JobRecord, wanted: str) -> bool:
-    return bool(matching(wanted, {record.name: _titles().get(record.name, "")}))
+def is_named(record: JobRecord, wanted: str) -> bool:
+    """Whether the name of a job's puzzle, or its title in the catalogue, has these words."""
+    return not wanted or bool(matching(wanted, {record.name: _titles().get(record.name, "")}))
 
 
 @cache

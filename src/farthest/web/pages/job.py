@@ -5,18 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, button, details, div, form, fragment, h2, label, li, p, span, summary, ul
+from htpy import a, button, details, div, form, fragment, h2, label, p, span, summary
 from htpy import input as field
 from markupsafe import Markup
 
+from farthest.documents.progress import progress_rows
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.puzzles.definition import WILDCARD
 from farthest.safe_text import safe
 from farthest.web.addresses import job_page, layer_page, puzzle_page, random_state, state_page
-from farthest.web.page import board_of, boards, facts, page, rows_of
+from farthest.web.page import board_of, boards, facts, live, page, rows_of
 from farthest.web.pages.home import origin_text
-from farthest.wording import seconds_text
+from farthest.web.pages.job_files import cite, files
+from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,22 +52,21 @@ class JobFound:
 def job(found: JobFound, scale: str) -> str:
     """``scale``: ``log`` or ``linear``."""
     record = found.record
-    running = record.state_now == RUNNING
+    unfinished = record.state_now in ENDABLE
     return page(
         f"Job {record.id}: {record.name}",
         p(class_="lead")[a(href=puzzle_page(record.name))[found.puzzle.title or record.name]],
         facts(_facts(found)),
-        div(id="live", data_events=f"/api/jobs/{record.id}/events", aria_live="polite")
-        if _unfinished(record)
-        else None,
+        live(record.id, progress_rows(record)) if unfinished else None,
         _ask(found) if found.asked else None,
         fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers else None,
         _farthest(found),
-        fragment[h2["Known answers"], known_answers(found)] if found.puzzle.known else None,
-        _downloads(found),
+        fragment[h2(id="known")["Published figures"], known_answers(found)] if found.puzzle.known else None,
+        files(record, found.puzzle, layers=bool(found.layers)),
+        cite(record, found.puzzle),
         _layer_table(found) if found.layers else None,
         _changes(found),
-        scripts=["live.js"] if running or _unfinished(record) else [],
+        scripts=["live.js"] if unfinished else [],
     )
 
 
@@ -96,26 +97,42 @@ def board_form(number: int, value: str = "") -> Node:
 
 
 def known_answers(found: JobFound) -> Node:
-    """Published figures beside what was found. Only those of the puzzle's own origin can be compared."""
+    """Published figures beside what was found."""
+    rows = [
+        (what, shown, "agrees" if agrees else "differs", source)
+        for what, shown, source, agrees in _compared(found)
+    ]
+    if not rows:
+        return p["They are of the whole map from the puzzle's own origin, which this job does not have."]
+    return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
+
+
+def _compared(found: JobFound) -> list[tuple[str, str, str, bool]]:
+    """Published figures: which, as text, their source, and whether they agree. Only those of the puzzle's own origin
+    can be compared."""
     record, puzzle = found.record, found.puzzle
     own = (record.parameters.get("direction"), record.parameters.get("where")) == (
         puzzle.origin.direction,
         puzzle.origin.where,
     )
     if not (own and record.complete and record.status == FINISHED):
-        return p["They are of the whole map from the puzzle's own origin, which this job does not have."]
+        return []
     layers = tuple(layer.states for layer in found.layers)
-    rows = []
-    for known in puzzle.known:
+    return [
+        (
+            what,
+            f"{published:,}" if isinstance(published, int) else f"{len(published)} layers",
+            known.source,
+            published == ours,
+        )
+        for known in puzzle.known
         for what, published, ours in (
             ("states", known.states, record.states),
             ("eccentricity", known.eccentricity, record.eccentricity),
             ("states at each depth", known.layers, layers),
-        ):
-            if published is not None:
-                shown = f"{published:,}" if isinstance(published, int) else f"{len(published)} layers"
-                rows.append((what, shown, "agrees" if published == ours else "differs", known.source))
-    return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))
+        )
+        if published is not None
+    ]
 
 
 def _facts(found: JobFound) -> list[tuple[str, Node]]:
@@ -139,8 +156,33 @@ def _facts(found: JobFound) -> list[tuple[str, Node]]:
             ("time", seconds_text(record.seconds or 0.0)),
             ("digest", span(class_="digest")[record.digest or ""]),
             ("map", _map(record)),
+            ("verified", _verified(record)),
         ]
+        agreeing = [agrees for *_, agrees in _compared(found)]
+        if agreeing:
+            rows.append(("published figures", a(href="#known")[_agreement(agreeing)]))
     return rows
+
+
+def _agreement(agreeing: Sequence[bool]) -> str:
+    if all(agreeing):
+        return f"{counted(len(agreeing), 'figure')}, with the source: all agree"
+    return f"{agreeing.count(False)} of {counted(len(agreeing), 'figure')} differ"
+
+
+def _verified(record: JobRecord) -> Node:
+    """What `farthest verify` has proved last."""
+    proof = record.verified
+    if proof is None:
+        return f"no: `farthest verify {record.id}` proves it"
+    what = "proved" if record.has_map else "nothing wrong was found"
+    when = f"{what} on {proof.made:%Y-%m-%d %H:%M} UTC by farthest {proof.version}, in {seconds_text(proof.seconds)}"
+    checks = rows_of(
+        ("check", "looked at", "what it proves"),
+        [(one.name, f"{one.checked:,}", one.proves) for one in proof.checks],
+        numbers=(1,),
+    )
+    return details[summary[when], checks]
 
 
 def _map(record: JobRecord) -> str:
@@ -185,15 +227,6 @@ def _farthest(found: JobFound) -> Node:
     ]
 
 
-def _downloads(found: JobFound) -> Node:
-    here = job_page(found.record.id)
-    files: list[tuple[str, str]] = [("puzzle.json", "the puzzle's definition")]
-    if found.layers:
-        files += [("layers.csv", "states at each depth"), ("layers.svg", "the chart")]
-    files_there = (li[a(href=f"{here}/{name}", download=True)[name], f": {text}"] for name, text in files)
-    return fragment[h2["Files"], ul[files_there, li[a(href=f"/api{here}")["the job as JSON"]]]]
-
-
 def _layer_table(found: JobFound) -> Node:
     number = found.record.id
     rows = [
@@ -217,15 +250,6 @@ def _changes(found: JobFound) -> Node:
     return form(method="post", action=f"/jobs/{number}/{verb}")[
         button(type="submit")[f"{verb.capitalize()} this job"]
     ]
-
-
-def _unfinished(record: JobRecord) -> bool:
-    return record.state_now in ENDABLE
-
-
-def layers_csv(layers: Sequence[LayerRecord]) -> str:
-    """The layers as a file of comma-separated values."""
-    return "depth,states\r\n" + "".join(f"{layer.depth},{layer.states}\r\n" for layer in layers)
 
 
 def layers_svg(found: JobFound, scale: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from htpy import a, details, div, fragment, h2, li, ol, p, span, summary
 
 from farthest.documents.moves import move_text, moves_text
+from farthest.documents.progress import progress_rows
 from farthest.web.addresses import job_page, puzzle_page
-from farthest.web.page import board, board_of, facts, page, rows_of
+from farthest.web.page import board, board_of, facts, live, page, rows_of
 from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
@@ -22,15 +24,25 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
 
 SOLUTIONS_SHOWN = 12
+ITERATION = ("bound", "nodes", "nodes a second", "solutions", "seconds")
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """Some of the solutions that are stored: those after the first ``after`` of ``listed``."""
+
+    paths: Sequence[NamedPath]
+    after: int
+    listed: int
 
 
 def search(
     record: JobRecord,
     puzzle: Puzzle,
     iterations: Sequence[IterationRecord],
-    solutions: Sequence[NamedPath],
+    solutions: Solutions,
 ) -> str:
-    """``solutions``: the first that are stored."""
+    """The page."""
     asked, result = record.parameters, record.result
     unfinished = record.state_now in ("queued", "running")
     rows: list[tuple[str, Node]] = [
@@ -60,23 +72,22 @@ def search(
         p(class_="lead")[a(href=puzzle_page(record.name))[puzzle.title or record.name]],
         board_of(puzzle, str(asked["board"])),
         facts(rows),
-        div(id="live", data_events=f"/api/jobs/{record.id}/events", aria_live="polite")
-        if unfinished
-        else None,
-        fragment[h2["Iterations"], _iterations(iterations)] if iterations else None,
+        live(record.id, progress_rows(record)) if unfinished else None,
         fragment[
-            h2["Solutions"],
-            [_solution(puzzle, path, number == 0) for number, path in enumerate(solutions)],
+            h2["Iterations"],
+            div(id="live-rows")[rows_of(ITERATION, iteration_rows(iterations), numbers=range(5))],
         ]
-        if solutions
+        if iterations or unfinished
         else None,
+        _solutions(record.id, puzzle, solutions) if solutions.listed else None,
         p[a(href=f"/api{job_page(record.id)}")["This search as JSON"]],
         scripts=["player.js", "live.js"] if unfinished else ["player.js"],
     )
 
 
-def _iterations(iterations: Sequence[IterationRecord]) -> Node:
-    rows = [
+def iteration_rows(iterations: Sequence[IterationRecord]) -> list[tuple[str, ...]]:
+    """A row of texts for each iteration; + marks the bound of the one under way."""
+    return [
         (
             f"{one.bound}{'' if one.complete else '+'}",
             f"{one.nodes:,}",
@@ -86,7 +97,22 @@ def _iterations(iterations: Sequence[IterationRecord]) -> Node:
         )
         for one in iterations
     ]
-    return rows_of(("bound", "nodes", "nodes a second", "solutions", "seconds"), rows, numbers=range(5))
+
+
+def _solutions(number: int, puzzle: Puzzle, found: Solutions) -> Node:
+    last = found.after + len(found.paths)
+    others = []
+    if found.after:
+        before = max(0, found.after - SOLUTIONS_SHOWN)
+        others.append(a(href=job_page(number, after=str(before)), rel="prev")["The solutions before these"])
+    if last < found.listed:
+        others.append(a(href=job_page(number, after=str(last)), rel="next")["More solutions"])
+    which = f"Solutions {found.after + 1:,} to {last:,} of {found.listed:,}" if others else "Solutions"
+    return fragment[
+        h2[which if found.paths else "Solutions"],
+        [_solution(puzzle, path, at == 0) for at, path in enumerate(found.paths)],
+        p[((other, " ") for other in others)] if others else None,
+    ]
 
 
 def _solution(puzzle: Puzzle, path: NamedPath, shown: bool) -> Node:

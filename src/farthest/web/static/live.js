@@ -1,28 +1,54 @@
-// Shows the progress of a job as it comes. A lost connection is made again by EventSource; each event says all.
+// Shows the progress of a job as it comes. Each event says all, so that a reader who has missed some needs nothing of them.
+const AGAIN_SECONDS = 5;
 const place = document.getElementById("live");
 
-function line(parent, name, value) {
-  const term = document.createElement("dt");
-  const description = document.createElement("dd");
-  term.textContent = name;
-  description.textContent = typeof value === "number" ? value.toLocaleString("en") : value;
-  parent.append(term, description);
+function replace(parent, selector, items) {
+  parent.querySelector(selector).replaceChildren(...items);
 }
 
-if (place) {
+function cell(name, text, kind) {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (kind) made.className = kind;
+  return made;
+}
+
+function show(job) {
+  const status = document.getElementById("status");
+  if (status && status.textContent !== job.status) {
+    status.textContent = job.status;
+    status.className = `status ${job.status}`;
+  }
+  replace(place, "dl", job.told.flatMap(([name, value]) => [cell("dt", name), cell("dd", value)]));
+  const table = document.getElementById("live-rows");
+  if (!table || !job.rows) return;
+  const line = (row) => {
+    const made = document.createElement("tr");
+    made.append(...row.map((text) => cell("td", text, "number")));
+    return made;
+  };
+  replace(table, "tbody", job.rows.map(line));
+}
+
+function connection(text) {
+  const line = place.querySelector("[data-connection]");
+  if (line.textContent !== text) line.textContent = text;
+}
+
+// EventSource makes a connection that was lost again by itself, but gives up at an answer that is an error: then another
+// one is made.
+function follow() {
   const source = new EventSource(place.dataset.events);
-  source.addEventListener("progress", (event) => {
-    const job = JSON.parse(event.data);
-    const status = document.getElementById("status");
-    if (status) status.textContent = job.status;
-    const list = document.createElement("dl");
-    list.className = "facts";
-    for (const [name, value] of Object.entries(job.progress ?? {})) line(list, name.replaceAll("_", " "), value);
-    if (job.layers?.length) line(list, "layers stored", job.layers.length);
-    place.replaceChildren(list);
+  source.addEventListener("open", () => connection(""));
+  source.addEventListener("error", () => {
+    connection("The connection to the server is lost; trying again.");
+    if (source.readyState === EventSource.CLOSED) setTimeout(follow, 1000 * AGAIN_SECONDS);
   });
+  source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
   source.addEventListener("end", () => {
     source.close();
     location.reload();
   });
 }
+
+if (place) follow();
