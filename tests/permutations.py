@@ -149,5 +149,12 @@ def samples() -> dict[str, Puzzle]:
         [pieces("abcd", 3), pieces("efgh", 3), pieces("iijj"), pieces("mnop", 3)],
         [([*to, *(s + 12 for s in to[:4])], [*d[:4], *[0] * 8, *d[:4]]) for to, d in as_one],
     )
+    # More slots than a mask has bits: turned over, and turned round.
+    turns = [([*range(1, 66), 0], [0] * 66), ([*range(65, -1, -1)], [0] * 66)]
+    many = [(chr(0x4E00 + number), 0) for number in range(66)]
+    for direction in ("to", "from"):
+        out[f"many slots, {direction}"] = puzzle_of([PieceSet("", 1, tuple(many))], turns, direction)
+        turned = [(to, [int(to[0] == 1)] * 66) for to, _ in turns]
+        out[f"many slots, turned, {direction}"] = puzzle_of([PieceSet("", 4, tuple(many))], turned, direction)
     out["one turning"] = puzzle_of([pieces("ab", 7)], [([0, 1], [1, 2])])
     return out

@@ -10,6 +10,7 @@ import numpy
 from farthest import _kernel
 from farthest.families.permutation.based_space import BasedSpace
 from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.families.permutation.scatter_space import SlotwiseSpace
@@ -49,7 +50,9 @@ class WalkProblem:
 def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem | None:
     """The problem compiled, without a heuristic for ``None``; None where the family's boards are not arrangements, or
     the kernel cannot update a component of the heuristic move by move. Raises PuzzleError, BoardError."""
-    if problem.puzzle.family not in FAMILIES:
+    definition = problem.puzzle.definition
+    many = isinstance(definition, Permutation) and definition.slots > MAX_SLOTS
+    if problem.puzzle.family not in FAMILIES or many:
         return None
     terms = [] if heuristic is None else heuristic.terms()
     if terms is None:

@@ -92,6 +92,8 @@ def test_which_puzzles_are_scattered() -> None:
     assert {name.removesuffix(", to").removesuffix(", from") for name in by_slot} == {
         "equal pieces turned",
         "equal pieces turned, some ignored",
+        "many slots",
+        "many slots, turned",
         "one kind turned",
         "sums, by slot",
     }

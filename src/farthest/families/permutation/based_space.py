@@ -10,14 +10,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError, StorageError
-from farthest.families.permutation.chain import Chain, level_fields, stored_levels
-from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.chain import Chain, level_fields
 from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.layout import Layout, choose_layout
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.families.permutation.patterns import PermutationPatterns
-from farthest.families.permutation.reach import base, states_reached
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
@@ -30,12 +27,6 @@ if TYPE_CHECKING:
     from farthest.families.permutation.definition import Permutation
     from farthest.families.permutation.reach import Level
     from farthest.spaces.contract import EngineKind
-
-DENSE = 32
-"""A space of bits is fastest where at least about one in so many stands for a state."""
-
-TOGETHER = 1 << 14
-"""Boards that are looked at together."""
 
 
 class BasedSpace(PermutationBoards):
@@ -161,42 +152,3 @@ def pattern_of_base(
     labels = tuple(sorted(origins[0][level.slot] for level in levels))
     own = replace(definition, goals=tuple(origins), start=None, net=None)
     return PermutationPatterns().make(own, "", labels, "base", plain=True)
-
-
-def space_of_few(puzzle: Puzzle, origin: Origin, origins: list[Board], keys: int) -> BasedSpace | None:
-    """The space by a base, where less than one in ``DENSE`` of so many keys can be reached, and that is fewer keys."""
-    definition = permutation(puzzle)
-    states = states_reached(definition, origins[0])
-    if states is None or states * DENSE >= keys:
-        return None
-    levels = base(definition, origins[0])
-    if levels is None or not _joined(definition, origins, levels):
-        return None
-    space = BasedSpace(puzzle, origin, origins, levels, None)
-    return space if space.keys < keys else None
-
-
-def stored_space(puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any]) -> BasedSpace:
-    """The space of a stored layout. Raises StorageError."""
-    definition = permutation(puzzle)
-    levels = stored_levels(fields["base"], definition)
-    try:
-        pattern, _ = pattern_of_base(definition, origins, levels)
-    except PuzzleError as error:
-        raise StorageError(f"stored key layout is damaged ({error}); enumerate the puzzle again") from None
-    return BasedSpace(puzzle, origin, origins, levels, Layout.from_dict(fields, pattern))
-
-
-def _joined(definition: Permutation, origins: Sequence[Board], levels: Sequence[Level]) -> bool:
-    """Whether moves join all origins to the first."""
-    if len(origins) == 1:
-        return True
-    import numpy as np
-
-    boards = np.array(origins, dtype=np.uint8)
-    chain = Chain(definition, origins[0], levels)
-    for part in np.array_split(boards, len(boards) // TOGETHER + 1):
-        found, whole = chain.whole(part)
-        if not (found.all() and (whole == part).all()):
-            return False
-    return True

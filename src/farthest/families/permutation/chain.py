@@ -90,21 +90,38 @@ class Chain:
     def whole(self, boards: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
         """Whether an element takes the pieces of the base to where they are on the boards (N, cells), and what it makes
         of the origin; any board where there is none."""
-        images: NDArray[Any] = self._images(boards)
-        found = np.ones(len(boards), dtype=bool)
-        numbers = []
-        for level, (back, number) in enumerate(zip(self.back, self.number, strict=True)):
-            which = number[images[:, level]].astype(np.int64)
+        found, numbers = self.numbers(self.images(boards))
+        return found, self.boards(numbers)
+
+    def numbers(self, images: NDArray[Any]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
+        """Of the element that takes the base points to ``images`` (N, levels): whether there is one, and its number on
+        each level."""
+        found = np.ones(len(images), dtype=bool)
+        numbers: list[NDArray[np.intp]] = []
+        for back, number in zip(self.back, self.number, strict=True):
+            which = number[images[:, len(numbers)]].astype(np.intp)
             found &= which != NOWHERE
             which[which == NOWHERE] = 0
             numbers.append(which)
             images = back[which[:, None], images]
-        goes: NDArray[Any] = np.broadcast_to(self._first, (len(boards), len(self._first)))
+        return found, numbers
+
+    def boards(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint8]:
+        """What the elements with these numbers make of the origin."""
+        return self._moved(self._taken(numbers, self._first))
+
+    def images_of(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
+        """Inverse of ``numbers``."""
+        return self._taken(numbers, self._first[self._bases])
+
+    def _taken(self, numbers: Sequence[NDArray[np.intp]], points: NDArray[Any]) -> NDArray[Any]:
+        """Where the elements (N) take the points (P): shape (N, P)."""
+        goes: NDArray[Any] = np.broadcast_to(points, (len(numbers[0]), len(points)))
         for ways, which in zip(reversed(self.ways), reversed(numbers), strict=True):
             goes = ways[which[:, None], goes]
-        return found, self._moved(goes)
+        return goes
 
-    def _images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+    def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The points (N, levels) where the base points are."""
         slots = self._body.slots
         images = np.empty((len(boards), len(self._bases)), dtype=np.int64)

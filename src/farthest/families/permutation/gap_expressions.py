@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from farthest.errors import PuzzleError
+from farthest.families.permutation.fields import MAX_POINTS
 from farthest.wording import near_match, shown
 
 _TOKEN = re.compile(
@@ -14,9 +15,6 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _GROUPS = ("Group", "GroupByGenerators", "GroupWithGenerators")
-_LARGEST = 999
-"""The largest point."""
-
 _DEEPEST = 50
 
 _MOST_WORK = 2 * 10**6
@@ -234,8 +232,8 @@ class ExpressionReader:
                     raise self.fail(
                         here, f"{found} in a cycle, expected a point; write cycles such as (1,2,3)"
                     )
-                if len(word) > 9 or not 1 <= int(word) <= _LARGEST:
-                    raise self.fail(here, f"the point {word} is out of range; expected 1 to {_LARGEST}")
+                if len(word) > 9 or not 1 <= int(word) <= MAX_POINTS:
+                    raise self.fail(here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}")
                 if int(word) in points:
                     raise self.fail(here, f"the point {word} is twice in a cycle; leave it out once")
                 points.append(int(word))

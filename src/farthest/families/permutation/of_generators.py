@@ -7,12 +7,15 @@ orbit that are turned in a cycle are one piece, called by the first of them; eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from farthest.families.permutation.assembly import assemble, slot_moduli
+from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
 from farthest.families.permutation.fields import MAX_SLOTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, listed
+from farthest.families.permutation.reach import base
 from farthest.families.permutation.stickers import pieces_of
+from farthest.puzzles.pattern_maker import others_token
 
 if TYPE_CHECKING:
     from farthest.errors import PuzzleError
@@ -38,15 +41,40 @@ def of_generators(
         for name, (_, images) in zip(_names([name for name, _ in generators]), generators, strict=True)
     ]
     pieces = pieces_of([str(point) for point in points], moves)
-    moduli = slot_moduli(pieces.sets)
+    sets, moduli = pieces.sets, slot_moduli(pieces.sets)
     if len(moduli) > MAX_SLOTS:
-        raise fail(
-            f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible, take fewer points"
-        )
+        told = _told_by_a_base(sets, pieces.moves)
+        if told is None:
+            raise fail(
+                f"the moved points are {len(moduli)} pieces; at most {MAX_SLOTS} are possible where the order of the "
+                "group is more than 4.6e18, or is not found in seconds; take fewer points"
+            )
+        sets = told
     every = listed(pieces.moves, moduli, metric, inverses=inverses)
     if every is None:
         raise fail(f"more than {MAX_MOVES} moves with all powers; take the metric generator")
-    return assemble(pieces.sets, every)
+    return assemble(sets, every)
+
+
+def _told_by_a_base(sets: Sequence[PieceSet], moves: Sequence[Move]) -> list[PieceSet] | None:
+    """The sets with all pieces alike but those that tell where the others are; None: these are not found in time."""
+    slots = [(number, place) for number, each in enumerate(sets) for place in range(len(each.pieces))]
+    whole = assemble(sets, moves)
+    levels = base(whole, whole.goals[0])
+    if levels is None:
+        return None
+    told = {slots[level.slot] for level in levels}
+    others = others_token([token for each in sets for token, _ in each.pieces])
+    return [
+        replace(
+            each,
+            pieces=tuple(
+                piece if (number, place) in told else (others, 0) for place, piece in enumerate(each.pieces)
+            ),
+            ignore=frozenset([others]),
+        )
+        for number, each in enumerate(sets)
+    ]
 
 
 def _names(given: Sequence[str]) -> list[str]:

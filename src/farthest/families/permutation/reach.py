@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.groups import Group
 from farthest.families.permutation.points import Points
 from farthest.families.permutation.turning_sums import TurningSums
+from farthest.spaces.too_large import MAX_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from farthest.families.permutation.fields import PermutationFields
     from farthest.families.permutation.groups import Permutation as Element
     from farthest.puzzles.definition import Board
+
+DENSE = 32
+"""A space of bits is fastest where at least about one key in so many stands for a state."""
+
+SMALL = 2**24
+"""So many keys, two megabytes of bits, are enumerated in no time, however few of them can be reached."""
 
 MOST_PRODUCTS = 400_000
 """Of permutations, to prove that a group is known whole: about a second."""
@@ -45,7 +53,8 @@ def whole_group(definition: PermutationFields) -> Group | None:
     if len(points.places) ** 2 * definition.slots > MOST_IMAGES:
         return None
     moves = [points.element(move.to, move.delta) for move in definition.generators]
-    group = Group(len(points.places), moves, most=TurningSums(definition).most_elements)
+    beyond = MAX_KEYS if definition.slots > MAX_SLOTS else None  # then it is no use
+    group = Group(len(points.places), moves, most=TurningSums(definition).most_elements, beyond=beyond)
     return group if group.is_whole(MOST_PRODUCTS) else None
 
 
@@ -53,6 +62,17 @@ def states_reached(definition: PermutationFields, origin: Board) -> int | None:
     """How many boards can be reached from one board, where no two pieces that move are alike; else None."""
     group = whole_group(definition)
     return group.order if group is not None and _told_apart(definition, origin) else None
+
+
+def few_states(definition: PermutationFields, origin: Board, keys: int | None) -> int | None:
+    """How many boards can be reached from one, where so many keys are too many for them, or keys are None; else None,
+    also where it is not known, or more than can be numbered."""
+    if keys is not None and keys <= SMALL:
+        return None
+    states = states_reached(definition, origin)
+    if states is None or states > MAX_KEYS or (keys is not None and states * DENSE >= keys):
+        return None
+    return states
 
 
 def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | None:
@@ -131,12 +151,9 @@ def _images(point: int, generators: Sequence[Element]) -> set[int]:
 def _enough(point: int, generators: Sequence[Element], images: int) -> list[Element]:
     """Some of the generators that take the point to as many images."""
     chosen: list[Element] = []
-    known = 1
-    for generator in generators:
-        count = len(_images(point, [*chosen, generator]))
-        if count > known:
-            chosen.append(generator)
-            known = count
-        if known == images:
-            break
+    known = {point}
+    while len(known) < images:
+        # All of them together take the point to all images, so one leads out of those known.
+        chosen.append(next(each for each in generators if any(each[place] not in known for place in known)))
+        known = _images(point, chosen)
     return chosen

@@ -1,7 +1,8 @@
 """Permutation puzzles compiled: which of the family's spaces a puzzle gets.
 
 Labels in words of bits, or orientations, are fastest (``gather_space``). Where few of all arrangements can be reached,
-those of some pieces tell the others (``based_space``). The orientation of one of several equal pieces cannot be told by
+those of some pieces tell the others (``based_space``); where too few even so, or slots are too many for the kernel,
+elements of the group are numbered (``chain_space``). The orientation of one of several equal pieces cannot be told by
 its piece, and few kinds of piece on many slots leave too little to a word: such puzzles are enumerated by
 ``scatter_space``.
 """
@@ -10,10 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from farthest.errors import ResourceError
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.neighbours import origin_boards
+from farthest.families.permutation.reach import few_states
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.too_large import check_keys
@@ -23,9 +27,6 @@ if TYPE_CHECKING:
 
     from farthest.spaces.contract import Space
 
-SMALL = 2**24
-"""So many keys, two megabytes of bits, are enumerated in no time, however few of them can be reached."""
-
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
 
@@ -34,21 +35,43 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     """See ``spaces.compile_space``."""
     definition = permutation(puzzle)
     origins = origin_boards(puzzle, origin)
-    if not _for_the_kernel(definition, origins) if layout is None else "turned" in layout:
+    if layout is not None:
+        return _stored(puzzle, origin, origins, layout)
+    scattered = definition.slots <= MAX_SLOTS and not _for_the_kernel(definition, origins)
+    if not scattered:
+        chosen = choose_layout(definition, origins)
+        large = definition.slots > MAX_SLOTS
+        few = few_states(definition, origins[0], None if large else chosen.keys)
+        if few is not None:
+            from farthest.families.permutation.few_reached import space_of_few
+
+            space = space_of_few(puzzle, origin, origins, few)
+            if space is not None:
+                return space
+    if definition.slots > MAX_SLOTS:
+        raise ResourceError(
+            f"puzzle {puzzle.name}: {definition.slots} slots; with more than {MAX_SLOTS} it can be enumerated only "
+            "where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
+        )
+    if scattered:
         from farthest.families.permutation.scatter_space import SlotwiseSpace
 
         return SlotwiseSpace(puzzle, origin, origins, layout)
-    if layout is not None and "base" in layout:
-        from farthest.families.permutation.based_space import stored_space
+    check_keys(puzzle, chosen.keys, MEND)
+    return PermutationSpace(puzzle, origin, origins, chosen)
+
+
+def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[str, Any]) -> Space:
+    """The space of a stored layout. Raises StorageError."""
+    if "turned" in layout:
+        from farthest.families.permutation.scatter_space import SlotwiseSpace
+
+        return SlotwiseSpace(puzzle, origin, origins, layout)
+    if "base" in layout:
+        from farthest.families.permutation.few_reached import stored_space
 
         return stored_space(puzzle, origin, origins, layout)
-    chosen = choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)
-    if layout is None and chosen.keys > SMALL:
-        from farthest.families.permutation.based_space import space_of_few
-
-        few = space_of_few(puzzle, origin, origins, chosen.keys)
-        if few is not None:
-            return few
+    chosen = Layout.from_dict(layout, permutation(puzzle))
     check_keys(puzzle, chosen.keys, MEND)
     return PermutationSpace(puzzle, origin, origins, chosen)
 

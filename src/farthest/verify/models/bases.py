@@ -38,10 +38,24 @@ class Base:
                 raise LayoutError(f"an element of the layout's base level {level} moves an earlier base slot")
         self._levels = [self._level(slot, given) for slot, given in zip(self.slots, elements, strict=True)]
 
+    @property
+    def radices(self) -> list[int]:
+        """How many elements each level has."""
+        return [len(to) for _, to, _ in self._levels]
+
     def whole(self, boards: Boards, base: NDArray[np.bool_]) -> Boards:
         """The boards, which have pieces of the base in the slots ``base`` (N, slots) and are read there alone, with all
         pieces where they follow to be. Where no element takes the base there, the others stand in the order that they
         have in the origin, not turned."""
+        known, numbers = self.numbers(boards, base)
+        found = self.made(numbers)
+        found[~known] = self._in_order(boards[~known], base[~known])
+        return found
+
+    def numbers(
+        self, boards: Boards, base: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]]:
+        """Whether an element takes the base to where it is on the boards, and which one of each level it is made of."""
         count, slots = len(boards), self._body.slots
         at = np.empty((count, len(self.slots)), dtype=np.int64)
         turned = np.zeros_like(at)
@@ -60,18 +74,22 @@ class Base:
             back = np.argsort(to, axis=1)[which[:, None], at]
             turned = (turned - turn[which[:, None], back]) % self._moduli[back]
             at = back
+        return known, steps
+
+    def made(self, numbers: Sequence[NDArray[np.int64]]) -> Boards:
+        """What the elements that are made of these make of the origin."""
+        count, slots = len(numbers[0]), self._body.slots
         goes = np.tile(np.arange(slots), (count, 1))
         turns = np.zeros_like(goes)
-        for (_, to, turn), which in zip(reversed(self._levels), reversed(steps), strict=True):
+        for (_, to, turn), which in zip(reversed(self._levels), reversed(numbers), strict=True):
             turns += turn[which[:, None], goes]
             goes = to[which[:, None], goes]
-        found = np.zeros_like(boards)
+        found = np.zeros((count, self._body.cells), dtype=np.uint8)
         rows = np.arange(count)[:, None]
         found[rows, goes] = self._origin[:slots]
         if self._body.oriented:
             ignored = np.array(self._body.ignore)[self._origin[:slots]]
             found[rows, slots + goes] = np.where(ignored, 0, (turns + self._origin[slots:]) % self._moduli)
-        found[~known] = self._in_order(boards[~known], base[~known])
         return found
 
     def _in_order(self, boards: Boards, base: NDArray[np.bool_]) -> Boards:

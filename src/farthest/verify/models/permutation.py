@@ -19,7 +19,7 @@ from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import Boards
+from farthest.verify.models import Boards, Model
 from farthest.verify.models.bases import Base
 from farthest.verify.models.digits import trailing_products
 from farthest.verify.models.permutation_layout import LayoutFields
@@ -30,8 +30,10 @@ NO_KEY = np.uint64(2**64 - 1)
 Keys = NDArray[np.uint64]
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel | BasedModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """See models."""
+    if layout.get("kind") == "chain":
+        return ChainModel(puzzle, origin, layout)
     return (BasedModel if "base" in layout else PermutationModel)(puzzle, origin, layout)
 
 
@@ -225,6 +227,50 @@ class BasedModel:
         boards[:, : patterns.shape[1]] = patterns
         boards[:, :slots] = self._name[patterns[:, :slots]]
         return self._base.whole(boards, self._in_base[patterns[:, :slots]])
+
+
+class ChainModel:
+    """See Model. Keys are the numbers of elements of the group."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        if layout.get("version") != 1:
+            raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
+        self._body = permutation(puzzle)
+        self._origin = origin
+        self._base = Base(self._body, min(map(tuple, self.origins().tolist())), layout["base"])
+        self.code_bytes = 8
+        self.keys: int | None = prod(self._base.radices)
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        return trailing_products(self._base.radices, halved=False)
+
+    def origins(self) -> Boards:
+        """See Model."""
+        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
+        return _moved(self._body, self._origin, boards)
+
+    def codes(self, boards: Boards) -> Keys:
+        """See Model."""
+        known, numbers = self._base.numbers(boards, np.ones((len(boards), self._body.slots), dtype=np.bool_))
+        known &= (self._base.made(numbers) == boards).all(axis=1)
+        codes = np.zeros(len(boards), dtype=np.uint64)
+        for radix, number in zip(self._base.radices, numbers, strict=True):
+            codes = codes * np.uint64(radix) + number.astype(np.uint64)
+        return np.where(known, codes, NO_KEY)
+
+    def boards(self, codes: Keys) -> Boards:
+        """See Model."""
+        assert self.keys is not None
+        rest, numbers = codes % np.uint64(self.keys), []
+        for radix in reversed(self._base.radices):
+            numbers.append((rest % np.uint64(radix)).astype(np.int64))
+            rest = rest // np.uint64(radix)
+        return self._base.made(numbers[::-1])
 
 
 def _moved(definition: Permutation, origin: Origin, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
