@@ -25,7 +25,7 @@ CPP := $(filter %.cpp %.hpp,$(KERNEL))
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 .PHONY: help demo wheel test quick lint format kernel-tests python-tests sanitize slow night soak containers bench \
-        cross lock clean distclean FORCE
+        screenshots cross lock clean distclean FORCE
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -141,6 +141,9 @@ containers: $(VENV)/.tested  ## docker-compose.yml in a real engine: 15 minutes,
 
 bench: $(VENV)/.tested  ## the benchmarks; nothing else should run meanwhile
 	@$(BIN)/python benchmarks/run.py
+
+screenshots: $(VENV)/.tested  ## the pictures in docs/images, by Chromium
+	@PYTHONPATH=tests $(BIN)/python tests/screenshots.py
 
 # --- upkeep ------------------------------------------------------------------------------------------------
 

@@ -50,6 +50,7 @@ def _puzzles() -> dict[str, Puzzle]:
         "one-way": load("roundabout"),
         "two blanks": make_puzzle(rows=rows, goals=[(0, 0, 1, 2, 3, 4)]),
         "turned pieces": permutations.samples()["moduli mixed, from"],
+        "equal pieces turned": permutations.samples()["equal pieces turned, from"],
         "graded": load("pegs-triangle-15"),
         "one state": make_puzzle(edges=(), arcs=((0, 1),), goals=[(0, 1)], origin=Origin("to", "goal")),
     }

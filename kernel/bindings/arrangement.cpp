@@ -34,7 +34,8 @@ Move move_from(const MoveArgs& args) {
 void make_space(ArrangementSpace* place, int slots, const std::vector<int>& counts,
                 const std::vector<int>& parity, const std::vector<MoveArgs>& moves, int shard_classes,
                 const std::string& isa, const std::vector<OrbitArgs>& orbits, const std::vector<int>& twisted,
-                const std::vector<std::vector<int>>& deltas) {
+                const std::vector<std::vector<int>>& deltas, const std::vector<int>& turned,
+                const std::vector<int>& sums) {
   std::vector<std::uint8_t> bits;
   for (const int p : parity) {
     if (p != 0 && p != 1) throw InvalidArgument("parities must be 0 or 1");
@@ -51,7 +52,10 @@ void make_space(ArrangementSpace* place, int slots, const std::vector<int>& coun
     }
   std::vector<Orbit> sets;
   for (const auto& [mask, modulus] : orbits) sets.push_back({mask, modulus});
-  new (place) ArrangementSpace(Layout(slots, counts, std::move(bits), std::move(sets), twisted),
+  if (!sums.empty() && sums.size() != sets.size())
+    throw InvalidArgument("there must be sums for each orbit or for none");
+  for (std::size_t i = 0; i < sums.size(); ++i) sets[i].sum = sums[i];
+  new (place) ArrangementSpace(Layout(slots, counts, std::move(bits), std::move(sets), twisted, turned),
                                std::move(compiled), shard_classes, isa_named(isa));
 }
 
@@ -65,14 +69,16 @@ void bind_arrangement(nb::module_& m) {
           "(to, require, forbid): the content of slot i goes to slot to[i]; legal where all slots of the bit "
           "mask `require` hold class 0 and none of `forbid` does. parity: empty, or one bit a slot for a "
           "halved layout. isa: empty for the best available. orbits: (bit mask of slots, modulus of "
-          "orientations "
-          "there), which the classes fill in order; empty for one without orientations. twisted: the classes "
-          "whose "
-          "orientations the keys hold. deltas: for each move what it adds to the orientation of each slot's "
-          "content, or empty. Raises ValueError.")
+          "orientations there), which the classes fill in order; empty for one without orientations. "
+          "twisted: the classes whose orientations the keys hold. turned: the "
+          "slots whose orientations they hold, of an orbit all or all but one. sums: of all orientations in "
+          "each "
+          "orbit, for orbits with a slot left out; or empty. deltas: for each move what it adds to the "
+          "orientation of each slot's content, or empty. Raises ValueError.")
           .def("__init__", &make_space, "slots"_a, "counts"_a, "parity"_a, "moves"_a, "shard_classes"_a = 1,
                "isa"_a = "", "orbits"_a = std::vector<OrbitArgs>{}, "twisted"_a = std::vector<int>{},
-               "deltas"_a = std::vector<std::vector<int>>{});
+               "deltas"_a = std::vector<std::vector<int>>{}, "turned"_a = std::vector<int>{},
+               "sums"_a = std::vector<int>{});
   bind_boards(space);
 }
 

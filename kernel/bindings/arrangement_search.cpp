@@ -79,7 +79,7 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
 void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, const Numbers& ignored,
                   const std::vector<MoveArgs>& moves, const std::vector<Numbers>& goals,
                   const std::vector<TableArgs>& tables, const std::vector<GapArgs>& gaps,
-                  const std::vector<const BoardMap*>& maps, std::vector<Numbers> terms) {
+                  const std::vector<const BoardMap*>& maps, std::vector<Numbers> terms, bool shortest) {
   std::vector<Move> made;
   for (const auto& [to, require, forbid, delta] : moves)
     made.push_back({small(to, "slots"), require, forbid, small(delta, "deltas")});
@@ -101,15 +101,16 @@ void make_problem(Problem* place, int slots, int labels, const Numbers& moduli, 
   BoardGoals board_goals(board_moves.cells(), patterns);
   BoardBounds bounds(board_moves, std::move(slot_tables), std::move(gap_tables), std::move(map_tables),
                      std::move(terms));
-  new (place) Problem{{std::move(board_moves), std::move(board_goals), std::move(bounds)}, std::move(kept)};
+  new (place)
+      Problem{{std::move(board_moves), std::move(board_goals), std::move(bounds), shortest}, std::move(kept)};
 }
 
-nb::tuple walk_below(const Problem& problem, const nb::bytes& board, int depth, int last, int bound,
-                     std::uint64_t budget, bool first, std::size_t listed) {
+nb::tuple walk_below(const Problem& problem, const nb::bytes& board, int depth, int last, const Way& before,
+                     int bound, std::uint64_t budget, bool first, std::size_t listed) {
   const auto cells = bytes_of(board);
   const WalkResult result = [&] {
     const nb::gil_scoped_release release;
-    return walk(problem.problem, cells, depth, last, {bound, budget, first, listed});
+    return walk(problem.problem, {cells, depth, last, before}, {bound, budget, first, listed});
   }();
   nb::list rest;
   for (const WalkNode& node : result.rest)
@@ -184,9 +185,14 @@ void bind_arrangement_search(nb::module_& m) {
       "for any content. tables (turns, table, divisor), gaps (turns, pairs, last), maps: the components of "
       "the bound; terms: it is "
       "the "
-      "greatest of these sums of components, by number through the three lists. Raises ValueError.")
+      "greatest of these sums of components, by number through the three lists. shortest: the bound is never "
+      "more than the distance, maps are distances, and searches are for shortest solutions alone. Raises "
+      "ValueError.")
       .def("__init__", &make_problem, "slots"_a, "labels"_a, "moduli"_a, "ignored"_a, "moves"_a, "goals"_a,
-           "tables"_a, "gaps"_a, "maps"_a, "terms"_a)
+           "tables"_a, "gaps"_a, "maps"_a, "terms"_a, "shortest"_a = false)
+      .def_prop_ro(
+          "by_coordinates", [](const Problem& problem) { return problem.problem.coordinates.has_value(); },
+          "Whether the search keeps coordinates of its maps' keys in place of boards.")
       .def(
           "bound",
           [](const Problem& problem, const nb::bytes& board) {
@@ -194,14 +200,16 @@ void bind_arrangement_search(nb::module_& m) {
           },
           "board"_a, "The bound of a board; 2**28 or more where no goal can be reached. Raises ValueError.")
       .def("walk", &walk_below,
-           nb::sig(
-               "def walk(self, board: bytes, depth: int, last: int, bound: int, budget: int, first: bool, "
-               "listed: int) -> tuple[int, int, list[list[int]], int | None, list[tuple[bytes, list[int]]]]"),
-           "board"_a, "depth"_a, "last"_a, "bound"_a, "budget"_a, "first"_a, "listed"_a,
+           nb::sig("def walk(self, board: bytes, depth: int, last: int, before: Sequence[int], bound: int, "
+                   "budget: int, "
+                   "first: bool, listed: int) -> tuple[int, int, list[list[int]], int | None, "
+                   "list[tuple[bytes, list[int]]]]"),
+           "board"_a, "depth"_a, "last"_a, "before"_a, "bound"_a, "budget"_a, "first"_a, "listed"_a,
            "Searches below a board, `depth` moves from where the bound is counted from, depth first: (boards "
            "generated, solutions, the first `listed` of them, the least depth + bound cut off, the rest as "
-           "(board, way)). last: the move that led to the board, which is not taken back at once, or -1. "
-           "first: "
+           "(board, way)). last: the move that led to the board, or -1; before: the way of a board that was "
+           "given "
+           "back, with which all ways begin. first: "
            "ends at the first solution. budget: boards generated before the rest is given back. Raises "
            "ValueError.");
   nb::class_<Search>(m, "GraphSearch",

@@ -18,6 +18,14 @@ std::vector<Move> inverses(const std::vector<Move>& moves, const Layout& layout)
   return out;
 }
 
+// The sum of a move's turns in these slots.
+std::uint64_t turns_of(const Move& move, SlotMask slots) {
+  std::uint64_t sum = 0;
+  for (; slots != 0 && !move.delta.empty(); slots &= slots - 1)
+    sum += move.delta[static_cast<std::size_t>(lowest(slots))];
+  return sum;
+}
+
 // The moves, checked and reduced.
 std::vector<Move> checked(std::vector<Move> moves, const Layout& layout) {
   for (Move& move : moves) {
@@ -26,6 +34,9 @@ std::vector<Move> checked(std::vector<Move> moves, const Layout& layout) {
       if (image(orbit.slots, move.to) != orbit.slots)
         throw InvalidArgument("a move must permute the slots of each orbit");
     move = reduced(std::move(move), layout.moduli());
+    for (const Layout::DigitGroup& group : layout.digit_groups())
+      if (group.dropped >= 0 && turns_of(move, layout.home_of_slot(group.dropped)) % group.radix != 0)
+        throw InvalidArgument("a move must keep the sum of the orientations of an orbit that has one");
   }
   return moves;
 }

@@ -8,7 +8,6 @@ namespace farthest {
 namespace {
 
 constexpr int kMaxModulus = 64;
-constexpr Key kMaxArrangements = Key{1} << 62;
 
 using BinomialRow = std::array<std::uint64_t, kMaxSlots + 1>;
 
@@ -61,16 +60,13 @@ SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free) {
 }
 
 Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity,
-               std::vector<Orbit> orbits, std::vector<int> twisted)
-    : slots_(slots),
-      counts_(std::move(counts)),
-      parity_(std::move(parity)),
-      orbits_(std::move(orbits)),
-      twisted_(std::move(twisted)) {
+               std::vector<Orbit> orbits, std::vector<int> twisted, std::vector<int> turned)
+    : slots_(slots), counts_(std::move(counts)), parity_(std::move(parity)), orbits_(std::move(orbits)) {
   if (slots < 2 || slots > kMaxSlots) throw InvalidArgument("slots must be 2 to 64");
-  if (counts_.size() < 2) throw InvalidArgument("at least two label classes are needed");
+  if (counts_.empty() || (counts_.size() == 1 && twisted.empty() && turned.empty()))
+    throw InvalidArgument("at least two label classes, or orientations, are needed");
   read_orbits();
-  read_twists();
+  read_twists(twisted, turned);
   if (!parity_.empty()) {
     const bool single = std::ranges::all_of(counts_, [](int c) { return c == 1; });
     if (!single || slots < 3 || static_cast<int>(parity_.size()) != slots || orbits_.size() != 1 ||
@@ -81,12 +77,12 @@ Layout::Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> par
   }
   Key arrangements = twists_;
   for (const auto radix : radix_) {
-    if (radix > kMaxArrangements / arrangements) throw LimitExceeded("more than 2^62 arrangements");
+    if (radix > kMaxKeys / arrangements) throw LimitExceeded("more than 2^62 arrangements");
     arrangements *= radix;
   }
   keys_ = halved() ? arrangements / 2 : arrangements;
   if (has_twists()) {
-    choose_twists();
+    exchanges_ ? choose_group_twists() : choose_twists();
   } else {
     choose_words();
     choose_lines();
@@ -104,6 +100,8 @@ void Layout::read_orbits() {
       throw InvalidArgument("orbits must be disjoint sets of slots");
     if (orbit.modulus < 1 || orbit.modulus > kMaxModulus)
       throw InvalidArgument("the modulus of an orbit must be 1 to 64");
+    if (orbit.sum < 0 || orbit.sum >= orbit.modulus)
+      throw InvalidArgument("the sum of an orbit's orientations must be below its modulus");
     seen |= orbit.slots;
     for (SlotMask m = orbit.slots; m != 0; m &= m - 1)
       moduli_[static_cast<std::size_t>(lowest(m))] = static_cast<std::uint8_t>(orbit.modulus);
@@ -119,24 +117,14 @@ void Layout::read_orbits() {
   if (cls != counts_.size()) throw InvalidArgument("label counts must fill the slots");
 }
 
-void Layout::read_twists() {
-  std::vector<bool> seen(counts_.size());
-  for (const int cls : twisted_) {
-    if (cls < 0 || cls >= classes() || seen[static_cast<std::size_t>(cls)])
-      throw InvalidArgument("twisted classes must be classes, each once");
-    seen[static_cast<std::size_t>(cls)] = true;
-    const int modulus = orbit_of(cls).modulus;
-    if (count(cls) != 1 || modulus == 1)
-      throw InvalidArgument("a twisted class must be a single piece of an orbit with a modulus above 1");
-    if (twists_ > kMaxArrangements / static_cast<Key>(modulus)) throw LimitExceeded("more than 2^62 twists");
-    twists_ *= static_cast<Key>(modulus);
-  }
-}
-
 int Layout::first_lower() const {
   int cls = classes() - 1;
   while (cls > 1 && home(cls - 1) == home(cls)) --cls;
   return cls;
+}
+
+SlotMask Layout::home_of_slot(int slot) const {
+  return std::ranges::find_if(orbits_, [&](const Orbit& o) { return (o.slots & bit(slot)) != 0; })->slots;
 }
 
 void Layout::choose_words() {
@@ -193,38 +181,6 @@ void Layout::choose_lines() {
   for (int j = 0; j < upper_; ++j) lines_ *= radix(j);
 }
 
-// A program for each translation of a line's digits: together they should stay in the second-nearest cache.
-void Layout::choose_twists() {
-  constexpr std::uint64_t kProgramWords = 32768;
-  upper_ = classes();
-  word_twist_ = twist_digits();
-  std::uint64_t bits = 1;
-  while (word_twist_ > 0 && bits * twist_radix(word_twist_ - 1) <= 64) bits *= twist_radix(--word_twist_);
-  bits_ = static_cast<int>(bits);
-  line_twist_ = word_twist_;
-  while (line_twist_ > 0) {
-    const auto words = line_twists_ * twist_radix(line_twist_ - 1);
-    if (words > kMaxLineWords || words * words * bits > kProgramWords) break;
-    line_twists_ = words;
-    --line_twist_;
-  }
-  upper_twists_ = twists_ / line_twists_ / bits;
-  lines_ = upper_twists_;
-  for (const auto radix : radix_) lines_ *= radix;
-}
-
-std::uint64_t Layout::turned(std::uint64_t a, std::uint64_t b, int first, int last) const {
-  std::uint64_t out = 0, weight = 1;
-  for (int digit = last - 1; digit >= first; --digit) {
-    const auto radix = twist_radix(digit);
-    out += (a % radix + b % radix) % radix * weight;
-    weight *= radix;
-    a /= radix;
-    b /= radix;
-  }
-  return out;
-}
-
 Key Layout::encode(std::span<const std::uint8_t> class_at, std::span<const std::uint8_t> twist_at) const {
   std::array<SlotMask, kMaxSlots> places{};
   for (int slot = 0; slot < slots_; ++slot) {
@@ -246,22 +202,29 @@ Key Layout::encode(std::span<const std::uint8_t> class_at, std::span<const std::
     digits += rank;
     free ^= mask;
   }
-  for (int digit = 0; digit < twist_digits(); ++digit) {
-    const auto slot = static_cast<std::size_t>(lowest(places[static_cast<std::size_t>(twisted(digit))]));
-    const std::uint64_t twist = twist_at.empty() ? 0 : twist_at[slot];
-    if (twist >= twist_radix(digit)) return kNoKey;
-    full = full * twist_radix(digit) + twist;
+  for (const Digit& digit : digits_) {
+    int slot = digit.slot;
+    if (digit.cls >= 0) {
+      SlotMask& left = places[static_cast<std::size_t>(digit.cls)];
+      slot = lowest(left);
+      left &= left - 1;
+    }
+    const std::uint64_t twist = twist_at.empty() ? 0 : twist_at[static_cast<std::size_t>(slot)];
+    if (twist >= digit.radix) return kNoKey;
+    full = full * digit.radix + twist;
   }
+  if (!keeps_sums(twist_at)) return kNoKey;
   if (!halved()) return full;
   if (static_cast<int>(digits & 1) != parity_[static_cast<std::size_t>(lowest(places[0]))]) return kNoKey;
   return full >> 1;
 }
 
 void Layout::decode(Key key, std::span<std::uint8_t> class_at, std::span<std::uint8_t> twist_at) const {
-  std::array<std::uint64_t, kMaxSlots> digit{}, twist{};  // by class
+  std::array<std::uint64_t, kMaxSlots> digit{};  // by class
+  std::array<std::uint8_t, kMaxSlots> twist{};   // by digit
   Key full = halved() ? key << 1 : key;
   for (int i = twist_digits() - 1; i >= 0; --i) {
-    twist[static_cast<std::size_t>(twisted(i))] = full % twist_radix(i);
+    twist[static_cast<std::size_t>(i)] = static_cast<std::uint8_t>(full % twist_radix(i));
     full /= twist_radix(i);
   }
   std::uint64_t sum = 0;
@@ -279,12 +242,14 @@ void Layout::decode(Key key, std::span<std::uint8_t> class_at, std::span<std::ui
     const auto cls = static_cast<std::size_t>(j);
     SlotMask mask = unrank_set(digit[cls], count(j), free & home(j));
     free ^= mask;
-    for (; mask != 0; mask &= mask - 1) {
+    for (int at = first_digit(j); mask != 0; mask &= mask - 1) {
       const auto slot = static_cast<std::size_t>(lowest(mask));
       class_at[slot] = static_cast<std::uint8_t>(j);
-      if (!twist_at.empty()) twist_at[slot] = static_cast<std::uint8_t>(twist[cls]);
+      if (!twist_at.empty())
+        twist_at[slot] = at < 0 ? std::uint8_t{0} : twist[static_cast<std::size_t>(at++)];
     }
   }
+  if (!twist_at.empty()) decode_slots(twist, twist_at);
 }
 
 Layout::Place Layout::place(Key key) const {

@@ -1,6 +1,7 @@
 #include "farthest/program.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace farthest {
@@ -76,7 +77,7 @@ Pulled pull(const Layout& layout, int first, int last, std::uint64_t rank, const
 }  // namespace
 
 ProgramTable::ProgramTable(const Layout& layout) : layout_(layout) {
-  if (layout.has_twists()) build_turns();
+  if (layout.has_twists() && !layout.exchanges_twists()) build_turns();
 }
 
 void ProgramTable::build_turns() {
@@ -110,6 +111,54 @@ std::uint32_t ProgramTable::intern(const Pattern& pattern) {
   const auto number = static_cast<std::uint32_t>(programs_.size() - 1);
   index_.emplace(name, number);
   return number;
+}
+
+std::uint32_t ProgramTable::intern(const Turn& turn) {
+  std::string name(turn.from.begin() + layout_.line_twist(), turn.from.end());
+  name.append(turn.add.begin() + layout_.line_twist(), turn.add.end());
+  if (const auto known = index_.find(name); known != index_.end()) return known->second;
+  programs_.push_back(build(turn));
+  const auto number = static_cast<std::uint32_t>(programs_.size() - 1);
+  index_.emplace(name, number);
+  return number;
+}
+
+Program ProgramTable::build(const Turn& turn) {
+  const auto bits = static_cast<std::uint64_t>(layout_.bits());
+  Program program;
+  for (std::uint64_t to = 0; to < layout_.words_per_line(); ++to) {
+    std::map<std::uint64_t, BitMap> parts;  // by the word that the bits are from
+    for (std::uint64_t b = 0; b < bits; ++b) {
+      const auto source = layout_.turned(to * bits + b, turn, layout_.line_twist(), layout_.twist_digits());
+      BitMap nothing;
+      nothing.fill(kNoBit);
+      parts.try_emplace(source / bits, nothing).first->second[b] = static_cast<std::uint8_t>(source % bits);
+    }
+    for (const auto& [from, map] : parts) {
+      const auto number = intern_map(map);
+      if (number == kIdentityMap)
+        program.copies.push_back({static_cast<std::uint16_t>(to), static_cast<std::uint16_t>(from)});
+      else
+        program.shuffles.push_back(
+            {static_cast<std::uint16_t>(to), static_cast<std::uint16_t>(from), number});
+    }
+  }
+  program.identity =
+      program.shuffles.empty() &&
+      std::ranges::all_of(program.copies, [](const WordCopy& copy) { return copy.to == copy.from; });
+  if (program.identity) program.copies.clear();
+  std::ranges::stable_sort(program.shuffles, {}, &WordShuffle::map);
+  return program;
+}
+
+std::uint32_t ProgramTable::intern_map(const BitMap& map) {
+  bool same = true;
+  for (std::size_t b = 0; b < static_cast<std::size_t>(layout_.bits()); ++b) same = same && map[b] == b;
+  if (same) return kIdentityMap;
+  const auto [known, is_new] =
+      map_index_.try_emplace({map.begin(), map.end()}, static_cast<std::uint32_t>(maps_.size()));
+  if (is_new) maps_.push_back(map);
+  return known->second;
 }
 
 Program ProgramTable::build(const Pattern& pattern) {

@@ -30,13 +30,15 @@ class RowBuilder {
         programs_(programs),
         interning_(interning),
         homes_(homes_of_positions(layout, shard_classes)),
+        digits_(key.digits),
         turn_weight_(static_cast<std::size_t>(layout.classes())) {
     for (std::size_t i = 0; i < key.pattern.size(); ++i)
       if (key.pattern[i] == i) fixed_ |= bit(static_cast<int>(i));
     if (!layout.has_twists()) known_.resize(kKnown);
     std::uint64_t weight = 1;
-    for (int digit = layout.twist_digits() - 1; digit >= 0; weight *= layout.twist_radix(digit--))
-      turn_weight_[static_cast<std::size_t>(layout.twisted(digit))] = weight;
+    for (int digit = layout.twist_digits() - 1; digit >= 0 && !layout.exchanges_twists();
+         weight *= layout.twist_radix(digit--))
+      turn_weight_[static_cast<std::size_t>(layout.twist_digit(digit).cls)] = weight;
     std::uint64_t lines = layout.lines();
     for (int cls = 0; cls < shard_classes; ++cls) lines /= layout.radix(cls);
     rows_.reserve(lines);
@@ -69,6 +71,7 @@ class RowBuilder {
     if (layout_.count(cls) != 1) {
       for (std::uint64_t digit = 0; digit < layout_.radix(cls); ++digit) {
         const SlotMask places = unrank_set(digit, layout_.count(cls), free);
+        exchange(cls, places);
         const SlotMask from = (places & fixed_) | image(places & ~fixed_, key_.pattern);
         descend(cls + 1,
                 {at.free ^ places, at.source_free ^ from, line + rank_set(from, source_free), at.turn});
@@ -77,14 +80,32 @@ class RowBuilder {
     }
     for (SlotMask left = free; left != 0; left &= left - 1) {
       const int place = lowest(left), from = source(place);
-      const std::uint64_t turn = key_.turns.empty() ? 0 : key_.turns[static_cast<std::size_t>(place)];
+      const std::uint64_t turn = turn_at(place);
+      exchange(cls, bit(place));
       descend(cls + 1, {at.free ^ bit(place), at.source_free ^ bit(from),
                         line + static_cast<std::uint64_t>(below(source_free, from)),
                         at.turn + turn * turn_weight_[i]});
     }
   }
 
+  std::uint8_t turn_at(int position) const {
+    return key_.turns.empty() ? std::uint8_t{0} : key_.turns[static_cast<std::size_t>(position)];
+  }
+
+  // Notes what becomes of the class's twist digits when its pieces stand in `places`.
+  void exchange(int cls, SlotMask places) {
+    if (!layout_.exchanges_twists() || layout_.first_digit(cls) < 0) return;
+    const auto first = static_cast<std::size_t>(layout_.first_digit(cls));
+    const SlotMask from = image(places, key_.pattern);
+    for (std::size_t piece = 0; places != 0; places &= places - 1, ++piece) {
+      const auto source_piece = static_cast<std::size_t>(below(from, source(lowest(places))));
+      digits_.from[first + source_piece] = static_cast<std::uint8_t>(first + piece);
+      digits_.add[first + source_piece] = turn_at(lowest(places));
+    }
+  }
+
   void finish(const Placed& at) {
+    if (layout_.exchanges_twists()) return finish_exchanged(at);
     if (layout_.has_twists()) return finish_twists(at);
     rows_.push_back({static_cast<std::uint32_t>(at.line), program(at)});
   }
@@ -96,6 +117,20 @@ class RowBuilder {
       const std::uint64_t from = layout_.turned(u, at.turn / in_line, 0, layout_.line_twist());
       rows_.push_back({static_cast<std::uint32_t>(at.line * upper + from),
                        static_cast<std::uint32_t>(at.turn % in_line)});
+    }
+  }
+
+  // The same where moves exchange twist digits.
+  void finish_exchanged(const Placed& at) {
+    std::uint32_t program = 0;
+    {
+      const std::lock_guard lock(interning_);
+      program = programs_.intern(digits_);
+    }
+    const std::uint64_t upper = layout_.upper_twists();
+    for (std::uint64_t u = 0; u < upper; ++u) {
+      const std::uint64_t from = layout_.turned(u, digits_, 0, layout_.line_twist());
+      rows_.push_back({static_cast<std::uint32_t>(at.line * upper + from), program});
     }
   }
 
@@ -117,6 +152,7 @@ class RowBuilder {
   ProgramTable& programs_;
   std::mutex& interning_;
   std::vector<SlotMask> homes_;
+  Turn digits_;  // where moves exchange twist digits: with the classes placed so far
   std::vector<std::uint64_t> turn_weight_;  // by class: of its digit in the twist rank, 0 for none
   SlotMask fixed_ = 0;                      // positions that the pattern leaves alone
   std::vector<KnownProgram> known_;
@@ -129,6 +165,8 @@ std::string RowKey::name() const {
   std::string out(pattern.begin(), pattern.end());
   out.append(turns.begin(), turns.end());
   out.append({reinterpret_cast<const char*>(&turn), sizeof turn});
+  out.append(digits.from.begin(), digits.from.end());
+  out.append(digits.add.begin(), digits.add.end());
   return out;
 }
 

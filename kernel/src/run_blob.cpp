@@ -1,6 +1,7 @@
 #include "farthest/run_blob.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -63,11 +64,13 @@ Blob of_numbers(std::uint64_t states, Key first, Key last, Bytes deltas) {
   return blob;
 }
 
-void put_string(Blob& out, const std::uint8_t* string, const std::uint8_t* before, std::size_t width) {
-  std::size_t shared = 0;
-  while (string[shared] == before[shared] && shared + 1 < width) ++shared;
-  put_number(out, shared);
-  out.insert(out.end(), string + shared, string + width);
+// How many leading bytes two codes share.
+template <std::size_t Words>
+std::size_t shared_bytes(const WideCode<Words>& one, const WideCode<Words>& other) {
+  for (std::size_t word = 0; word < Words; ++word)
+    if (one[word] != other[word])
+      return 8 * word + static_cast<std::size_t>(std::countl_zero(one[word] ^ other[word])) / 8;
+  return 8 * Words;
 }
 
 }  // namespace
@@ -223,10 +226,11 @@ void RunWriter<Code>::add(const Code& code, std::size_t width) {
     else
       first_ = code;
   } else {
-    std::vector<std::uint8_t> strings(2 * width);
-    store_code(code, strings.data(), width);
-    store_code(last_, strings.data() + width, width);  // zeros before the first
-    put_string(body_, strings.data(), strings.data() + width, width);
+    const std::size_t shared = std::min(shared_bytes(code, last_), width - 1);  // zeros before the first
+    std::array<std::uint8_t, sizeof(Code)> string;
+    store_code(code, string.data(), width);
+    put_number(body_, shared);
+    body_.insert(body_.end(), string.data() + shared, string.data() + width);
   }
   last_ = code;
   ++states_;

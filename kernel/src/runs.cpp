@@ -36,6 +36,15 @@ std::optional<std::span<Key>> marked_unique(const std::vector<std::span<const Ke
   return std::span(buffers.one).first(found);
 }
 
+// Sorts codes that are sorted by their first words.
+template <std::size_t Words>
+void sort_ties(std::span<WideCode<Words>> codes) {
+  for (std::size_t first = 0, end; first < codes.size(); first = end) {
+    for (end = first + 1; end < codes.size() && codes[end][0] == codes[first][0];) ++end;
+    if (end - first > 1) std::ranges::sort(codes.subspan(first, end - first));
+  }
+}
+
 }  // namespace
 
 template <class Code>
@@ -49,11 +58,8 @@ std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, S
     if (const auto unique = marked_unique(parts, size, buffers)) return *unique;
     sorted = radix_sorted(parts, buffers.one, buffers.other, [](Key code) { return code; });
   } else {
-    if (buffers.one.size() < size) buffers.one.resize(size);
-    sorted = std::span(buffers.one).first(size);
-    auto end = sorted.begin();
-    for (const auto part : parts) end = std::ranges::copy(part, end).out;
-    std::ranges::sort(sorted);
+    sorted = radix_sorted(parts, buffers.one, buffers.other, [](const Code& code) { return code[0]; });
+    sort_ties(sorted);
   }
   if (sorted.empty()) return sorted;
   std::size_t kept = 1;

@@ -19,7 +19,8 @@ class Linker {
       : layout_(layout), shard_classes_(shard_classes), weight_(static_cast<std::size_t>(shard_classes)) {
     std::uint64_t weight = 1;
     for (int digit = layout.twist_digits() - 1; digit >= 0; weight *= layout.twist_radix(digit--)) {
-      const int cls = layout.twisted(digit);
+      const int cls = layout.twist_digit(digit).cls;
+      if (cls < 0) continue;
       if (cls < shard_classes)
         weight_[static_cast<std::size_t>(cls)] = weight;
       else
@@ -70,16 +71,30 @@ class Linker {
     links_.tables.push_back(table(pull, source_free));
   }
 
+  // Whether one class without twists fills the free slots: then it does not matter which come from where.
+  bool is_alike(SlotMask free) const {
+    int cls = shard_classes_;
+    while (cls < layout_.classes() && (layout_.home(cls) & free) == 0) ++cls;
+    return cls < layout_.classes() && layout_.count(cls) == std::popcount(free) &&
+           layout_.first_digit(cls) < 0;
+  }
+
   std::uint32_t table(const Move& pull, SlotMask source_free) {
     key_.pattern.clear();
     for (const Orbit& orbit : layout_.orbits()) {
       const auto first = static_cast<int>(key_.pattern.size());  // in the source too
+      if (is_alike(at_.free & orbit.slots)) {
+        for (int i = 0; i < std::popcount(at_.free & orbit.slots); ++i)
+          key_.pattern.push_back(static_cast<std::uint8_t>(first + i));
+        continue;
+      }
       for (SlotMask left = at_.free & orbit.slots; left != 0; left &= left - 1) {
         const int from = pull.to[static_cast<std::size_t>(lowest(left))];
         key_.pattern.push_back(static_cast<std::uint8_t>(first + below(source_free & orbit.slots, from)));
       }
     }
     if (layout_.has_twists()) find_turns(pull);
+    if (layout_.exchanges_twists()) find_digits(pull);
     const auto [known, is_new] =
         index_.try_emplace(key_.name(), static_cast<std::uint32_t>(links_.keys.size()));
     if (is_new) links_.keys.push_back(key_);
@@ -90,7 +105,7 @@ class Linker {
     key_.turns.clear();
     key_.turn = 0;
     if (pull.delta.empty()) return;
-    for (std::size_t i = 0; i < weight_.size(); ++i)
+    for (std::size_t i = 0; i < weight_.size() && !layout_.exchanges_twists(); ++i)
       key_.turn += weight_[i] * pull.delta[static_cast<std::size_t>(lowest(at_.places[i]))];
     for (const Orbit& orbit : layout_.orbits())
       for (SlotMask left = at_.free & orbit.slots; left != 0; left &= left - 1)
@@ -98,6 +113,37 @@ class Linker {
                                  ? std::uint8_t{0}
                                  : pull.delta[static_cast<std::size_t>(lowest(left))]);
     if (std::ranges::all_of(key_.turns, [](auto turn) { return turn == 0; })) key_.turns.clear();
+  }
+
+  // What becomes of the twist digits of slots, and of shard classes; the others stay.
+  void find_digits(const Move& pull) {
+    std::vector<std::uint8_t> digit_of(pull.to.size(), Layout::kFollows), comes_from(pull.to.size());
+    for (std::size_t slot = 0; slot < pull.to.size(); ++slot)
+      comes_from[pull.to[slot]] = static_cast<std::uint8_t>(slot);
+    const auto digits = static_cast<std::size_t>(layout_.twist_digits());
+    key_.digits.from.resize(digits);
+    key_.digits.add.assign(digits, 0);
+    for (std::size_t i = 0; i < digits; ++i)
+      if (const int slot = layout_.twist_digit(static_cast<int>(i)).slot; slot >= 0)
+        digit_of[static_cast<std::size_t>(slot)] = static_cast<std::uint8_t>(i);
+    for (std::size_t i = 0; i < digits; ++i) {
+      const Layout::Digit& digit = layout_.twist_digit(static_cast<int>(i));
+      key_.digits.from[i] = static_cast<std::uint8_t>(i);
+      if (digit.cls >= shard_classes_) continue;
+      int from = digit.slot;
+      SlotMask places = 0;
+      if (digit.cls >= 0) {
+        places = at_.places[static_cast<std::size_t>(digit.cls)];
+        SlotMask pieces = image(places, pull.to);
+        for (int before = 0; before < digit.piece; ++before) pieces &= pieces - 1;
+        from = lowest(pieces);
+      }
+      const int slot = comes_from[static_cast<std::size_t>(from)];
+      key_.digits.from[i] =
+          digit.cls < 0 ? digit_of[static_cast<std::size_t>(slot)]
+                        : static_cast<std::uint8_t>(layout_.first_digit(digit.cls) + below(places, slot));
+      if (!pull.delta.empty()) key_.digits.add[i] = pull.delta[static_cast<std::size_t>(slot)];
+    }
   }
 
   const Layout& layout_;

@@ -11,7 +11,7 @@ class Avx2Half {
   // Result bits [first, first + 32).
   Avx2Half(const BitMap& map, std::size_t first) {
     for (std::size_t b = 0; b < 32; ++b) {
-      byte_[b] = map[first + b] / 8;
+      byte_[b] = map[first + b] == kNoBit ? 128 : map[first + b] / 8;  // 128: a byte of zeros
       mask_[b] = static_cast<std::uint8_t>(1 << map[first + b] % 8);
     }
   }

@@ -10,7 +10,7 @@ class NibbleShuffler {
   explicit NibbleShuffler(const BitMap& map) {
     for (std::size_t b = 0; b < 64; ++b)
       for (std::size_t value = 0; value < 16; ++value)
-        if ((value >> (map[b] % 4) & 1) != 0) table_[map[b] / 4][value] |= Word{1} << b;
+        if (map[b] != kNoBit && (value >> (map[b] % 4) & 1) != 0) table_[map[b] / 4][value] |= Word{1} << b;
   }
 
   struct Loaded {

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "coordinate_walk.hpp"
+
 namespace farthest {
 namespace {
 
@@ -28,12 +30,13 @@ class Descent {
         components_(static_cast<std::size_t>(bounds_.components())),
         move_words_(static_cast<std::size_t>(moves_.move_words())) {}
 
-  WalkResult run(std::span<const std::uint8_t> board, int depth, int last) {
-    depth_ = depth;
+  WalkResult run(const WalkRoot& start) {
+    depth_ = start.depth;
+    way_ = start.before;
     grow();
     Board& root = boards_[0];
     root.fill(0);
-    std::memcpy(root.data(), board.data(), board.size());
+    std::memcpy(root.data(), start.board.data(), start.board.size());
     bounds_.start(bytes(root), values_.data());
     switch (judge(root, bounds_.greatest(values_.data()))) {
       case Verdict::cut:
@@ -44,7 +47,7 @@ class Descent {
       case Verdict::open:
         break;
     }
-    enter(last, moves_.blanks(bytes(root)));
+    enter(start.last, moves_.blanks(bytes(root)));
     while (level_ >= 0) {
       const int move = next_move();
       if (move < 0)
@@ -232,25 +235,26 @@ class Descent {
 };
 
 template <int W>
-WalkResult descend(const WalkProblem& problem, std::span<const std::uint8_t> board, int depth, int last,
-                   const WalkLimits& limits) {
+WalkResult descend(const WalkProblem& problem, const WalkRoot& root, const WalkLimits& limits) {
   switch (kind_of(problem.bounds)) {
     case Kind::nothing:
-      return Descent<W, Kind::nothing>(problem, limits).run(board, depth, last);
+      return Descent<W, Kind::nothing>(problem, limits).run(root);
     case Kind::table:
-      return Descent<W, Kind::table>(problem, limits).run(board, depth, last);
+      return Descent<W, Kind::table>(problem, limits).run(root);
     case Kind::gaps:
-      return Descent<W, Kind::gaps>(problem, limits).run(board, depth, last);
+      return Descent<W, Kind::gaps>(problem, limits).run(root);
     default:
-      return Descent<W, Kind::any>(problem, limits).run(board, depth, last);
+      return Descent<W, Kind::any>(problem, limits).run(root);
   }
 }
 
 }  // namespace
 
-WalkProblem::WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_)
+WalkProblem::WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_, bool shortest)
     : moves(std::move(moves_)), goals(std::move(goals_)), bounds(std::move(bounds_)) {
   if (goals.cells() != moves.cells()) throw InvalidArgument("goals must have as many cells as the puzzle");
+  coordinates = CoordinateBounds::of(moves, bounds);
+  if (coordinates && shortest) order.emplace(moves);
 }
 
 int bound_of(const WalkProblem& problem, std::span<const std::uint8_t> board) {
@@ -266,15 +270,15 @@ int bound_of(const WalkProblem& problem, std::span<const std::uint8_t> board) {
   return std::clamp(problem.bounds.greatest(values.data()), 1, kUnreachable);
 }
 
-WalkResult walk(const WalkProblem& problem, std::span<const std::uint8_t> board, int depth, int last,
-                const WalkLimits& limits) {
-  problem.moves.check(board);
-  if (depth < 0 || depth > kMaxBound || limits.bound > kMaxBound)
+WalkResult walk(const WalkProblem& problem, const WalkRoot& root, const WalkLimits& limits) {
+  problem.moves.check(root.board);
+  if (root.depth < 0 || root.depth > kMaxBound || limits.bound > kMaxBound)
     throw InvalidArgument("depths and bounds must be 0 to 1048576");
-  if (last < -1 || last >= problem.moves.count())
+  const auto known = [&](int move) { return move < problem.moves.count(); };
+  if (root.last < -1 || !known(root.last) || !std::ranges::all_of(root.before, known))
     throw InvalidArgument("the last move must be a move, or -1");
-  return with_words(problem.moves.words(),
-                    [&]<int W>() { return descend<W>(problem, board, depth, last, limits); });
+  if (problem.coordinates) return walk_by_coordinates(problem, root, limits);
+  return with_words(problem.moves.words(), [&]<int W>() { return descend<W>(problem, root, limits); });
 }
 
 }  // namespace farthest

@@ -142,6 +142,14 @@ std::vector<Move> moves_within(const Layout& layout, int count, Random& random) 
     if (m % 4 != 0)
       for (int slot = 0; slot < layout.slots(); ++slot)
         move.delta.push_back(static_cast<std::uint8_t>(random.below(256)));
+    for (const Layout::DigitGroup& group : layout.digit_groups()) {
+      if (group.dropped < 0 || move.delta.empty()) continue;
+      std::uint64_t sum = 0;
+      for (SlotMask left = layout.home_of_slot(group.dropped); left != 0; left &= left - 1)
+        sum += move.delta[static_cast<std::size_t>(lowest(left))];
+      auto& last = move.delta[static_cast<std::size_t>(group.dropped)];
+      last = static_cast<std::uint8_t>((last % group.radix + group.radix - sum % group.radix) % group.radix);
+    }
     if (m % 3 == 2) move.require = bit(lowest(layout.home(0)));
     out.push_back(move);
   }

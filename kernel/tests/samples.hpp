@@ -48,7 +48,8 @@ std::vector<Move> random_moves(int slots, int moves, Random& random);
 // Moves that the sample's parity, if it has one, allows.
 std::vector<Move> moves_for(const Sample& sample, Random& random);
 
-// Random permutations within the orbits, with random twists; some have conditions on class 0.
+// Random permutations within the orbits, with random twists that keep the sums; some have conditions on class
+// 0.
 std::vector<Move> moves_within(const Layout& layout, int count, Random& random);
 
 bool legal(const Move& move, const Board& board);

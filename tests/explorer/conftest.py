@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 import farthest
 from farthest.models.database import open_database
 from farthest.web.app import application
+from farthest.web.cross_origin import open_to
 from farthest.web.settings import WebSettings
 
 TOKEN = "0123456789abcdef-token"
@@ -67,8 +68,9 @@ def client(stored: Path, tmp_path: Path) -> Iterator[Client]:
             app = application(
                 open_database(file, create=False), settings, look_seconds=0.02, body_seconds=body_seconds
             )
+            open_app = open_to(app, settings.cors_origins)
             return stack.enter_context(
-                TestClient(app, base_url=base_url, raise_server_exceptions=False, follow_redirects=False)
+                TestClient(open_app, base_url=base_url, raise_server_exceptions=False, follow_redirects=False)
             )
 
         yield made

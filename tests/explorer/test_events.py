@@ -6,6 +6,7 @@ import asyncio
 import json
 import shutil
 import threading
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 
 import pytest
 
-from explorer.conftest import KINDS, QUEUED, THREE
+from explorer.conftest import KINDS, QUEUED, THREE, Client
+from farthest.errors import JobError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.queries.stored_map import StoredMap
+from farthest.web import asking
 from farthest.web.app import application
 from farthest.web.events import Feeds
 from farthest.web.gate import Gate
@@ -50,21 +53,30 @@ def test_a_job_is_followed_to_its_end_by_many_who_read_the_database_once(shelf: 
     shelf.job = counted  # type: ignore[method-assign]
     jobs = Jobs(shelf.database)
 
-    async def reader(feeds: Feeds) -> Events:
-        return [event_in(part) async for part in feeds.follow(QUEUED) if part.startswith(b"event")]
+    async def reader(feeds: Feeds, seen: Events) -> None:
+        async for part in feeds.follow(QUEUED):
+            if part.startswith(b"event"):
+                seen.append(event_in(part))
+
+    async def until(status: str, *all_seen: Events) -> None:
+        while not all(seen and seen[-1][1]["status"] == status for seen in all_seen):
+            await asyncio.sleep(0.01)
 
     async def run() -> list[Events]:
         feeds = Feeds(shelf, look_seconds=0.01)
-        readers = [asyncio.create_task(reader(feeds)) for _ in range(50)]
-        await asyncio.sleep(0.05)
+        seen: list[Events] = [[] for _ in range(51)]
+        readers = [asyncio.create_task(reader(feeds, each)) for each in seen[:50]]
+        await until("queued", *seen[:50])
         assert jobs.claim(QUEUED, "a coordinator")
         jobs.renew(QUEUED, "a coordinator", 60.0, {"depth": 3})
-        await asyncio.sleep(0.1)
+        await until("running", *seen[:50])
+        await asyncio.sleep(0.05)
         # A reader whose connection was lost comes again, and is told all that is known.
-        late = asyncio.create_task(reader(feeds))
-        await asyncio.sleep(0.03)
+        readers.append(asyncio.create_task(reader(feeds, seen[50])))
+        await until("running", seen[50])
         jobs.cancel(QUEUED)
-        return await asyncio.gather(*readers, late)
+        await asyncio.gather(*readers)
+        return seen
 
     *first, late = asyncio.run(asyncio.wait_for(run(), 20))
     for events in first:
@@ -182,3 +194,30 @@ def test_a_question_ends_when_its_reader_leaves(
 
     asyncio.run(asyncio.wait_for(run(), 20))
     assert given_up.wait(5)
+
+
+def test_a_reader_does_not_wait_for_a_call_that_cannot_be_cut_off(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its thread keeps its place until the call ends."""
+    asked, calling, ends = client(), threading.Event(), threading.Event()
+    state = asked.app._app.state  # type: ignore[attr-defined]
+    monkeypatch.setattr(asking, "QUESTION_SECONDS", 0.01)
+    monkeypatch.setattr(asking, "GRACE_SECONDS", 0.02)
+
+    def long_call(number: int) -> None:
+        del number
+        calling.set()
+        ends.wait(20)
+        raise JobError("nobody hears this")
+
+    monkeypatch.setattr(state.shelf, "job", long_call)
+    try:
+        answer = asked.get(f"/api/jobs/{THREE}")
+        assert (answer.status_code, calling.is_set(), state.threads.borrowed_tokens) == (503, True, 1)
+    finally:
+        ends.set()
+    limit = time.monotonic() + 10
+    while state.threads.borrowed_tokens:
+        assert time.monotonic() < limit
+        time.sleep(0.002)

@@ -174,24 +174,6 @@ def test_the_writing_ends_when_the_reader_leaves(
     assert not ended(sent)
 
 
-def test_the_writing_ends_when_the_reader_takes_nothing(
-    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(download, "PART_BYTES", 1000)
-    monkeypatch.setattr(download, "STALL_SECONDS", 0.05)
-
-    def stalls(sent: list[Any], left: asyncio.Event) -> Take:
-        async def take(message: dict[str, Any]) -> None:
-            if len(sent) == 3:
-                await left.wait()
-
-        return take
-
-    sent = sent_to(stored, tmp_path, stalls)
-    assert len(sent) == 3
-    assert not ended(sent)
-
-
 def test_a_map_that_turns_out_damaged_is_cut_off(
     stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

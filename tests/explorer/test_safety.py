@@ -58,6 +58,77 @@ def test_what_is_allowed(keywords: dict[str, Any]) -> None:
     WebSettings(**keywords)
 
 
+@pytest.mark.parametrize(
+    ("origin", "public"),
+    [
+        ("*", False),
+        ("example.org", True),
+        ("https://example.org/", True),
+        ("https://example.org/maps", True),
+        ("https://Example.org", True),
+        ("ftp://example.org", True),
+        ("https://", True),
+        ("null", True),
+        ("", True),
+    ],
+)
+def test_what_is_no_origin_is_refused(origin: str, public: bool) -> None:
+    with pytest.raises(SettingError, match="--cors-origin"):
+        WebSettings(cors_origins=(origin,), public=public)
+
+
+# --- pages of other servers -----------------------------------------------------------------------------------
+
+FRIEND = "https://friend.example"
+ALLOWED = "access-control-allow-origin"
+
+
+def test_without_being_asked_for_no_page_elsewhere_reads(client: Client) -> None:
+    asked = client()
+    assert ALLOWED not in asked.get("/api/jobs", headers={"origin": FRIEND}).headers
+    preflight = {"origin": FRIEND, "access-control-request-method": "GET"}
+    answer = asked.options("/api/jobs", headers=preflight)
+    assert ALLOWED not in answer.headers
+    assert answer.status_code >= 400
+
+
+def test_named_origins_read_and_change_nothing(client: Client) -> None:
+    asked = client(cors_origins=(FRIEND, "http://localhost:3000"), token=TOKEN, allow_jobs=True)
+    question = f"/api/jobs/{CUT}/distances"
+    for origin in (FRIEND, "http://localhost:3000"):
+        headers = {"origin": origin}
+        for method, address in (("GET", "/api/jobs"), ("POST", question)):
+            preflight = {
+                **headers,
+                "access-control-request-method": method,
+                "access-control-request-headers": "authorization, content-type",
+            }
+            answer = asked.options(address, headers=preflight)
+            assert (answer.status_code, answer.headers[ALLOWED]) == (200, origin)
+            assert "access-control-allow-credentials" not in answer.headers
+        answer = asked.get("/api/jobs", headers={**headers, **BEARER})
+        assert (answer.status_code, answer.headers[ALLOWED]) == (200, origin)
+        assert "origin" in answer.headers["vary"].lower()
+        answer = asked.post(question, json={"boards": ["goal"]}, headers={**headers, **BEARER})
+        assert (answer.status_code, answer.headers[ALLOWED]) == (200, origin)
+        refused = asked.get("/api/jobs", headers=headers)  # why is told to its page as well
+        assert (refused.status_code, refused.headers[ALLOWED]) == (401, origin)
+        for address in ("/api/jobs", f"/api/jobs/{QUEUED}/cancel"):
+            assert asked.post(address, json={}, headers={**headers, **BEARER}).status_code == 403
+    assert asked.get(f"/api/jobs/{QUEUED}", headers=BEARER).json()["status"] == "queued"
+    for address, origin in (
+        ("/api/jobs", "https://evil.example"),
+        ("/api/jobs", f"{FRIEND}.evil.example"),
+        ("/", FRIEND),
+    ):
+        assert ALLOWED not in asked.get(address, headers={"origin": origin, **BEARER}).headers
+
+
+def test_all_origins_read_what_is_public(client: Client) -> None:
+    answer = client(cors_origins=("*",), public=True).get("/api/jobs", headers={"origin": FRIEND})
+    assert answer.headers[ALLOWED] == "*"
+
+
 # --- the name of the server -----------------------------------------------------------------------------------
 
 

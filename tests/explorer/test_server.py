@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import http.client
 import json
-import os
 import shutil
 import signal
 import socket
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,40 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from explorer.conftest import KINDS, QUEUED, TOKEN
+from explorer.served import Served
 from farthest.cli.app import cli
-from integration.conftest import COMMAND
-
-
-class Served:
-    """A running server: its port, its process, its folder."""
-
-    def __init__(self, folder: Path, *options: str, **variables: str) -> None:
-        self.folder = folder
-        with (folder / "log").open("w") as log:
-            self.process = subprocess.Popen(
-                [*COMMAND, "serve", "--port", "0", "--database", "maps.db", *options],
-                cwd=folder,
-                env={**os.environ, **variables},
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
-        self.port = int(self.address.rstrip("/").rpartition(":")[2])
-
-    def ask(
-        self, method: str, path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-    ) -> tuple[int, dict[str, str], bytes]:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-        with contextlib.closing(connection):
-            connection.request(method, path, body, headers or {})
-            answer = connection.getresponse()
-            return answer.status, dict(answer.getheaders()), answer.read()
-
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(20)
 
 
 @pytest.fixture
@@ -65,11 +29,7 @@ def started(folder: Path) -> Iterator[list[Served]]:
     servers: list[Served] = []
     yield servers
     for server in servers:
-        if server.process.poll() is None:
-            server.process.kill()
-            server.process.wait()
-        assert server.process.stdout is not None
-        server.process.stdout.close()
+        server.kill()
 
 
 @pytest.mark.slow

@@ -29,7 +29,9 @@ def complete(*words: str) -> Completed:
 
 def wanted(parameter: click.Parameter) -> bool:
     """Whether a shell can know what the parameter may be."""
-    if isinstance(parameter, click.Option) and (parameter.is_flag or parameter.name == "name"):
+    if isinstance(parameter, click.Option) and (
+        parameter.is_flag or parameter.name in ("name", "cors_origin")
+    ):
         return False
     if parameter.name in ("boards", "board", "allow_module"):
         return False

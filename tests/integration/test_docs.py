@@ -1,6 +1,7 @@
 """The examples of the documents, run as they stand."""
 
 import re
+import shlex
 import sqlite3
 import sys
 import tomllib
@@ -18,6 +19,7 @@ from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
+from integration.conftest import Run
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,6 +42,16 @@ def test_a_chunk_is_read_without_the_program() -> None:
     code = "\n".join(line[4:] for line in example.splitlines() if line.startswith("    "))
     assert code.count("assert") == 6
     exec(compile(code, "chunk-format.md", "exec"), {})
+
+
+def test_pictures_are_shown_and_small() -> None:
+    images = {file.name: file.stat().st_size for file in (ROOT / "docs/images").iterdir()}
+    assert set(re.findall(r"docs/images/([\w.-]+)", (ROOT / "README.md").read_text(encoding="utf-8"))) == set(
+        images
+    )
+    for page in (ROOT / "docs").glob("*.md"):
+        assert set(re.findall(r"\]\(images/([\w.-]+)", page.read_text(encoding="utf-8"))) <= set(images)
+    assert sum(images.values()) < 600_000
 
 
 def run_lines(document: str, code: str) -> dict[str, object]:
@@ -134,6 +146,30 @@ def test_the_worked_example_of_a_pattern() -> None:
     assert space.encode(board).tolist() == [770]
     assert space.layout_fields() == {"version": 1, "kind": "placements"}
     assert "= 770 of 3024" in text
+
+
+def test_the_worked_example_of_turned_slots() -> None:
+    text = (ROOT / "docs/key-layout.md").read_text(encoding="utf-8")
+    puzzle = load("pyraminx@UL=UR=UB.turns:edges")
+    board = puzzle.definition.parse_board("· UL+1 UL · · UL+1 / · · · ·")
+    space = compile_space(puzzle)
+    assert space.encode(np.array([board], dtype=np.uint8)).tolist() == [392]
+    assert space.keys == 640
+    assert space.layout_fields()["turned"] == [0, 1, 2, 3, 4]
+    assert "12 * 32 + 8 = 392 of 640" in text
+
+
+def test_patterns_that_are_shown(run: Run) -> None:
+    text = (
+        (ROOT / "docs/patterns.md")
+        .read_text(encoding="utf-8")
+        .partition("## Patterns of permutation puzzles")[2]
+    )
+    phase_one, *others = re.findall(r"^    farthest (.*)$", text.partition("Such patterns")[0], re.MULTILINE)
+    assert len(others) == 4
+    assert load(shlex.split(phase_one)[1]).definition.arrangements() == 495 * 2**12 * 3**8
+    for line in others:
+        assert run(*shlex.split(line)).exit_code == 0
 
 
 def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,7 @@ WORKLOAD = (
     Work("two-blanks"),
     Work("pancake-6"),
     Work("burnt-pancake-4"),  # orientations in the word
+    Work("pyraminx@UL=UR=UB.turns:edges"),  # orientations of equal pieces
     Work("cuboid-1x3x3"),
     Work("hakoiri-musume-move"),  # sparse
     Work("hanoi-4-4"),

@@ -15,7 +15,11 @@
 //
 // Twists: single pieces may have an orientation, a number modulo their orbit's modulus, kept by piece and not
 // by slot. The twists of the classes in `twisted` are the digits of a second mixed-radix number, the *twist
-// rank*, the first class most significant: key = full rank * twists() + twist rank.
+// rank*, the first class most significant: key = full rank * twists() + twist rank. A twisted class of
+// several pieces has a digit for each of them, in the order of their slots. Where all pieces of an orbit are
+// turned and some of them are equal, orientations are kept by slot: the slots in `turned` have a digit each,
+// after those of the classes. An orbit that has digits for all of its slots but one has a sum of orientations
+// that no move changes; the orientation in the slot left out follows from it.
 //
 // In memory the classes are cut in three:
 //
@@ -36,6 +40,9 @@
 //   all classes, upper twists | line twists | word twists
 //   line number               | word in line| bit in word
 //
+// A move exchanges the digits of equal pieces, and those of the slots of an orbit: such digits are a *group*.
+// The line's digits are whole groups, so that a move takes a line from one line.
+//
 // (a and a+1, a even, differ by exchanging the last two labels, so one of them is even and one odd.)
 #pragma once
 
@@ -49,6 +56,8 @@ namespace farthest {
 // Most words in a line: a step works on one line in the nearest cache.
 inline constexpr std::size_t kMaxLineWords = 512;
 
+inline constexpr Key kMaxKeys = Key{1} << 62;
+
 // C(n, k) for n <= 64.
 std::uint64_t binomial(int n, int k);
 
@@ -59,20 +68,31 @@ SlotMask unrank_set(std::uint64_t rank, int count, SlotMask free);
 
 enum class WordMode { plain, halved, split };
 
-// Slots that moves permute among themselves, and the modulus of their contents' orientation (1: none).
+// Slots that moves permute among themselves, and the modulus of their contents' orientation (1: none). sum:
+// of the orientations, where it is needed: one slot of the orbit has no digit.
 struct Orbit {
   SlotMask slots = 0;
   int modulus = 1;
+  int sum = 0;
+};
+
+// What a move does to the twist digits: digit i of the source is digit from[i] of the result, or where that
+// is Layout::kFollows the orientation in the slot of the orbit that has no digit, plus add[i] without carry.
+struct Turn {
+  std::vector<std::uint8_t> from, add;
 };
 
 class Layout {
  public:
   // parity: empty, or for each slot of class 0 the parity of the digit sum there (a halved layout).
   // orbits: none for one orbit of all slots without orientations. Halved layouts have one orbit and no
-  // twists. twisted: the classes whose twists the key holds, of one piece each, no class twice. Throws
-  // InvalidArgument when the counts do not fill the orbits one after another, or the keys do not fit 62 bits.
+  // twists. twisted: the classes whose twists the key holds, no class twice. turned: the slots whose
+  // orientations it holds, the slots of an orbit together, all of them or all but one. Throws InvalidArgument
+  // when the counts do not fill the orbits one after another, or the keys do not fit 62 bits.
   Layout(int slots, std::vector<int> counts, std::vector<std::uint8_t> parity, std::vector<Orbit> orbits = {},
-         std::vector<int> twisted = {});
+         std::vector<int> twisted = {}, std::vector<int> turned = {});
+
+  static constexpr std::uint8_t kFollows = 255;
 
   int slots() const { return slots_; }
   int classes() const { return static_cast<int>(counts_.size()); }
@@ -82,15 +102,31 @@ class Layout {
   const std::vector<Orbit>& orbits() const { return orbits_; }
   // The slots of the class's orbit.
   SlotMask home(int cls) const { return orbit_of(cls).slots; }
+  // The slots of the slot's orbit.
+  SlotMask home_of_slot(int slot) const;
   // For each slot the modulus of orientations there.
   const std::vector<std::uint8_t>& moduli() const { return moduli_; }
 
-  bool has_twists() const { return !twisted_.empty(); }
-  int twist_digits() const { return static_cast<int>(twisted_.size()); }
-  int twisted(int digit) const { return twisted_[static_cast<std::size_t>(digit)]; }  // its class
-  std::uint64_t twist_radix(int digit) const {
-    return static_cast<std::uint64_t>(orbit_of(twisted(digit)).modulus);
-  }
+  // A digit of the twist rank: the orientation of piece `piece` of a class, or (cls -1) of what is in `slot`.
+  struct Digit {
+    int cls, piece, slot, group;
+    std::uint64_t radix;
+  };
+  // Digits [first, last) that moves exchange with each other alone. dropped: the slot of the orbit that has
+  // no digit, or -1; sum: of the orbit's orientations then.
+  struct DigitGroup {
+    int first, last, dropped;
+    std::uint64_t sum, radix;
+  };
+  bool has_twists() const { return !digits_.empty(); }
+  // Whether moves exchange digits: a group has more than one, or the orientation of a slot.
+  bool exchanges_twists() const { return exchanges_; }
+  int twist_digits() const { return static_cast<int>(digits_.size()); }
+  const Digit& twist_digit(int digit) const { return digits_[static_cast<std::size_t>(digit)]; }
+  const std::vector<DigitGroup>& digit_groups() const { return groups_; }
+  // The class's first digit, -1: none.
+  int first_digit(int cls) const { return first_digit_[static_cast<std::size_t>(cls)]; }
+  std::uint64_t twist_radix(int digit) const { return digits_[static_cast<std::size_t>(digit)].radix; }
   // Twist digits [0, line_twist) belong to the line number, [line_twist, word_twist) to the word in the line.
   int line_twist() const { return line_twist_; }
   int word_twist() const { return word_twist_; }
@@ -98,6 +134,8 @@ class Layout {
   std::uint64_t upper_twists() const { return upper_twists_; }  // of its digits in the line number
   // The sum of two numbers made of the twist digits [first, last), digit by digit without carry.
   std::uint64_t turned(std::uint64_t a, std::uint64_t b, int first, int last) const;
+  // Of a number made of the twist digits [first, last), whole groups, of a move's result: that of its source.
+  std::uint64_t turned(std::uint64_t number, const Turn& turn, int first, int last) const;
 
   WordMode mode() const { return mode_; }
   bool halved() const { return mode_ == WordMode::halved; }
@@ -141,12 +179,17 @@ class Layout {
     return orbits_[static_cast<std::size_t>(orbit_of_[static_cast<std::size_t>(cls)])];
   }
   void read_orbits();
-  void read_twists();
+  void read_twists(const std::vector<int>& twisted, const std::vector<int>& turned);
+  void read_turned(const std::vector<int>& turned);
+  void add_digit(const Digit& digit);
+  bool keeps_sums(std::span<const std::uint8_t> twist_at) const;
+  void decode_slots(std::span<const std::uint8_t> twist, std::span<std::uint8_t> twist_at) const;
   // The first class that may be a line or word class.
   int first_lower() const;
   void choose_words();
   void choose_lines();
   void choose_twists();
+  void choose_group_twists();
 
   int slots_;
   std::vector<int> counts_;
@@ -154,7 +197,10 @@ class Layout {
   std::vector<Orbit> orbits_;
   std::vector<int> orbit_of_;  // by class
   std::vector<std::uint8_t> moduli_;
-  std::vector<int> twisted_;
+  std::vector<Digit> digits_;
+  std::vector<DigitGroup> groups_;
+  std::vector<int> first_digit_;
+  bool exchanges_ = false;
   std::vector<std::uint64_t> radix_;
   Key keys_ = 0;
   WordMode mode_ = WordMode::plain;

@@ -9,7 +9,9 @@
 // of the last two labels, and so do what the pattern makes of them, which are one bit of the source too.
 //
 // Layouts with twists: inside the line a move adds a fixed number to each twist digit, without carry. Written
-// as one number of these digits it is the *turn*, and there is one program for each turn.
+// as one number of these digits it is the *turn*, and there is one program for each turn. Where moves
+// exchange digits, there is one program for each way to do so (layout.hpp: Turn); a word of the result is
+// then made of bits of several words, each shuffled by a map of its own that leaves other bits 0.
 #pragma once
 
 #include <array>
@@ -25,8 +27,9 @@ namespace farthest {
 using Pattern = std::vector<std::uint8_t>;
 
 // Bit b of the shuffled word is bit source[b] of the word. Bits at and above Layout::bits() are taken from
-// bit 63, which is 0 in every word that has fewer than 64 bits.
+// bit 63, which is 0 in every word that has fewer than 64 bits; or they are `kNoBit`: 0.
 using BitMap = std::array<std::uint8_t, 64>;
+inline constexpr std::uint8_t kNoBit = 255;
 
 struct WordCopy {
   std::uint16_t to, from;
@@ -44,13 +47,15 @@ struct Program {
 
 // Interns programs: equal patterns share one. Not thread-safe. Layouts with twists have a fixed set of
 // programs: program `turn` gives result r the bit of source Layout::turned(r, turn) on the digits of the
-// line.
+// line. Where moves exchange digits, there is one for each Turn that is interned.
 class ProgramTable {
  public:
   explicit ProgramTable(const Layout& layout);
 
   // For layouts without twists.
   std::uint32_t intern(const Pattern& pattern);
+  // For layouts whose moves exchange digits. What the turn does to digits of the line number does not matter.
+  std::uint32_t intern(const Turn& turn);
 
   const std::vector<Program>& programs() const { return programs_; }
   const std::vector<BitMap>& maps() const { return maps_; }
@@ -58,7 +63,9 @@ class ProgramTable {
  private:
   void build_turns();
   Program build(const Pattern& pattern);
+  Program build(const Turn& turn);
   std::uint32_t intern_map(const Pattern& pattern);
+  std::uint32_t intern_map(const BitMap& map);
 
   Layout layout_;
   std::unordered_map<std::string, std::uint32_t> index_;  // by the bytes of the pattern

@@ -17,6 +17,9 @@
 //                digits
 //                         of the line number and of the place in the line
 //
+//   that move   digits   what the move does to the twist digits of slots, and of the classes of the shard,
+//   digits                which is the same for all lines (instead of `turn`)
+//
 // and on the layout and the number of shard classes, which all shards have in common. It depends on no
 // parity, though in halved layouts the states of a line do: programs do not. What a move requires decides
 // which shards it leads to, and not how.
@@ -42,6 +45,7 @@ struct RowKey {
   Pattern pattern;
   std::vector<std::uint8_t> turns;  // by position; 0 in orbits where no other class has a twist
   std::uint64_t turn = 0;           // a twist rank
+  Turn digits;  // where moves exchange twist digits: of all, those of other classes in their places
 
   // The same as bytes.
   std::string name() const;

@@ -4,26 +4,47 @@
 // bound cuts off at once, where a board that is no goal counts as one move away at least; left out is the
 // move that is exactly the inverse of the one before. A goal ends a way. Everything is in the order of the
 // moves, so that the same search is the same whoever runs it.
+//
+// Where every move can always be made and the bounds are maps alone whose keys have coordinates
+// (map_coordinates.hpp), the search keeps coordinates in place of boards, and all children of a board are
+// generated at once. If the shortest ways alone are wanted, it makes moves in the orders that a MoveOrder
+// allows; a solution then stands for all words that differ by exchanges of commuting moves, and all of them
+// are counted and listed.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "farthest/map_coordinates.hpp"
+#include "farthest/move_order.hpp"
 #include "farthest/walk_bounds.hpp"
 #include "farthest/walk_goals.hpp"
 #include "farthest/walk_moves.hpp"
 
 namespace farthest {
 
+// Bounds that are maps alone, by coordinates.
+struct CoordinateBounds {
+  // None where a map has no coordinates, or a component is no map.
+  static std::optional<CoordinateBounds> of(const BoardMoves& moves, const BoardBounds& bounds);
+
+  std::vector<MapCoordinates> maps;
+  std::vector<std::vector<std::size_t>> terms;  // maps, by number; none is empty
+};
+
 // What is searched, and by which bound. Immutable; searches of any number of threads may share it.
 struct WalkProblem {
-  // Throws InvalidArgument when the goals are not of the puzzle's size.
-  WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_);
+  // shortest: bounds are never more than the distance, maps are distances, and no search has a bound above
+  // the length of a shortest solution. Throws InvalidArgument when the goals are not of the puzzle's size.
+  WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_, bool shortest = false);
 
   BoardMoves moves;
   BoardGoals goals;
   BoardBounds bounds;
+  std::optional<CoordinateBounds> coordinates;
+  std::optional<MoveOrder> order;  // with coordinates, where shortest ways alone are wanted
 };
 
 struct WalkLimits {
@@ -33,10 +54,18 @@ struct WalkLimits {
   std::size_t listed;    // most solutions that are told
 };
 
-using Way = std::vector<std::uint16_t>;  // moves by number
+// Where a search begins: a board, `depth` moves from where the bound is counted from. last: the move that led
+// to the board, or -1; before: where the board is what another search gave back, the node's way, which is
+// part of all ways that are told.
+struct WalkRoot {
+  std::span<const std::uint8_t> board;
+  int depth = 0;
+  int last = -1;
+  Way before = {};
+};
 
-// A board that is still to be searched below, its way from where the search began. Not tested for being a
-// goal.
+// A board that is still to be searched below, and its way: that of the root, and the moves made since. Not
+// tested for being a goal.
 struct WalkNode {
   std::vector<std::uint8_t> board;
   Way way;
@@ -59,9 +88,7 @@ inline constexpr int kMaxBound = 1 << 20;
 // InvalidArgument where it is not a board.
 int bound_of(const WalkProblem& problem, std::span<const std::uint8_t> board);
 
-// Searches below a board that is `depth` moves from where the bound is counted from; last: the move that led
-// to it, or -1. The board itself is tested for being a goal, and not counted. Throws InvalidArgument.
-WalkResult walk(const WalkProblem& problem, std::span<const std::uint8_t> board, int depth, int last,
-                const WalkLimits& limits);
+// Searches below a board, which is itself tested for being a goal, and not counted. Throws InvalidArgument.
+WalkResult walk(const WalkProblem& problem, const WalkRoot& root, const WalkLimits& limits);
 
 }  // namespace farthest

@@ -61,6 +61,10 @@ class BoardBounds {
               std::vector<MapTable> maps, std::vector<std::vector<int>> terms);
 
   int components() const { return static_cast<int>(tables_.size() + gaps_.size() + maps_.size()); }
+  // Whether all components are maps.
+  bool maps_alone() const { return tables_.empty() && gaps_.empty() && !maps_.empty(); }
+  const std::vector<MapTable>& maps() const { return maps_; }
+  const std::vector<std::vector<int>>& terms() const { return terms_; }
   // Whether some values can only be looked up on the board that a move leads to.
   bool looks_up() const { return !maps_.empty(); }
 

@@ -165,7 +165,7 @@ def _verdict(holds: bool, claimed: bool) -> str:
 
 
 def _show_counterexamples(found: Findings) -> None:
-    from farthest.documents.moves import move_text
+    from farthest.puzzles.moves_shown import move_text
 
     if found.too_large_worst is not None:
         click.echo(f"\n{found.heuristic.name} is more than the distance of {found.too_large:,} states:")

@@ -40,6 +40,12 @@ from farthest.cli.options import allow_module_option, database_option
     metavar="NAME",
     help="A host name by which readers reach the server, besides HOST and addresses; may be repeated.",
 )
+@click.option(
+    "--cors-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Pages of another server, such as https://example.org, may read the JSON; may be repeated.",
+)
 @allow_module_option
 @database_option
 def serve(
@@ -49,6 +55,7 @@ def serve(
     public: bool,
     allow_jobs: bool,
     name: tuple[str, ...],
+    cors_origin: tuple[str, ...],
     database: str | None,
 ) -> None:
     """Show jobs and maps in a browser, and answer as JSON.
@@ -81,6 +88,7 @@ def serve(
         public=public,
         allow_jobs=allow_jobs,
         names=name,
+        cors_origins=cors_origin,
         token=WEB_TOKEN.text(),
         redis=REDIS_URL.given,
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.printing import counted, print_drawings
-from farthest.documents.moves import move_text, moves_text
 from farthest.drawing.terminal import coloured
+from farthest.puzzles.moves_shown import move_text, moves_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

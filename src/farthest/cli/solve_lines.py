@@ -11,9 +11,9 @@ from farthest.cli.bulk import numbered_boards
 from farthest.cli.printing import counted, print_json
 from farthest.cli.search_outcome import search_document, tell_interrupted, why_unsolvable
 from farthest.coordinator.search.solve import SearchInterrupted, UnsolvableError
-from farthest.documents.moves import moves_text
 from farthest.errors import BoardError, ResourceError
 from farthest.families.given import board_given
+from farthest.puzzles.moves_shown import moves_text
 from farthest.search.replay import named_moves
 
 if TYPE_CHECKING:

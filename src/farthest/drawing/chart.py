@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, log10
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from farthest.drawing.svg import escape
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 860.0, 300.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 10.0, 14.0, 40.0
 MOST_LABELS = 20
-GRID_LINES = 4
+POWERS_DRAWN = 4
+LINES_DRAWN = 6
 LEAST_BAR = 0.06
 """The height of a bar of one state on the logarithmic scale, as a part of the whole: it is seen, and more than none."""
 
@@ -36,7 +37,9 @@ class Chart:
 
     def part_of_page(self) -> str:
         """An SVG element; the page's own style colours the classes ``bar``, ``marked`` and ``grid``."""
-        return f'<svg class="chart" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" {self._label}>{self._drawn()}</svg>'
+        role = "img" if self.link is None else "group"  # what is in an image is hidden from screen readers
+        about = f'viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="{role}" {self._label}'
+        return f'<svg class="chart" {about}>{self._drawn()}</svg>'
 
     def document(self, title: str) -> str:
         """A whole SVG file."""
@@ -66,10 +69,11 @@ class Chart:
         most = max(self.layers)
         if self.logarithmic:
             powers = int(log10(most))
-            step = max(1, ceil(powers / GRID_LINES))
+            step = max(1, ceil(powers / POWERS_DRAWN))
             values = [10.0**power for power in range(0, powers + 1, step)]
         else:
-            values = [most * part / GRID_LINES for part in range(GRID_LINES + 1)]
+            apart = _round_value(most / LINES_DRAWN)
+            values = [apart * line for line in range(int(most / apart) + 1)]
         for value in values:
             y = bottom - self._height(value) * (bottom - TOP)
             yield f'<line class="grid" x1="{LEFT:g}" x2="{WIDTH - RIGHT:g}" y1="{y:.1f}" y2="{y:.1f}"/>'
@@ -81,19 +85,24 @@ class Chart:
         for depth, states in enumerate(self.layers):
             height = max(1.0, self._height(states) * (bottom - TOP)) if states else 0.0
             kind = "bar marked" if depth == self.marked else "bar"
+            said = f"depth {depth}: {states:,} {'state' if states == 1 else 'states'}"
             bar = (
                 f'<rect class="{kind}" x="{LEFT + depth * room + room * 0.06:.1f}" y="{bottom - height:.1f}" '
-                f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>depth {depth}: {states:,} '
-                f"{'state' if states == 1 else 'states'}</title></rect>"
+                f'width="{room * 0.88:.1f}" height="{height:.1f}"><title>{said}</title></rect>'
             )
-            yield bar if self.link is None else f'<a href="{escape(self.link(depth))}">{bar}</a>'
+            if self.link is None:
+                yield bar
+            else:
+                here = ' aria-current="true"' if depth == self.marked else ""
+                yield f'<a href="{escape(self.link(depth))}" aria-label="{said}"{here}>{bar}</a>'
 
     def _depths(self) -> Iterator[str]:
         room = (WIDTH - LEFT - RIGHT) / len(self.layers)
         step = _round_step(len(self.layers))
-        for depth in range(0, len(self.layers), step):
+        for number, depth in enumerate(range(0, len(self.layers), step)):
             x = LEFT + (depth + 0.5) * room
-            yield f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 16:g}" text-anchor="middle">{depth}</text>'
+            kind = ' class="second"' if number % 2 else ""  # left out where there is little room
+            yield f'<text{kind} x="{x:.1f}" y="{HEIGHT - BOTTOM + 16:g}" text-anchor="middle">{depth}</text>'
         yield f'<text x="{(WIDTH + LEFT) / 2:g}" y="{HEIGHT - 5:g}" text-anchor="middle">depth (moves)</text>'
 
 
@@ -105,6 +114,12 @@ def _round_step(depths: int) -> int:
         step = int(step * factors[number % 3])
         number += 1
     return step
+
+
+def _round_value(least: float) -> float:
+    """The first of 1, 2, 2.5, 5 and 10 times a power of 10 that is not below ``least``, and at least 1."""
+    power = 10.0 ** floor(log10(max(1.0, least)))
+    return next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= least)
 
 
 def _short(value: float) -> str:

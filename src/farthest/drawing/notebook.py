@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from farthest.drawing.svg import escape, svg
 from farthest.puzzles.family import board_picture
+from farthest.puzzles.moves_shown import move_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,13 +55,12 @@ def boards_svg(puzzle: Puzzle, captioned: Sequence[tuple[str, Sequence[int]]], t
 
 def path_svg(puzzle: Puzzle, path: NamedPath) -> str:
     """The boards of a path, each below the move that leads to it, as an SVG document."""
-    moves = [move if isinstance(move, str) else f"{move[0]}-{move[1]}" for move in path.moves]
-    captioned = list(zip(["start", *moves], path.boards.tolist(), strict=True))
+    captioned = list(zip(["start", *map(move_text, path.moves)], path.boards.tolist(), strict=True))
     if len(captioned) > BOARDS_DRAWN:
         half = BOARDS_DRAWN // 2
         captioned = [*captioned[:half], ("...", captioned[half][1]), *captioned[1 - half :]]
     pictures = [(caption, board_picture(puzzle, board, path.definition)) for caption, board in captioned]
-    return svg(pictures, f"{puzzle.title}: {len(moves)} moves")
+    return svg(pictures, f"{puzzle.title}: {len(path.moves)} moves")
 
 
 def puzzle_svg(puzzle: Puzzle) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from functools import lru_cache
 
 from farthest.puzzles.picture import Picture, Shape, colour
 from farthest.safe_text import safe
@@ -40,7 +41,7 @@ def svg(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
             parts.append(f'<text class="c" x="{width / 2:g}" y="{CAPTION / 3:g}">{escape(caption)}</text>')
         inset = (width - picture.width * CELL) / 2
         parts.append(f'<g transform="translate({inset:g} {captioned:g})">')
-        parts += map(_shape, picture.shapes)
+        parts += map(shape_svg, picture.shapes)
         parts.append("</g></g>")
     parts.append("</svg>\n")
     return "\n".join(parts)
@@ -50,14 +51,22 @@ def part_of_page(picture: Picture, title: str) -> str:
     """One picture as an SVG element for a page, whose own style gives the classes ``s`` (outlined) and ``h`` (a hole)
     their colours. ``title``: what a screen reader says."""
     width, height = picture.width * CELL + 2, picture.height * CELL + 2  # a pixel round it for outlines
-    shapes = "".join(map(_shape, picture.shapes))
+    shapes = "".join(map(shape_svg, picture.shapes))
     return (
-        f'<svg class="board" viewBox="-1 -1 {width:g} {height:g}" {_size(width, height)} role="img" '
-        f'aria-label="{escape(title)}">{shapes}</svg>'
+        f'<svg class="{board_class(width, height)}" viewBox="-1 -1 {width:g} {height:g}" {_size(width, height)} '
+        f'role="img" aria-label="{escape(title)}">{shapes}</svg>'
     )
 
 
-def _shape(shape: Shape) -> str:
+def board_class(width: float, height: float) -> str:
+    """The classes of a board on a page: those that are much wider than high are given their width, others their
+    height."""
+    return "board wide" if width > 2 * height else "board"
+
+
+@lru_cache(maxsize=4096)  # a page draws many boards of the same pieces
+def shape_svg(shape: Shape) -> str:
+    """One shape as elements of an SVG picture, a cell ``CELL`` wide."""
     x, y, width, height = (value * CELL for value in (shape.x, shape.y, shape.width, shape.height))
     if shape.colour is None:
         paint = 'fill="none"'

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from farthest.puzzles.families import FAMILIES, rules
+from farthest.puzzles.holds import moved_piece
 from farthest.puzzles.picture import text_picture
 from farthest.puzzles.solvable import Solvable, undecided
 
 if TYPE_CHECKING:
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.move_maker import MoveMaker
     from farthest.puzzles.pattern_maker import PatternMaker
     from farthest.puzzles.picture import Picture
@@ -63,6 +65,13 @@ class Family(ABC):
         """The picture of a board; ``WILDCARD`` is allowed."""
         return text_picture(definition.draw_board(board), definition.palette())
 
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
+        del move
+        return moved_piece(self.picture(definition, board), self.picture(definition, after))
+
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
         del puzzle
@@ -92,6 +101,17 @@ def families() -> Iterator[Family]:
 def file_endings() -> tuple[str, ...]:
     """The endings of files of other programs that can be read."""
     return tuple(ending for each in families() for ending in each.files)
+
+
+def board_hold(puzzle: Puzzle, board: Board, move: MoveName, after: Board) -> Hold | None:
+    """Where people take hold of the picture of a board of the puzzle for one of its moves; see Family."""
+    definition = puzzle.definition
+    if definition.names_swap:  # else other pieces might seem to have moved
+        import numpy
+
+        path = definition.named_path(numpy.array([board, after], dtype=numpy.uint8), [move])
+        definition, (board, after) = path.definition, map(tuple, path.boards.tolist())
+    return family(puzzle.family).hold(definition, board, move, after)
 
 
 def board_picture(

@@ -2,7 +2,7 @@
 
 An *additive* pattern (of a sliding puzzle) counts the moves of its own pieces alone, all others cost nothing: a state
 is where these pieces are. A *plain* one (``15-puzzle@plain:1-7``, and any of a permutation puzzle) makes the other
-pieces alike, so it is an ordinary puzzle.
+pieces alike, so it is an ordinary puzzle. pattern_text.py has how they are written.
 """
 
 from __future__ import annotations
@@ -14,21 +14,15 @@ from farthest.errors import PuzzleError
 from farthest.puzzles.families import FAMILIES
 from farthest.puzzles.family import family
 from farthest.puzzles.pattern_maker import MARK, PLAIN
+from farthest.puzzles.pattern_text import FORM, chosen, written
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.wording import near_match, shown
+from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import PuzzleDefinition
     from farthest.puzzles.pattern_maker import PatternMaker
-
-FORM = "PUZZLE@TOKENS"
-
-_LISTED = 12
 
 _MOST_SHOWN = 80
 """Characters of a pattern's text in messages."""
@@ -65,7 +59,8 @@ def split_name(name: str) -> tuple[str, str]:
 
 
 def pattern_of(parent: Puzzle, text: str) -> Pattern:
-    """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``) means. Raises PuzzleError naming the wrong part."""
+    """The pattern that ``text`` (``1-7``, ``1.5.6``, ``plain:1-7``, ``UF=UB.turns:edges``) means. Raises PuzzleError
+    naming the wrong part."""
     place = f"{parent.name}{MARK}{text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + '...'}"
     definition = parent.definition
     if MARK in parent.name:
@@ -73,13 +68,22 @@ def pattern_of(parent: Puzzle, text: str) -> Pattern:
             f"{place}: {parent.name} is a pattern already; name all its pieces after one {MARK}"
         )
     maker = _maker(parent, place)
-    plain = text.startswith(PLAIN)
-    tokens = maker.tokens(definition)
-    chosen = _chosen(text.removeprefix(PLAIN), list(dict.fromkeys(filter(None, tokens))), place)
-    labels = tuple(label for label, token in enumerate(tokens) if token in chosen)
-    made, relabel = maker.make(definition, parent.metric, labels, place, plain=plain)
+    names = maker.names(definition)
+    choice = chosen(text, names, place)
+    made, relabel = maker.make(definition, parent.metric, choice, place)
+    name = written(choice, names)
     additive = not made.has_moves
-    return _pattern(parent, made, chosen, labels, relabel, plain=plain, additive=additive)
+    puzzle = replace(
+        parent,
+        name=f"{parent.name}{MARK}{name}",
+        title=f"{parent.title}: pieces {name.removeprefix(PLAIN)}, "
+        f"{'moves of others free' if additive else 'other pieces alike'}",
+        source=f"a pattern of {parent.name}",
+        origin=Origin(),
+        known=(),
+        definition=made,
+    )
+    return Pattern(puzzle, parent, additive, choice.labels, relabel)
 
 
 def _maker(parent: Puzzle, place: str) -> PatternMaker:
@@ -91,85 +95,3 @@ def _maker(parent: Puzzle, place: str) -> PatternMaker:
             "itself"
         )
     return found
-
-
-def _pattern(
-    parent: Puzzle,
-    definition: PuzzleDefinition,
-    chosen: Sequence[str],
-    labels: tuple[int, ...],
-    relabel: tuple[int, ...],
-    *,
-    plain: bool,
-    additive: bool,
-) -> Pattern:
-    written = _written(chosen)
-    kind = "moves of others free" if additive else "other pieces alike"
-    puzzle = replace(
-        parent,
-        name=f"{parent.name}{MARK}{PLAIN if plain else ''}{written}",
-        title=f"{parent.title}: pieces {written}, {kind}",
-        source=f"a pattern of {parent.name}",
-        origin=Origin(),
-        known=(),
-        definition=definition,
-    )
-    return Pattern(puzzle, parent, additive, labels, relabel)
-
-
-def _chosen(text: str, tokens: list[str], place: str) -> list[str]:
-    """The tokens that the text names, in the puzzle's order."""
-    if not text:
-        raise PuzzleError(
-            f"{place}: no pieces after {MARK}; expected {FORM} such as {MARK}{'.'.join(tokens[:2])}"
-        )
-    named: list[str] = []
-    for part in [text] if text in tokens else text.split("."):
-        for token in _range(part, tokens, place):
-            if token in named:
-                raise PuzzleError(f"{place}: piece {token} is there twice; name each once")
-            named.append(token)
-    return [token for token in tokens if token in named]
-
-
-def _range(part: str, tokens: list[str], place: str) -> list[str]:
-    if part in tokens:
-        return [part]
-    first, dash, last = part.partition("-")
-    if dash and _is_number(first) and _is_number(last):
-        if int(first) > int(last):
-            raise PuzzleError(f"{place}: {part} runs downward; write {last}-{first}")
-        if int(last) - int(first) >= len(tokens):
-            raise PuzzleError(
-                f"{place}: {part} is more than the {len(tokens)} kinds of piece; {_listed(tokens)}"
-            )
-        return [
-            token
-            for number in range(int(first), int(last) + 1)
-            for token in _range(str(number), tokens, place)
-        ]
-    what = (
-        f"no piece is written {shown(part)}" if part else "a piece is missing: there is nothing beside a dot"
-    )
-    mend = (near_match(part, tokens) if part else "") or _listed(tokens)
-    raise PuzzleError(f"{place}: {what}; expected pieces with . between, or a range such as 1-7; {mend}")
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdecimal() and len(text) <= 3
-
-
-def _listed(tokens: Sequence[str]) -> str:
-    more = " ..." if len(tokens) > _LISTED else ""
-    return f"the pieces are {' '.join(tokens[:_LISTED])}{more}"
-
-
-def _written(tokens: Sequence[str]) -> str:
-    """The text of a pattern: three and more numbers in a row as a range."""
-    runs: list[list[str]] = []
-    for token in tokens:
-        if runs and _is_number(token) and _is_number(runs[-1][-1]) and int(runs[-1][-1]) + 1 == int(token):
-            runs[-1].append(token)
-        else:
-            runs.append([token])
-    return ".".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ".".join(run) for run in runs)

@@ -49,7 +49,8 @@ class Shape:
     ``points``: the polygon within that has these corners (x, y).
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
-    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline.
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``piece``: of a piece that is
+    drawn as several shapes, the number of the cell that it is named by.
     """
 
     x: float
@@ -61,6 +62,7 @@ class Shape:
     disc: bool = False
     bare: bool = False
     points: tuple[Point, ...] = ()
+    piece: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,9 @@ DEEPEST = 1 << 20
 
 
 class ArrangementEngine:
-    """An ``Engine``. ``Node.last``: the number of the move that led to the node; its exact inverse is left out.
+    """An ``Engine``. ``Node.last``: the number of the move that led to the node; its exact inverse is left out. With
+    maps of patterns, left out are also moves that make one move with the last, and all orders but one of moves that
+    commute; ``solutions`` counts and ``listed`` has the other orders all the same.
 
     Solutions with different moves are different solutions, also where several moves have the same effect, two moves are
     made in the other order, or equal pieces are exchanged.
@@ -40,6 +42,9 @@ class ArrangementEngine:
     def __init__(self, problem: Problem, heuristic: Heuristic, walk: WalkProblem) -> None:
         self.problem = problem
         self.walk = walk
+        if walk.kernel.by_coordinates:
+            self.widest = 0  # pieces are searched faster than numpy finds equal boards
+        self._numbers = {name: number for number, name in enumerate(walk.names)}
         self._splitter = Splitter(walk.space, problem, heuristic, self._last_moves)
 
     def lower_bound(self, board: Board) -> int:
@@ -57,6 +62,7 @@ class ArrangementEngine:
             bytes(node.board),
             node.depth,
             node.last,
+            [self._numbers[move] for move in node.way],
             min(bound, DEEPEST),
             self.budget,
             first,
@@ -66,10 +72,10 @@ class ArrangementEngine:
         return PieceResult(
             nodes,
             solutions,
-            tuple((*node.way, *way(moves)) for moves in listed),
+            tuple(way(moves) for moves in listed),
             next_bound,
             tuple(
-                Node(tuple(board), node.depth + len(moves), moves[-1], (*node.way, *way(moves)))
+                Node(tuple(board), node.depth + len(moves) - len(node.way), moves[-1], way(moves))
                 for board, moves in rest
             ),
         )
@@ -77,10 +83,9 @@ class ArrangementEngine:
     def _last_moves(self, before: Boards, after: Boards) -> NDArray[numpy.intp]:
         """The first move that leads from each board to the one after it."""
         found = numpy.full(len(before), -1, dtype=numpy.intp)
-        numbers = {name: number for number, name in enumerate(self.walk.names)}
         for name, rows, boards in self.walk.space.neighbours(before, toward=False):
             led = rows[(boards == after[rows]).all(axis=1)]
-            found[led[found[led] < 0]] = numbers[name]
+            found[led[found[led] < 0]] = self._numbers[name]
         return found
 
 

@@ -79,6 +79,7 @@ def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem |
         gaps=[(component.turns, component.pairs, component.last) for component in gaps],
         maps=[_board_map(component, slots, labels) for component in maps],
         terms=[[number[id(component)] for component in term] for term in terms],
+        shortest=heuristic is not None and heuristic.admissible,
     )
     return WalkProblem(kernel, tuple(name for name, _ in moves), space)
 
@@ -141,7 +142,8 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         ignored = [space.definition.ignore[label] for label in pattern]
         if isinstance(space, PermutationSpace):
             ranks = space.kernel
-            turns = [cell_of[slots + slot] for slot in range(slots)] if space.layout.twisted else []
+            kept = space.layout.twisted or space.layout.turned
+            turns = [cell_of[slots + slot] for slot in range(slots)] if kept else []
         else:
             ranks = space.label_ranks
             digits = [

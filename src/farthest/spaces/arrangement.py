@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import comb
@@ -187,20 +188,30 @@ class ArrangementSpace:
         """See Space."""
         import numpy as np
 
-        blank = boards == 0
+        blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+        anywhere = np.bitwise_or.reduce(blanks)  # a move into other cells can be made on none of the boards
         played = toward == (self.origin.direction == "to")
-        for move in self.moves_toward if toward else self.moves_away:
-            legal = np.ones(len(boards), dtype=bool)
-            for cell in range(self.cells):
-                if move.require >> cell & 1:
-                    legal &= blank[:, cell]
-                elif move.forbid >> cell & 1:
-                    legal &= ~blank[:, cell]
+        table = self._table_toward if toward else self._table_away
+        for number in np.flatnonzero(table.require & ~anywhere == 0).tolist():
+            legal = blanks & table.masks[number] == table.require[number]
             rows = np.flatnonzero(legal)
             if rows.size:
-                moved = np.empty((rows.size, self.cells), dtype=np.uint8)
-                moved[:, list(move.to)] = boards[rows]
-                yield move.name if played else move.name[::-1], rows, moved
+                name = table.names[number]
+                yield name if played else name[::-1], rows, boards[rows[:, None], table.sources[number]]
+
+    @cached_property
+    def _bits(self) -> NDArray[np.uint64]:
+        import numpy as np
+
+        return np.uint64(1) << np.arange(self.cells, dtype=np.uint64)
+
+    @cached_property
+    def _table_toward(self) -> _MoveTable:
+        return _MoveTable.of(self.moves_toward)
+
+    @cached_property
+    def _table_away(self) -> _MoveTable:
+        return _MoveTable.of(self.moves_away)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """The structural reason why no moves join the board to the origin, or None when there is no obvious one."""
@@ -212,3 +223,23 @@ class ArrangementSpace:
                     "this one is in the wrong half (it would be in the right one with any two pieces exchanged)"
                 )
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _MoveTable:
+    """Moves as arrays. Move m is legal on a board where those of its blanks that are in ``masks[m]`` are
+    ``require[m]`` (uint64 masks of cells); after it cell i holds what was in ``sources[m, i]`` (intp)."""
+
+    names: list[tuple[int, int]]
+    require: NDArray[np.uint64]
+    masks: NDArray[np.uint64]
+    sources: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, moves: Sequence[Move]) -> _MoveTable:
+        import numpy as np
+
+        require = np.array([move.require for move in moves], dtype=np.uint64)
+        forbid = np.array([move.forbid for move in moves], dtype=np.uint64)
+        sources = np.array([move.inverse().to for move in moves], dtype=np.intp)
+        return cls([move.name for move in moves], require, require | forbid, sources)

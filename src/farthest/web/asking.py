@@ -10,7 +10,7 @@ import asyncio
 import threading
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 QUESTION_SECONDS = 60.0
+GRACE_SECONDS = 2.0
+"""After these more a question is answered as given up, though its thread does not know that yet."""
+
 BODY_SECONDS = 20.0
 FORM_BYTES = 64 * 2**10
 BATCH_BYTES = 16 * 2**20
@@ -39,12 +42,25 @@ def check_wanted() -> None:
         raise ReaderLeftError
 
 
-async def ask(request: Request, question: Callable[[], Answer], seconds: float = QUESTION_SECONDS) -> Answer:
+async def ask(request: Request, question: Callable[[], Answer], seconds: float | None = None) -> Answer:
     """What the question gives. Its body, if it has one, has been read. Raises what the question raises, and
     ReaderLeftError."""
     limiter: anyio.CapacityLimiter = request.app.state.threads
+    seconds = QUESTION_SECONDS if seconds is None else seconds
     async with wanted(request, seconds):
-        return await anyio.to_thread.run_sync(question, limiter=limiter)
+        # A call of the kernel cannot be cut off: it keeps its place among the threads to its end, not its reader.
+        answer = asyncio.ensure_future(anyio.to_thread.run_sync(question, limiter=limiter))
+        done, _ = await asyncio.wait({answer}, timeout=seconds + GRACE_SECONDS)
+        if not done:
+            answer.add_done_callback(_forgotten)
+            raise ReaderLeftError
+        return answer.result()
+
+
+def _forgotten(answer: asyncio.Future[Any]) -> None:
+    """Takes an error that nobody waits for."""
+    if not answer.cancelled():
+        answer.exception()
 
 
 @asynccontextmanager

@@ -1,13 +1,12 @@
 """Maps as files, streamed: what a thread writes goes to the reader at once, and nothing of it is kept.
 
-The thread waits until the reader has taken what was written. When the reader leaves, or takes nothing for
-``STALL_SECONDS``, the writing ends. A file that cannot be written to its end is cut off where the browser notices: the
-last part of the answer never comes.
+The thread waits until the reader has taken what was written. When the reader leaves, or is too slow (``connections``),
+the writing ends. A file that cannot be written to its end is cut off where the browser notices: the last part of the
+answer never comes.
 """
 
 from __future__ import annotations
 
-import asyncio
 import io
 import logging
 from typing import TYPE_CHECKING, BinaryIO, cast
@@ -32,7 +31,6 @@ AT_ONCE = 2
 """Files that are written at the same time."""
 
 PART_BYTES = 256 * 2**10
-STALL_SECONDS = 60.0
 DOWNLOAD_SECONDS = 3600.0
 
 
@@ -89,8 +87,7 @@ class Download:
             if not begun:
                 begun = True
                 await send(start)
-            async with asyncio.timeout(STALL_SECONDS):
-                await send({"type": "http.response.body", "body": data, "more_body": True})
+            await send({"type": "http.response.body", "body": data, "more_body": True})
 
         def written() -> None:
             parts = Parts(lambda data: anyio.from_thread.run(give, data))
@@ -100,7 +97,7 @@ class Download:
         try:
             async with wanted(self._request, DOWNLOAD_SECONDS):
                 await anyio.to_thread.run_sync(written, limiter=self._limiter)
-        except (FarthestError, ReaderLeftError, TimeoutError) as error:
+        except (FarthestError, ReaderLeftError) as error:
             if not begun:
                 raise
             _LOG.info("%s was not written to its end: %s", scope["path"], str(error) or type(error).__name__)

@@ -11,13 +11,13 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from farthest.documents.workers import living_workers
-from farthest.errors import FarthestError
+from farthest.errors import BoardError, FarthestError
 from farthest.models.records import SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of
 from farthest.web.addresses import state_page
 from farthest.web.asking import ask
-from farthest.web.pages import home, job, layer, puzzle, search, state, workers
+from farthest.web.pages import home, job, layer, puzzle, search, state, workers, wrong_board
 from farthest.web.requests import (
     JOBS_LISTED,
     board_asked,
@@ -92,12 +92,15 @@ async def _state(request: Request) -> Response:
         scale_asked(request),
     )
 
-    def found() -> str:
+    def found() -> Response:
         with shelf.asked(number) as opened:
-            asked = state_of(opened, board)
-            return state.state(of_map(opened), asked, path_of(opened, asked), scale)
+            try:
+                asked = state_of(opened, board)
+            except BoardError as error:
+                return HTMLResponse(wrong_board.wrong_board(opened.record, board, str(error)), 400)
+            return HTMLResponse(state.state(of_map(opened), asked, path_of(opened, asked), scale))
 
-    return HTMLResponse(await ask(request, found))
+    return await ask(request, found)
 
 
 async def _random(request: Request) -> Response:

@@ -14,6 +14,8 @@ import uvicorn
 from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.web.app import application
+from farthest.web.connections import BoundedConnection
+from farthest.web.cross_origin import open_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +42,8 @@ def serve(settings: WebSettings, *, told: Callable[[str], None], open_browser: b
     address = f"http://{'127.0.0.1' if shown == '0.0.0.0' else shown}:{port}/"
     told(address)
     config = uvicorn.Config(
-        application(database, settings),
+        open_to(application(database, settings), settings.cors_origins),
+        http=BoundedConnection,
         log_config=None,
         access_log=False,  # the gate logs, without what stands behind a question mark
         server_header=False,

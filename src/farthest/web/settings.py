@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from farthest.environment import WEB_TOKEN
 from farthest.errors import SettingError
@@ -16,8 +17,9 @@ LEAST_TOKEN = 16
 class WebSettings:
     """``host``, ``port``: where the server listens; port 0: any that is free. ``database``: as for ``open_database``.
     ``public``: whoever reaches the server may read. ``allow_jobs``: who has the token may start, cancel and resume
-    jobs. ``names``: host names by which readers reach the server, besides ``host``, localhost and addresses. ``token``:
-    empty: none. ``redis``: whether one was configured, so that workers are asked for.
+    jobs. ``names``: host names by which readers reach the server, besides ``host``, localhost and addresses.
+    ``cors_origins``: pages of which other servers may read. ``token``: empty: none. ``redis``: whether one was
+    configured, so that workers are asked for.
 
     Raises SettingError for a combination that would let strangers read or change.
     """
@@ -28,6 +30,7 @@ class WebSettings:
     public: bool = False
     allow_jobs: bool = False
     names: tuple[str, ...] = ()
+    cors_origins: tuple[str, ...] = ()
     token: str = ""
     redis: bool = False
 
@@ -39,6 +42,8 @@ class WebSettings:
                 f"{WEB_TOKEN.name}: expected {LEAST_TOKEN} or more ASCII characters without spaces; "
                 "`openssl rand -hex 16` makes some"
             )
+        for origin in self.cors_origins:
+            self._check_origin(origin)
         if self.allow_jobs and not self.token:
             raise SettingError(
                 f"--allow-jobs needs a token, which readers have to give: set {WEB_TOKEN.name}"
@@ -47,6 +52,19 @@ class WebSettings:
             raise SettingError(
                 f"--host {self.host} is reached from other machines: set {WEB_TOKEN.name}, which readers have to "
                 "give, or add --public, with which everybody may read and nobody change"
+            )
+
+    def _check_origin(self, origin: str) -> None:
+        if origin == "*" and not self.public:
+            raise SettingError(
+                "--cors-origin *: pages of any server may read only what is --public; name origins"
+            )
+        parts = urlsplit(origin)
+        plain = f"{parts.scheme}://{parts.netloc}" == origin and parts.scheme in ("http", "https")
+        if origin != "*" and not (plain and parts.hostname and origin == origin.lower()):
+            raise SettingError(
+                f"--cors-origin {origin}: expected an origin as browsers send it, such as https://example.org or "
+                "http://localhost:3000"
             )
 
     @property

@@ -39,6 +39,20 @@ def test_a_linear_scale_is_proportional() -> None:
     assert second == pytest.approx(2 * third, abs=0.2)
 
 
+@pytest.mark.parametrize(
+    ("most", "labels"),
+    [
+        (1, ["0", "1"]),
+        (6, ["0", "1", "2", "3", "4", "5", "6"]),
+        (12_700, ["0", "2.5 k", "5 k", "7.5 k", "10 k", "12.5 k"]),
+        (24_046_500, ["0", "5 M", "10 M", "15 M", "20 M"]),
+    ],
+)
+def test_a_linear_scale_has_round_numbers(most: int, labels: list[str]) -> None:
+    texts = ElementTree.fromstring(Chart([1, most]).document("layers")).iter(f"{SVG}text")
+    assert [each.text for each in texts if each.get("text-anchor") == "end"] == labels
+
+
 def test_what_is_marked_and_where_bars_lead() -> None:
     part = Chart([1, 2, 3], marked=1, link=lambda depth: f"/layers/{depth}?a=1&b=<").part_of_page()
     root = ElementTree.fromstring(part)

@@ -55,11 +55,13 @@ def test_wrong_arguments_are_refused() -> None:
         with pytest.raises(ValueError, match="board must"):
             problem.bound(board)
         with pytest.raises(ValueError, match="board must"):
-            problem.walk(board, 0, -1, 3, 10, False, 1)
+            problem.walk(board, 0, -1, [], 3, 10, False, 1)
         with pytest.raises(ValueError, match="board must"):
             _kernel.GraphSearch(problem, "best", board, 1000)
     with pytest.raises(ValueError, match="last move"):
-        problem.walk(bytes([0, 1, 2]), 0, 3, 3, 10, False, 1)
+        problem.walk(bytes([0, 1, 2]), 0, 3, [], 3, 10, False, 1)
+    with pytest.raises(ValueError, match="last move"):
+        problem.walk(bytes([0, 1, 2]), 1, 0, [3], 3, 10, False, 1)
     with pytest.raises(ValueError, match="order must"):
         _kernel.GraphSearch(problem, "worst", bytes([0, 1, 2]), 1000)
     with pytest.raises(ValueError, match="distance for each key"):
@@ -75,7 +77,9 @@ def test_what_is_not_of_the_kind_asked_for() -> None:
     with pytest.raises(TypeError):
         made().bound("abc")  # type: ignore[arg-type]
     with pytest.raises(TypeError):
-        made().walk(b"abc", 0, -1, 3, -1, False, 1)
+        made().walk(b"abc", 0, -1, [], 3, -1, False, 1)
+    with pytest.raises(TypeError):
+        made().walk(b"abc", 0, -1, ["R"], 3, 1, False, 1)  # type: ignore[list-item]
 
 
 def test_a_map_keeps_its_distances() -> None:
@@ -93,7 +97,7 @@ def test_a_map_keeps_its_distances() -> None:
 
 def test_searches_find_what_there_is() -> None:
     problem = made(terms=[])
-    assert problem.walk(bytes([1, 0, 2]), 0, -1, 1, 10, False, 5) == (3, 1, [[0]], 2, [])
+    assert problem.walk(bytes([1, 0, 2]), 0, -1, [], 1, 10, False, 5) == (3, 1, [[0]], 2, [])
     for order in ("breadth", "depth", "best"):
         search = _kernel.GraphSearch(problem, order, bytes([2, 1, 0]), 2**20)
         assert search.moves() == []
@@ -147,9 +151,61 @@ def test_whatever_it_is_given() -> None:
                 [[rng.randrange(3)], [0, 1]],
             )
             problem.bound(board)
-            problem.walk(board, rng.randrange(3), rng.randrange(-1, 4), rng.randrange(6), 20, False, 3)
+            problem.walk(board, rng.randrange(3), rng.randrange(-1, 4), [], rng.randrange(6), 20, False, 3)
             _kernel.GraphSearch(problem, "best", board, 2**18).advance(50)
             taken += 1
         except ValueError:
             continue
+    assert taken > 20
+
+
+def test_maps_of_any_kind_are_refused_or_searched() -> None:
+    """Keys by coordinates lie within the map, whatever cells it is read from and whatever the moves are."""
+    rng = random.Random(9)
+    taken = 0
+    for _ in range(400):
+        slots, modulus = rng.randint(2, 6), rng.randint(1, 3)
+        counts = [1] * slots if rng.random() < 0.5 else [1] * (slots - 2) + [2]
+        if len(counts) < 2:
+            continue
+        twisted = [j for j, count in enumerate(counts) if count == 1 and modulus > 1 and rng.random() < 0.7]
+        space = _kernel.ArrangementSpace(
+            slots, counts, [], [], orbits=[((1 << slots) - 1, modulus)], twisted=twisted
+        )
+        cells = list(range(slots))
+        rng.shuffle(cells)
+        places = cells if rng.random() < 0.7 else [rng.randrange(slots) for _ in range(slots)]
+        turns = [slots + place for place in places] if twisted else []
+        moves = []
+        for _ in range(rng.randint(1, 5)):
+            to = list(range(slots))
+            rng.shuffle(to)
+            moves.append((to, 0, 0, [rng.randrange(3) for _ in range(slots)] if modulus > 1 else []))
+
+        def some_board(slots: int = slots, modulus: int = modulus, *, distinct: bool = True) -> bytes:
+            labels = rng.sample(range(slots), slots) if distinct else rng.choices(range(slots), k=slots)
+            turns = rng.choices(range(modulus), k=slots) if modulus > 1 else []
+            return bytes([*labels, *turns])
+
+        labels = [min(label, len(counts) - 1) for label in range(slots)]
+        map_ = _kernel.BoardMap(
+            space, bytes(labels), places, turns, [], [0] * slots, bytes(rng.choices(range(4), k=space.keys))
+        )
+        moduli = [modulus] * slots if modulus > 1 else []
+        problem = _kernel.WalkProblem(
+            slots,
+            slots,
+            moduli,
+            [],
+            moves,
+            [list(some_board())],
+            [],
+            [],
+            [map_],
+            [[0]],
+            shortest=rng.random() < 0.5,
+        )
+        nodes, *_ = problem.walk(some_board(), 0, -1, [], 6, 200, False, 3)
+        problem.walk(some_board(distinct=False), 0, -1, [], 6, 200, False, 3)
+        taken += nodes > 0
     assert taken > 20

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 import farthest
 from families import PUZZLES, a_board
-from farthest.documents.moves import moves_text
 from farthest.errors import BoardError, FarthestError
 from farthest.families.given import board_given, origin_given, target_given
 from farthest.puzzles.definition import Board, MoveName
+from farthest.puzzles.moves_shown import moves_text
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.board_text import label_rows
 

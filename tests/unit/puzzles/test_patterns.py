@@ -27,6 +27,13 @@ from farthest.spaces import compile_space
         ("15-puzzle@plain:1-3.15", "15-puzzle@plain:1-3.15"),
         ("pancake-9@2-4", "pancake-9@2-4"),
         ("pancake-9@plain:2-4", "pancake-9@plain:2-4"),
+        ("pancake-9@4=2-3.7=6.1", "pancake-9@1.2=3=4.6=7"),
+        ("pancake-9@places:2-4", "pancake-9@2-4"),
+        ("burnt-pancake-5@places:all", "burnt-pancake-5@places:1-5"),
+        ("burnt-pancake-5@places:4.turns:all", "burnt-pancake-5@4.turns:all"),
+        ("cube-3x3x3@places:BR=FL=BL=FR.turns:all", "cube-3x3x3@FR=FL=BL=BR.turns:corners.edges"),
+        ("cube-3x3x3@edges.turns:edges.places:URF", "cube-3x3x3@edges.places:URF"),
+        ("cube-2x2x2-htm@places:DFR=URF.ULB", "cube-2x2x2-htm@places:ULB.URF=DFR"),
     ],
 )
 def test_names(name: str, canonical: str) -> None:
@@ -65,6 +72,41 @@ def test_a_plain_pattern_makes_the_other_pieces_alike() -> None:
     assert sum(definition.counts) == 9
     assert not definition.blanks
     assert definition.format_board(definition.goals[0]) == "┌··/│□│/···"
+
+
+@pytest.mark.parametrize(
+    ("name", "states"),
+    [
+        ("cube-2x2x2-htm@URF=UFL.ULB", 7 * 15 * 27),
+        ("cube-2x2x2-htm@places:URF=UFL=ULB.DFR", 35 * 4),
+        ("cube-2x2x2-htm@URF=UFL.turns:all", 21 * 3**7),
+        ("pyraminx@UL=UB.turns:edges", 15 * 2**6),
+        ("pyraminx@places:edges.turns:axes", 720 * 3**4),
+    ],
+)
+def test_alike_pieces_and_what_is_told_of_them(name: str, states: int) -> None:
+    parent = load(name.partition("@")[0])
+    pattern = pattern_of(parent, name.partition("@")[2])
+    assert pattern.puzzle.definition.arrangements() == states
+    space, of_pattern = compile_space(parent), compile_space(pattern.puzzle)
+    assert space.keys is not None
+    boards = space.decode(np.arange(0, space.keys, space.keys // 50, dtype=np.uint64))
+    seen = pattern.boards(boards)
+    assert (of_pattern.decode(of_pattern.encode(seen)) == seen).all()
+    moves = {move: after for move, _, after in space.neighbours(boards, toward=False)}
+    for move, _, after in of_pattern.neighbours(seen, toward=False):
+        assert (pattern.boards(moves[move]) == after).all()
+
+
+def test_pieces_of_which_the_puzzle_ignores_some_turns() -> None:
+    moves = '[permutation.generators]\nR = "(1+1 2+2 3)"\nL = "(2+1 3+1 4+1)"\n'
+    text = '[permutation]\ngoal = "a b c d"\nmodulus = 3\nignore = "a b"\n'
+    puzzle = parse_puzzle(f'name = "p"\nfamily = "permutation"\n{text}{moves}', "p")
+    assert permutation(pattern_of(puzzle, "a=b.c=d").puzzle).ignore == (True, False)
+    assert permutation(pattern_of(puzzle, "places:a=c.d").puzzle).moduli == (1,)
+    for wrong in ("a=c", "c.turns:all"):
+        with pytest.raises(PuzzleError, match="cannot be alike and turned"):
+            pattern_of(puzzle, wrong)
 
 
 def test_orbits_and_orientations_outside_of_a_pattern_do_not_matter() -> None:
@@ -145,6 +187,20 @@ def test_a_pattern_of_a_file(tmp_path: Path) -> None:
         ),
         ("pancake-9@1-9", "the pattern has all pieces, so none are alike"),
         ("15-puzzle@plain:1-15", "the pattern has all pieces, so none are alike"),
+        ("burnt-pancake-5@1-5", "the pattern has all pieces, so none are alike"),
+        ("burnt-pancake-5@places:1-5.turns:all", "the pattern has all pieces, so none are alike"),
+        ("15-puzzle@plain:1=2", "= joins alike pieces in patterns of permutation puzzles"),
+        ("15-puzzle@places:1", "no piece is written 'places:1'"),
+        ("cube-3x3x3@UR=URF", "UR and URF never stand in each other's places"),
+        ("cube-3x3x3@UR=UF.UF", "piece UF is there twice"),
+        ("cube-3x3x3@UR=", "there is nothing beside a dot"),
+        ("cube-3x3x3@places:", "there is nothing beside a dot"),
+        ("cube-3x3x3@corner", "did you mean 'corners'"),
+        ("cube-3x3x3@turns:UR", "no set of pieces is named 'UR'.*the sets are corners edges all"),
+        ("pyraminx@turns:edges.UL", "no set of pieces is named 'UL'; .* name pieces before turns:"),
+        ("cube-3x3x3@turns:", "no set of pieces is named ''"),
+        ("cuboid-2x2x3@turns:corners", "the pieces of corners are not turned"),
+        ("pancake-5@turns:all", "the pieces of all are not turned"),
     ],
 )
 def test_what_is_refused(name: str, message: str) -> None:

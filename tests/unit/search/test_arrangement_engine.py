@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 import farthest
 from families import ARCS, BLANKS
 from farthest.errors import ResourceError
+from farthest.families.given import board_given
 from farthest.heuristics.algorithms import PlainAlgorithm
+from farthest.heuristics.combined import Greatest
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
@@ -21,6 +23,7 @@ from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
+from farthest.search.batch_engine import BatchEngine
 from farthest.search.best_first import a_star
 from farthest.search.contract import Node
 from farthest.search.deepening import Deepened, deepen
@@ -278,6 +281,50 @@ def test_maps_of_patterns(name: str, pattern: str) -> None:
         assert value <= model[0]
         whole = deepen(engine, board, first=False, limit=0)
         assert (whole.length, whole.solutions) == model
+
+
+CUBES = [
+    ("cube-2x2x2-htm", ["UFL.ULB", "URF.UBR.DFR"], "moves: R U R2 F' U2", 5),
+    ("cube-2x2x2-qtm", ["UFL.ULB", "URF.UBR.DFR"], "moves: R U' R F' U", 5),
+    ("pyraminx", ["UL.UR.LR", "UB.RB.L.R"], "moves: U L R' B U'", 5),
+]
+
+
+@pytest.mark.parametrize(("name", "patterns", "moves", "most"), CUBES, ids=[name for name, *_ in CUBES])
+def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
+    name: str, patterns: list[str], moves: str, most: int
+) -> None:
+    puzzle = farthest.load_puzzle(name)
+    board = board_given(puzzle, moves)
+    heuristic = Greatest("maps", [Mapped(puzzle, pattern) for pattern in patterns])
+    problem = Problem(puzzle, board, "goal", "maps")
+    engine = arrangement_engine(problem, heuristic)
+    assert engine is not None
+    assert engine.walk.kernel.by_coordinates
+    found = deepen(engine, board, first=False, limit=1000)
+    other = deepen(BatchEngine(problem, Zero()), board, first=False, limit=1000)
+    assert (found.length, found.solutions, set(found.listed)) == (
+        other.length,
+        other.solutions,
+        set(other.listed),
+    )
+    assert found.length is not None
+    assert 3 < found.length <= most
+    engine.budget = 20
+    assert deepen(engine, board, first=False, limit=1000) == found
+    first = deepen(engine, board, first=True, limit=1)
+    assert (first.length, first.solutions) == (found.length, 1)
+    assert first.listed[0] in found.listed
+    engine.parts, engine.split_from = 5, 0
+    split = deepen(engine, board, first=False, limit=1000)
+    assert (split.length, split.solutions, set(split.listed)) == (
+        found.length,
+        found.solutions,
+        set(found.listed),
+    )
+    first = deepen(engine, board, first=True, limit=1)
+    assert (first.length, first.solutions) == (found.length, 1)
+    assert first.listed[0] in found.listed
 
 
 class Mapped:

@@ -8,18 +8,23 @@ from typing import cast
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.gather_space import PermutationSpace
+from farthest.families.permutation.neighbours import origin_boards
+from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, ScatterSpace, Space, gather, scatter
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.worker.enumeration.step import step
-from permutations import Board, distances, moved, pieces, puzzle_of, samples, unmoved
+from permutations import Board, distances, moved, pieces, puzzle_of, random_moves, samples, unmoved
 
 SAMPLES = samples()
 
@@ -78,7 +83,52 @@ def test_puzzles_of_any_size(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["two orbits, to", "moduli mixed, from", "some ignored, to", "even moves, from"]
+    "name",
+    [
+        "cube-2x2x2-htm@turns:all",
+        "cube-2x2x2-htm@URF=UFL",
+        "pyraminx@UL=UR.turns:edges",
+        "pyraminx@places:UL=UR=UB.turns:axes",
+        "burnt-pancake-5@1=2=3",
+        "burnt-pancake-5@1=2.turns:all",
+    ],
+)
+def test_patterns_of_alike_pieces(name: str) -> None:
+    assert compile_space(load(name)).engine == "gather"
+    check(load(name))
+
+
+@given(st.data())
+@settings(max_examples=15)
+def test_any_pattern_of_small_puzzles(data: st.DataObject) -> None:
+    letters, modulus = "abcd"[: data.draw(st.integers(2, 4))], data.draw(st.integers(1, 3))
+    sets = [pieces(letters, modulus), pieces("xy", 2)]
+    moves = list(random_moves(sets, 2, data.draw(st.integers(0, 99))))
+    puzzle = puzzle_of(sets, moves, data.draw(st.sampled_from(["to", "from"])))
+    # Which class each letter is in: two with orientations, one without, or none.
+    of = data.draw(st.tuples(*[st.sampled_from(["", "", "", "places:", None]) for _ in letters]))
+    of_class = data.draw(st.tuples(*[st.integers(0, 1) for _ in letters]))
+    parts = {(head, number): "" for head in ("", "places:") for number in (0, 1)}
+    for letter, head, number in zip(letters, of, of_class, strict=True):
+        if head is not None:
+            parts[head, number] += letter
+    named = [head + "=".join(group) for (head, _), group in parts.items() if group]
+    text = ".".join([*named, *data.draw(st.sampled_from([["turns:all"], []]))])
+    pattern = pattern_of(puzzle, text or "turns:all").puzzle
+    check(replace(pattern, origin=puzzle.origin))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "two orbits, to",
+        "moduli mixed, from",
+        "some ignored, to",
+        "even moves, from",
+        "equal pieces turned, to",
+        "equal pieces turned, some ignored, from",
+        "sums, by slot",
+    ],
 )
 def test_every_instruction_set_finds_the_same(name: str) -> None:
     space = compile_space(SAMPLES[name])
@@ -87,16 +137,21 @@ def test_every_instruction_set_finds_the_same(name: str) -> None:
         assert found_by_gathering(space, isa) == expected
 
 
-def test_which_puzzles_are_scattered() -> None:
-    by_slot = {name for name, puzzle in SAMPLES.items() if compile_space(puzzle).engine == "scatter"}
-    assert {name.removesuffix(", to").removesuffix(", from") for name in by_slot} == {
-        "equal pieces turned",
-        "equal pieces turned, some ignored",
-        "many slots",
-        "many slots, turned",
-        "one kind turned",
-        "sums, by slot",
-    }
+@pytest.mark.parametrize("name", ["equal pieces turned, to", "one kind turned, from", "sums, by slot"])
+def test_maps_of_orientations_by_slot_that_were_scattered(name: str) -> None:
+    puzzle = SAMPLES[name]
+    space = SlotwiseSpace(puzzle, puzzle.origin, origin_boards(puzzle, puzzle.origin), None)
+    assert compile_space(puzzle, layout=space.layout_fields()).engine == "scatter"
+    expected = distances(puzzle)
+    keys = space.encode(np.array(list(expected), dtype=np.uint8)).tolist()
+    assert found_by_scattering(space) == dict(zip(keys, expected.values(), strict=True))
+
+
+def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:
+    few = [puzzle for name, puzzle in SAMPLES.items() if not name.startswith("many slots")]
+    assert {compile_space(puzzle).engine for puzzle in few} == {"gather"}
+    round_and_over = ([*range(1, 20), 0], [1, *[0] * 19])
+    assert compile_space(puzzle_of([pieces("a" * 20, 2)], [round_and_over])).engine == "scatter"
 
 
 def test_few_kinds_on_many_slots_are_scattered() -> None:
@@ -211,6 +266,22 @@ def test_few_reachable_boards_are_numbered_by_a_base() -> None:
     for damaged in ([], [{"slot": 0}], [{"slot": 90, "elements": []}], [*fields["base"], *fields["base"]]):
         with pytest.raises(StorageError, match="stored key layout is damaged"):
             compile_space(space.puzzle, layout={**fields, "base": damaged})
+
+
+def test_elements_are_numbered_where_slots_are_too_many() -> None:
+    space = compile_space(SAMPLES["many slots, to"])
+    assert (space.engine, space.keys) == ("scatter", 132)
+    swapped = np.array([[1, 0, *range(2, 66)]], dtype=np.uint8)
+    assert space.encode(swapped).tolist() == [NO_KEY]
+    with pytest.raises(ValueError, match="no such key"):
+        space.decode(np.array([132], dtype=np.uint64))
+    with pytest.raises(StorageError, match="version 2, expected 1"):
+        compile_space(space.puzzle, layout={**space.layout_fields(), "version": 2})
+    turn = next(move for move in permutation(space.puzzle).generators if move.to[0] == 1)
+    swap = replace(turn, name="swap", to=(1, 0, *range(2, 66)))
+    all_of_them = replace(permutation(space.puzzle), generators=(turn, swap))
+    with pytest.raises(ResourceError, match="66 slots; with more than 64"):
+        compile_space(replace(space.puzzle, definition=all_of_them))
 
 
 def test_origins_in_several_cosets_have_no_base() -> None:

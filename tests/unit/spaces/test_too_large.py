@@ -43,9 +43,9 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 VERBS: dict[str, Callable[[farthest.Puzzle, Path], object]] = {
-    "enumerate": lambda puzzle, folder: farthest.enumerate(puzzle, database=folder / "maps.db", max_depth=3),
-    "histogram": lambda puzzle, folder: farthest.histogram(puzzle, max_depth=3),
-    "submit": lambda puzzle, folder: farthest.submit(puzzle, database=folder / "maps.db", max_depth=3),
+    "enumerate": lambda puzzle, folder: farthest.enumerate(puzzle, database=folder / "maps.db"),
+    "histogram": lambda puzzle, folder: farthest.histogram(puzzle),
+    "submit": lambda puzzle, folder: farthest.submit(puzzle, database=folder / "maps.db"),
     "kernel": lambda puzzle, folder: gather(compile_space(puzzle)).kernel,
 }
 
@@ -64,8 +64,8 @@ def test_a_space_of_too_many_lines(file: Path, verb: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("file", ["two-faces.toml"], indirect=True)
 def test_elements_are_numbered_where_arrangements_are_too_many(file: Path, tmp_path: Path) -> None:
     with pytest.raises(farthest.ResourceError, match=r"a distance for each of 8\.00e\+12 keys"):
-        farthest.enumerate(file, database=tmp_path / "maps.db", max_depth=3)
-    assert farthest.histogram(file, max_depth=2).layers == (1, 4, 10)
+        farthest.enumerate(file, database=tmp_path / "maps.db")
+    assert farthest.histogram(file, max_depth=3).layers == (1, 4, 12, 32)  # the faces have order 5
 
 
 def test_what_the_error_advises_can_be_done(file: Path) -> None:
@@ -76,8 +76,19 @@ def test_what_the_error_advises_can_be_done(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hanoi-2-50", "hanoi-4-25", "lights-7x7", "pancake-64", "sliding-8x8"])
 def test_what_has_too_many_keys_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    limit = None if name in ("pancake-64", "sliding-8x8") else 1
     with pytest.raises(farthest.ResourceError, match="with `farthest solve`"):
-        farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=1)
+        farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=limit)
+
+
+@pytest.mark.parametrize(("name", "layers"), [("pancake-64", (1, 63, 3906)), ("sliding-8x8", (1, 2, 4, 10))])
+def test_first_layers_of_any_puzzle(name: str, layers: tuple[int, ...], tmp_path: Path) -> None:
+    limit = len(layers) - 1
+    assert farthest.histogram(name, max_depth=limit).layers == layers
+    with farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=limit) as found:
+        assert found.layers == layers
+        assert found.distance(next(found.states_at(limit))) == limit
+        assert found.verify().ok
 
 
 def test_layers_are_counted_where_a_map_would_have_too_many_keys(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
                 palette[piece_of[cell].partition(" ")[2]],
                 first.get(cell, ""),
                 bare=True,
+                piece=int(piece_of[cell].partition(" ")[0]),
             )
         )
     return cells_picture(definition.rows, definition.cells, shapes)

@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.hanoi.definition import Hanoi
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.solvable import Solvable
@@ -54,6 +55,15 @@ class HanoiFamily(Family):
         from farthest.families.hanoi.picture import picture
 
         return picture(cast("Hanoi", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """See Family."""
+        from farthest.families.hanoi.picture import hold
+
+        del after
+        return hold(cast("Hanoi", definition), board, move)
 
 
 FAMILY = HanoiFamily()

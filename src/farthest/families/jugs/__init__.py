@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.jugs.definition import Jugs
-    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.definition import MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.source import Source
 
@@ -39,6 +40,15 @@ class JugsFamily(Family):
         from farthest.families.jugs.picture import picture
 
         return picture(cast("Jugs", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """See Family."""
+        from farthest.families.jugs.picture import hold
+
+        del after
+        return hold(cast("Jugs", definition), board, move)
 
 
 FAMILY = JugsFamily()

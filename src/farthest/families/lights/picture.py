@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.families.lights.definition import Lights
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, MoveName
+from farthest.puzzles.holds import Hold, cell_hold
 from farthest.puzzles.picture import Picture, Shape, cell_places, cells_picture
 
 
@@ -20,3 +21,9 @@ def picture(definition: Lights, board: Sequence[int]) -> Picture:
         text = "*" if shade == WILDCARD else str(shade) if shade and definition.colours > 2 else ""
         lamps.append(Shape(x, y, colour=number, text=text))
     return cells_picture(definition.rows, definition.cells, lamps)
+
+
+def hold(definition: Lights, board: Sequence[int], move: MoveName) -> Hold:
+    """The lamp that is pressed; the move is ``press 3``, or ``press 3 ×2``."""
+    del board
+    return cell_hold(definition.rows, definition.cells, int(str(move).split()[1]))

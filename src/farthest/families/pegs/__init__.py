@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.pegs.definition import Pegs
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.solvable import Solvable
@@ -47,6 +48,15 @@ class PegsFamily(Family):
         from farthest.families.pegs.picture import picture
 
         return picture(cast("Pegs", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """See Family."""
+        from farthest.families.pegs.picture import hold
+
+        del after
+        return hold(cast("Pegs", definition), board, move)
 
 
 FAMILY = PegsFamily()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.families.pegs.definition import Pegs
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, MoveName
+from farthest.puzzles.holds import Hold, cell_hold
 from farthest.puzzles.picture import Picture, Shape, cell_places, cells_picture
 
 
@@ -20,3 +21,10 @@ def picture(definition: Pegs, board: Sequence[int]) -> Picture:
         else:
             shapes.append(Shape(x + 0.35, y + 0.35, 0.3, 0.3, -1, disc=True))
     return cells_picture(definition.rows, definition.cells, shapes)
+
+
+def hold(definition: Pegs, board: Sequence[int], move: MoveName) -> Hold:
+    """The peg that jumps; its holes are in the name of the move."""
+    del board
+    holes = [int(hole) for hole in str(move).split("-")]
+    return cell_hold(definition.rows, definition.cells, holes[0], holes[-1])

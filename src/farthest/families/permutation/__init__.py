@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.permutation.definition import Permutation
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.move_maker import MoveMaker
     from farthest.puzzles.pattern_maker import PatternMaker
     from farthest.puzzles.picture import Picture
@@ -79,6 +80,15 @@ class PermutationFamily(Family):
         from farthest.families.permutation.picture import picture
 
         return picture(cast("Permutation", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """See Family."""
+        from farthest.families.permutation.picture import hold
+
+        del after
+        return hold(cast("Permutation", definition), board, move)
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries:
         """See Family: conjugations, and the inverses of boards."""

@@ -16,6 +16,7 @@ from farthest.families.permutation.layout import Layout, choose_layout
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.families.permutation.patterns import PermutationPatterns
 from farthest.puzzles.definition import Board
+from farthest.puzzles.pattern_maker import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
 
@@ -151,4 +152,4 @@ def pattern_of_base(
     of the puzzle that of the pattern. Raises PuzzleError where these are all pieces."""
     labels = tuple(sorted(origins[0][level.slot] for level in levels))
     own = replace(definition, goals=tuple(origins), start=None, net=None)
-    return PermutationPatterns().make(own, "", labels, "base", plain=True)
+    return PermutationPatterns().make(own, "", Choice(True, tuple((label,) for label in labels)), "base")

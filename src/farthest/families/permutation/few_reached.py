@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import PuzzleError, StorageError
@@ -33,10 +34,11 @@ def space_of_few(
     levels = base(definition, origins[0])
     if levels is None or not _joined(definition, origins, levels):
         return None
-    if definition.slots <= MAX_SLOTS and len(levels) < len(definition.tokens):
-        space = BasedSpace(puzzle, origin, origins, levels, None)
-        if space.keys <= max(SMALL, states * DENSE):
-            return space
+    if definition.slots <= MAX_SLOTS:
+        with suppress(PuzzleError):  # the base are all pieces, or all but one
+            space = BasedSpace(puzzle, origin, origins, levels, None)
+            if space.keys <= max(SMALL, states * DENSE):
+                return space
     return ChainSpace(puzzle, origin, origins, levels)
 
 

@@ -37,7 +37,7 @@ class PermutationSpace(PermutationBoards):
         self._labels = bytes(layout.classes)
         slots = self.definition.slots
         self._positions = range(slots)
-        self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted else ()
+        self._twists: Sequence[int] = range(slots, 2 * slots) if layout.twisted or layout.turned else ()
 
     @property
     def undirected(self) -> bool:
@@ -66,7 +66,7 @@ class PermutationSpace(PermutationBoards):
         """See GatherSpace."""
         layout = self.layout
         moves = [(move.to, 0, 0) for move in self.moves_away]
-        deltas = [move.delta for move in self.moves_away] if layout.twisted else []
+        deltas = [move.delta for move in self.moves_away] if self._twists else []
         orbits = [
             (sum(1 << slot for slot in orbit), modulus)
             for orbit, modulus in zip(layout.orbits, layout.moduli, strict=True)
@@ -75,7 +75,17 @@ class PermutationSpace(PermutationBoards):
 
         def build(classes: int) -> _kernel.ArrangementSpace:
             return _kernel.ArrangementSpace(
-                layout.slots, layout.counts, layout.parity or (), moves, classes, isa, orbits, twisted, deltas
+                layout.slots,
+                layout.counts,
+                layout.parity or (),
+                moves,
+                classes,
+                isa,
+                orbits,
+                twisted,
+                deltas,
+                layout.turned,
+                [total or 0 for total in layout.sums] if layout.turned else (),
             )
 
         with kernel_limits(self.puzzle, self.keys, MEND):
@@ -115,7 +125,7 @@ class PermutationSpace(PermutationBoards):
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
         self.kernel.decode(keys, self.cells, self._positions, self._labels, boards.reshape(-1), self._twists)
         for orbit, total in enumerate(self.layout.sums):
-            if total is not None:
+            if total is not None and orbit in self._followers:
                 here = np.array(self.layout.orbits[orbit])
                 modulus = self._modulus(orbit)
                 rows, which = np.nonzero(boards[:, here] == self._followers[orbit])
@@ -140,7 +150,8 @@ class PermutationSpace(PermutationBoards):
 
     @cached_property
     def _followers(self) -> dict[int, int]:
-        """For each of the layout's orbits with a fixed sum the label whose orientation follows from the others."""
+        """For each of the layout's orbits with a fixed sum, but those with turned slots, the label whose orientation
+        follows from the others."""
         where = {slots: orbit for orbit, slots in enumerate(self.layout.orbits)}
         return {
             where[self.definition.orbits[of]]: label
@@ -148,4 +159,5 @@ class PermutationSpace(PermutationBoards):
             if self.definition.moduli[of] > 1
             and not self.definition.ignore[label]
             and label not in self.layout.twisted
+            and not set(self.definition.orbits[of]) & set(self.layout.turned)
         }

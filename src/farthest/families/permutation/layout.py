@@ -15,6 +15,7 @@ from typing import Any
 from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.moves import Move, odd
+from farthest.families.permutation.turned_slots import by_slot, counted_labels, turned_slots
 from farthest.puzzles.definition import Board
 from farthest.spaces.layout import WORD_BITS, word_labels
 
@@ -29,8 +30,10 @@ class Layout:
     """Label ``classes[j]`` is placed j-th and occurs ``counts[j]`` times; the classes fill the ``orbits`` in order.
 
     ``moduli``: of the orientations in each orbit, 1 where they do not count. ``twisted``: the labels whose orientations
-    are the last digits of the key, in order. ``sums``: for each orbit the sum of its orientations if that never
-    changes, else None; then the orientation of one label, which is not in ``twisted``, follows from the others.
+    are digits of the key, in order; of a label that occurs several times those of all its pieces, in the order of their
+    slots. ``turned``: the slots whose orientations are digits after these, of orbits with equal pieces where all
+    orientations matter. ``sums``: for each orbit the sum of its orientations if that never changes, else None; then the
+    orientation of one label, or of one slot, which is not among these, follows from the others.
     ``parity``: None, or for each slot the parity of the digit sum of boards whose first class is there.
     """
 
@@ -41,6 +44,7 @@ class Layout:
     twisted: tuple[int, ...]
     sums: tuple[int | None, ...]
     parity: tuple[int, ...] | None
+    turned: tuple[int, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -72,7 +76,17 @@ class Layout:
     @property
     def twists(self) -> int:
         """The product of the radices of the digits of orientations."""
-        return prod(self.modulus_of[label] for label in self.twisted)
+        count = dict(zip(self.classes, self.counts, strict=True))
+        modulus = {slot: m for orbit, m in zip(self.orbits, self.moduli, strict=True) for slot in orbit}
+        by_piece = prod(int(self.modulus_of[label] ** count[label]) for label in self.twisted)
+        return by_piece * prod(modulus[slot] for slot in self.turned)
+
+    @property
+    def exchanges(self) -> bool:
+        """Whether moves exchange digits of orientations: those of equal pieces."""
+        return bool(self.turned) or any(
+            count > 1 for label, count in zip(self.classes, self.counts, strict=True) if label in self.twisted
+        )
 
     @property
     def keys(self) -> int:
@@ -91,6 +105,7 @@ class Layout:
             "twisted": list(self.twisted),
             "sums": list(self.sums),
             "parity": None if self.parity is None else list(self.parity),
+            **({"turned": list(self.turned), "gathered": True} if self.turned else {}),
         }
 
     @classmethod
@@ -112,6 +127,7 @@ class Layout:
                 tuple(fields["twisted"]),
                 tuple(fields["sums"]),
                 None if parity is None else tuple(parity),
+                tuple(fields["turned"]) if fields.get("gathered") else (),
             )
             if not layout._fits(definition):
                 raise ValueError("it is not one of this puzzle")
@@ -138,20 +154,36 @@ class Layout:
                 or (total in range(definition.slot_moduli[o[0]]) and definition.slot_moduli[o[0]] > 1)
                 for total, o in zip(self.sums, self.orbits, strict=True)
             )
-            and set(self.twisted)
-            <= {label for label, m in self.modulus_of.items() if m > 1 and definition.counts[label] == 1}
+            and set(self.twisted) <= {label for label, m in self.modulus_of.items() if m > 1}
             and len(set(self.twisted)) == len(self.twisted)
+            and self._turned_fit(definition)
             and (self.parity is None or (len(self.parity) == definition.slots and set(self.parity) <= {0, 1}))
+        )
+
+    def _turned_fit(self, definition: Permutation) -> bool:
+        """Whether the turned slots are those of whole orbits, one after another, less one where there is a sum."""
+        if not self.turned:
+            return True
+        orbit_of = {slot: orbit for orbit, slots in enumerate(self.orbits) for slot in slots}
+        parts = [(orbit, list(slots)) for orbit, slots in groupby(self.turned, orbit_of.__getitem__)]
+        return len(set(self.turned)) == len(self.turned) and all(
+            len(slots) == len(self.orbits[orbit]) - (self.sums[orbit] is not None)
+            and definition.slot_moduli[slots[0]] == self.moduli[orbit] > 1
+            and not any(
+                definition.orbits[definition.label_orbit[t]] == self.orbits[orbit] for t in self.twisted
+            )
+            for orbit, slots in parts
         )
 
 
 def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
-    """The layout that enumerates fastest. No oriented label that matters may occur twice."""
+    """The layout that enumerates fastest."""
     sums = [twist_sum(definition, orbit, origins) for orbit in range(len(definition.orbits))]
     twisted = [label for orbit, total in enumerate(sums) for label in _twisted(definition, orbit, total)]
+    turned = turned_slots(definition, sums)
     order = list(range(len(definition.orbits)))
     labels = [[label for label, of in enumerate(definition.label_orbit) if of == orbit] for orbit in order]
-    if twisted:
+    if twisted or turned:
         order.sort(
             key=lambda orbit: -len(definition.orbits[orbit])
         )  # shards are the places of the first labels
@@ -164,16 +196,18 @@ def choose_layout(definition: Permutation, origins: Sequence[Board]) -> Layout:
     classes = tuple(label for orbit in order for label in labels[orbit])
     counts = tuple(definition.counts[label] for label in classes)
     counted = {definition.label_orbit[label] for label in twisted}
+    counted |= {orbit for orbit, slots in enumerate(definition.orbits) if set(slots) & set(turned)}
     return Layout(
         classes,
         counts,
         tuple(definition.orbits[orbit] for orbit in order),
         tuple(definition.moduli[orbit] if orbit in counted else 1 for orbit in order),
-        _digit_order(twisted, {label: definition.moduli[definition.label_orbit[label]] for label in twisted}),
+        _digit_order(definition, twisted),
         tuple(sums[orbit] for orbit in order),
         None
-        if twisted
+        if twisted or turned
         else _parities(definition.generators, classes, counts, len(definition.orbits), origins),
+        turned,
     )
 
 
@@ -200,13 +234,9 @@ def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:
 
 def _twisted(definition: Permutation, orbit: int, total: int | None) -> list[int]:
     """The labels of the orbit whose orientations must be told."""
-    if definition.moduli[orbit] == 1:
+    labels = counted_labels(definition, orbit)
+    if by_slot(definition, orbit):
         return []
-    labels = [
-        label
-        for label, of in enumerate(definition.label_orbit)
-        if of == orbit and not definition.ignore[label]
-    ]
     return labels if total is None else labels[:-1]
 
 
@@ -219,15 +249,18 @@ def _radices(counts: Sequence[int], labels: Sequence[int]) -> list[int]:
     return [comb(sum(counts[label] for label in labels[i:]), counts[first]) for i, first in enumerate(labels)]
 
 
-def _digit_order(labels: Sequence[int], modulus: dict[int, int]) -> tuple[int, ...]:
-    """The labels with those last that fill a word's 64 bits best."""
+def _digit_order(definition: Permutation, labels: Sequence[int]) -> tuple[int, ...]:
+    """The labels, single ones first, with those of these last that fill a word's 64 bits best."""
+    several = [label for label in labels if definition.counts[label] > 1]
+    labels = [label for label in labels if definition.counts[label] == 1]
+    modulus = {label: definition.moduli[definition.label_orbit[label]] for label in labels}
     best: dict[int, tuple[int, ...]] = {1: ()}
     for label in labels:
         for bits, chosen in list(best.items()):
             if bits * modulus[label] <= WORD_BITS:
                 best.setdefault(bits * modulus[label], (*chosen, label))
     word = best[max(best)]
-    return (*(label for label in labels if label not in word), *word)
+    return (*(label for label in labels if label not in word), *word, *several)
 
 
 def _parities(

@@ -1,4 +1,4 @@
-"""Patterns of permutation puzzles: the pieces outside are alike, and their orientations do not matter."""
+"""Patterns of permutation puzzles: classes of alike pieces, whose orientations matter or not."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import distinct
 from farthest.families.permutation.definition import Permutation
 from farthest.puzzles.definition import Board
-from farthest.puzzles.pattern_maker import others_token
+from farthest.puzzles.pattern_maker import PLACES, Choice, Names, others_token
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,17 +20,24 @@ if TYPE_CHECKING:
 class PermutationPatterns:
     """See PatternMaker."""
 
-    def tokens(self, definition: PuzzleDefinition) -> tuple[str, ...]:
+    def names(self, definition: PuzzleDefinition) -> Names:
         """See PatternMaker."""
-        return cast(Permutation, definition).tokens
+        own = cast(Permutation, definition)
+        sets: dict[str, list[int]] = {}
+        for label, orbit in enumerate(own.label_orbit):
+            sets.setdefault(own.orbit_names[orbit], []).append(label)
+        turned = tuple(
+            own.moduli[orbit] > 1 and not ignored
+            for orbit, ignored in zip(own.label_orbit, own.ignore, strict=True)
+        )
+        return Names(own.tokens, own.label_orbit, turned, sets)
 
     def make(
-        self, definition: PuzzleDefinition, metric: str, labels: tuple[int, ...], place: str, *, plain: bool
+        self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Permutation, tuple[int, ...]]:
         """See PatternMaker: all are plain."""
-        del metric, plain
-        own = cast(Permutation, definition)
-        return _derived(own, labels, others_token(own.tokens), place)
+        del metric
+        return _derived(cast(Permutation, definition), choice, place)
 
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
@@ -47,15 +54,10 @@ class PermutationPatterns:
         return numpy.concatenate([held, turns], axis=1)
 
 
-def _derived(
-    definition: Permutation, labels: tuple[int, ...], others: str, place: str
-) -> tuple[Permutation, tuple[int, ...]]:
-    """The definition with the pieces ``others`` in place of those that are not in the pattern, and for each label of
-    the puzzle that of the pattern. An orbit without pieces of the pattern has no orientations any more."""
-    if len(labels) == len(definition.tokens):
-        raise PuzzleError(
-            f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
-        )
+def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permutation, tuple[int, ...]]:
+    """The definition with one label for each class, and the pieces ``others`` in place of those that are in none; and
+    for each label of the puzzle that of the pattern. An orbit in which no orientation matters has none any more."""
+    others = others_token(definition.tokens)
     relabel = [0] * len(definition.tokens)
     tokens: list[str] = []
     counts: list[int] = []
@@ -64,17 +66,31 @@ def _derived(
     moduli: list[int] = []
     for orbit, modulus in enumerate(definition.moduli):
         members = [label for label, of in enumerate(definition.label_orbit) if of == orbit]
-        turned = any(label in labels and not definition.ignore[label] for label in members)
-        moduli.append(modulus if turned else 1)
-        kept = [label for label in members if label in labels]
-        spare = [label for label in members if label not in labels]
-        for alike in [*([label] for label in kept), *([spare] if spare else [])]:
+        kept = [one for one in choice.classes if one[0] in members]
+        spare = tuple(label for label in members if label not in choice.labels)
+        alikes = [*kept, *([spare] if spare else [])]
+        all_turned = definition.orbit_names[orbit] in choice.turned
+        turned = [
+            modulus > 1
+            and (all_turned or (alike != spare and not set(alike) & choice.unturned))
+            and _told(definition, alike, place)
+            for alike in alikes
+        ]
+        moduli.append(modulus if any(turned) else 1)
+        for alike, told in zip(alikes, turned, strict=True):
             for label in alike:
                 relabel[label] = len(tokens)
-            tokens.append(others if alike is spare else definition.tokens[alike[0]])
+            tokens.append(others if alike == spare else definition.tokens[alike[0]])
             counts.append(sum(definition.counts[label] for label in alike))
             label_orbit.append(orbit)
-            ignore.append(moduli[-1] > 1 and (alike is spare or definition.ignore[alike[0]]))
+            ignore.append(moduli[-1] > 1 and not told)
+    if len(tokens) == len(definition.tokens) and (tuple(moduli), tuple(ignore)) == (
+        definition.moduli,
+        definition.ignore,
+    ):
+        raise PuzzleError(
+            f"{place}: the pattern has all pieces, so none are alike; leave some out, or enumerate the puzzle itself"
+        )
     modulus_of = {
         slot: modulus for orbit, modulus in zip(definition.orbits, moduli, strict=True) for slot in orbit
     }
@@ -110,3 +126,16 @@ def _derived(
         start=None if definition.start is None else changed(definition.start),
     )
     return made, tuple(relabel)
+
+
+def _told(definition: Permutation, alike: tuple[int, ...], place: str) -> bool:
+    """Whether the puzzle tells how the pieces of a class are turned. Raises PuzzleError where it does of some only."""
+    ignored = [label for label in alike if definition.ignore[label]]
+    if ignored and len(ignored) < len(alike):
+        told = next(label for label in alike if label not in ignored)
+        raise PuzzleError(
+            f"{place}: the puzzle tells how {definition.tokens[told]} is turned, and of "
+            f"{definition.tokens[ignored[0]]} it does not, so they cannot be alike and turned; separate them, or write "
+            f"{PLACES} before them"
+        )
+    return not ignored

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from farthest.families.permutation.boards import layout
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.net import Net, board_colours
+from farthest.puzzles.definition import MoveName
+from farthest.puzzles.holds import Area, Hold
 from farthest.puzzles.picture import Picture, Shape
 
 _BETWEEN = 1.3  # from row to row
@@ -26,6 +28,23 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
             text = f"{token}+{turned}" if turned else token
             shapes.append(Shape(x, y * _BETWEEN, colour=palette[token], text=text))
     return Picture(max(len(row.slots) for row in sets), len(sets) * _BETWEEN - (_BETWEEN - 1), tuple(shapes))
+
+
+def hold(definition: Permutation, board: Sequence[int], move: MoveName) -> Hold | None:
+    """Of a move that turns the first pieces over, such as pancakes, the last of these; other moves have none."""
+    del board
+    rows = layout(definition).rows
+    to = next(each.to for each in definition.generators if each.name == move)
+    last = max((slot for slot, other in enumerate(to) if other != slot), default=0)
+    turned = to[: last + 1] == tuple(range(last, -1, -1))
+    if (
+        definition.net is not None
+        or len(rows) > 1
+        or list(rows[0].slots) != sorted(rows[0].slots)
+        or not turned
+    ):
+        return None
+    return Hold(Area(float(last), 0.0), said=f"turn over {last + 1}")
 
 
 def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:

@@ -2,33 +2,38 @@
 
 Labels in words of bits, or orientations, are fastest (``gather_space``). Where few of all arrangements can be reached,
 those of some pieces tell the others (``based_space``); where too few even so, or slots are too many for the kernel,
-elements of the group are numbered (``chain_space``). The orientation of one of several equal pieces cannot be told by
-its piece, and few kinds of piece on many slots leave too little to a word: such puzzles are enumerated by
-``scatter_space``.
+elements of the group are numbered (``chain_space``). Few kinds of piece on many slots leave too little to a word, and
+orientations of very many equal pieces fit no line of the kernel: such puzzles are enumerated by ``scatter_space``.
 """
 
 from __future__ import annotations
 
+from math import factorial, prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import ResourceError
-from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.neighbours import origin_boards
 from farthest.families.permutation.reach import few_states
-from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.packed_layout import is_packed
 from farthest.spaces.too_large import check_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from farthest.puzzles.definition import Board
     from farthest.spaces.contract import Space
 
 MOST_PLACES = 2**16
 """Shards at the least: a shard takes a kilobyte or two besides its states, of which these would have few."""
+
+LEAST_BITS = 4
+"""States in a word at the least: with fewer, sorted runs of codes take less memory."""
+
+MOST_PROGRAM_BITS = 2**27
+"""States of a line, times the programs that may be needed for it: some seconds and 200 MB."""
 
 
 def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Space:  # noqa: A001 - what families call it
@@ -37,56 +42,71 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     origins = origin_boards(puzzle, origin)
     if layout is not None:
         return _stored(puzzle, origin, origins, layout)
-    scattered = definition.slots <= MAX_SLOTS and not _for_the_kernel(definition, origins)
-    if not scattered:
-        chosen = choose_layout(definition, origins)
-        large = definition.slots > MAX_SLOTS
-        few = few_states(definition, origins[0], None if large else chosen.keys)
-        if few is not None:
-            from farthest.families.permutation.few_reached import space_of_few
+    many = definition.slots > MAX_SLOTS
+    chosen = choose_layout(definition, origins)
+    few = few_states(definition, origins[0], None if many else chosen.keys)
+    if few is not None:
+        from farthest.families.permutation.few_reached import space_of_few
 
-            space = space_of_few(puzzle, origin, origins, few)
-            if space is not None:
-                return space
-    if definition.slots > MAX_SLOTS:
-        raise ResourceError(
-            f"puzzle {puzzle.name}: {definition.slots} slots; with more than {MAX_SLOTS} it can be enumerated only "
-            "where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
-        )
-    if scattered:
-        from farthest.families.permutation.scatter_space import SlotwiseSpace
-
-        return SlotwiseSpace(puzzle, origin, origins, layout)
+        found = space_of_few(puzzle, origin, origins, few)
+        if found is not None:
+            return found
+    if many:
+        raise _too_many_slots(puzzle)
     check_keys(puzzle, chosen.keys, MEND)
-    return PermutationSpace(puzzle, origin, origins, chosen)
+    space = PermutationSpace(puzzle, origin, origins, chosen)
+    if _gathered(space):
+        return space
+    from farthest.families.permutation.scatter_space import SlotwiseSpace
+
+    return SlotwiseSpace(puzzle, origin, origins, layout)
+
+
+def _too_many_slots(puzzle: Puzzle) -> ResourceError:
+    return ResourceError(
+        f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated only "
+        "where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
+    )
 
 
 def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[str, Any]) -> Space:
     """The space of a stored layout. Raises StorageError."""
-    if "turned" in layout:
-        from farthest.families.permutation.scatter_space import SlotwiseSpace
+    if is_packed(layout):
+        if permutation(puzzle).slots > MAX_SLOTS:
+            raise _too_many_slots(puzzle)
+        from farthest.families.permutation.packed_space import PackedPermutationSpace
 
-        return SlotwiseSpace(puzzle, origin, origins, layout)
+        return PackedPermutationSpace(puzzle, origin, origins)
     if "base" in layout:
         from farthest.families.permutation.few_reached import stored_space
 
         return stored_space(puzzle, origin, origins, layout)
+    if "turned" in layout and not layout.get("gathered"):
+        from farthest.families.permutation.scatter_space import SlotwiseSpace
+
+        return SlotwiseSpace(puzzle, origin, origins, layout)
     chosen = Layout.from_dict(layout, permutation(puzzle))
     check_keys(puzzle, chosen.keys, MEND)
     return PermutationSpace(puzzle, origin, origins, chosen)
 
 
-def _for_the_kernel(definition: Permutation, origins: Sequence[Board]) -> bool:
-    """Whether no orientation that matters is one of equal pieces, and the first of two labels or more, whose places are
-    shards, has not too many."""
-    equal = any(
-        count > 1 and not ignored and definition.moduli[of] > 1
-        for count, ignored, of in zip(
-            definition.counts, definition.ignore, definition.label_orbit, strict=True
-        )
-    )
+def _gathered(space: PermutationSpace) -> bool:
+    """Whether the first of two labels or more, whose places are shards, has not too many, and the kernel can exchange
+    the orientations of equal pieces: in full words, by not too many programs."""
+    layout, counts = space.layout, space.definition.counts
+    if layout.radices[0] > MOST_PLACES or (len(layout.classes) == 1 and layout.twists == 1):
+        return False
+    if not layout.exchanges:
+        return True
+    several = [label for label in layout.twisted if counts[label] > 1]
+    ways = prod(factorial(counts[label]) * layout.modulus_of[label] ** counts[label] for label in several)
+    moves = len(space.definition.generators)
+    programs = min(moves * prod(layout.radices), moves * ways if layout.turned else ways)
+    try:
+        kernel = space.kernel
+    except ResourceError:
+        return False
     return (
-        not equal
-        and len(definition.counts) > 1
-        and choose_layout(definition, origins).radices[0] <= MOST_PLACES
+        kernel.bits >= LEAST_BITS
+        and programs * kernel.bits * (kernel.words // kernel.lines) <= MOST_PROGRAM_BITS
     )

@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.sliding.definition import Sliding
-    from farthest.puzzles.definition import Board, PuzzleDefinition
+    from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.move_maker import MoveMaker
     from farthest.puzzles.pattern_maker import PatternMaker
     from farthest.puzzles.picture import Picture
@@ -66,6 +67,15 @@ class SlidingFamily(Family):
         from farthest.families.sliding.picture import picture
 
         return picture(cast("Sliding", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold | None:
+        """See Family."""
+        from farthest.families.sliding.picture import hold
+
+        del after
+        return hold(cast("Sliding", definition), board, move)
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
         """See Family: the grid turned and mirrored."""

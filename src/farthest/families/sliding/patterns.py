@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, cast
 from farthest.errors import PuzzleError
 from farthest.families.sliding.definition import Sliding
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.pattern_maker import MARK, MAX_GOALS, PLAIN, goal_boards, others_token
+from farthest.puzzles.pattern_maker import (
+    ALIKE,
+    MARK,
+    MAX_GOALS,
+    PLAIN,
+    Choice,
+    Names,
+    goal_boards,
+    others_token,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,16 +31,22 @@ if TYPE_CHECKING:
 class SlidingPatterns:
     """See PatternMaker."""
 
-    def tokens(self, definition: PuzzleDefinition) -> tuple[str, ...]:
+    def names(self, definition: PuzzleDefinition) -> Names:
         """See PatternMaker: the blank cannot be named."""
-        return ("", *cast(Sliding, definition).tokens[1:])
+        tokens = ("", *cast(Sliding, definition).tokens[1:])
+        return Names(tokens, (0,) * len(tokens), (False,) * len(tokens), {})
 
     def make(
-        self, definition: PuzzleDefinition, metric: str, labels: tuple[int, ...], place: str, *, plain: bool
+        self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Sliding, tuple[int, ...]]:
-        """See PatternMaker."""
-        own = cast(Sliding, definition)
-        return _plain(own, labels, place) if plain else _additive(own, metric, labels, place)
+        """See PatternMaker: no two pieces of the pattern are alike."""
+        own, labels = cast(Sliding, definition), choice.labels
+        if len(choice.classes) < len(labels):
+            raise PuzzleError(
+                f"{place}: {ALIKE} joins alike pieces in patterns of permutation puzzles, and this is a sliding one; "
+                "name the pieces with . between"
+            )
+        return _plain(own, labels, place) if choice.plain else _additive(own, metric, labels, place)
 
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]

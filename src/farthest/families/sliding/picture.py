@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from farthest.families.sliding.definition import Sliding
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, MoveName
+from farthest.puzzles.holds import Area, Hold, cell_hold
 from farthest.puzzles.picture import Picture, Shape, cell_places, cells_picture
 
 
@@ -23,3 +24,19 @@ def _tile(definition: Sliding, x: int, y: int, label: int) -> Shape:
     if label == WILDCARD:
         return Shape(x, y, text="*")
     return Shape(x, y, colour=definition.palette()[definition.tokens[label]], text=definition.tokens[label])
+
+
+def hold(definition: Sliding, board: Sequence[int], move: MoveName) -> Hold:
+    """The piece that is farthest from the blank; those between go along, each to the next cell."""
+    assert not isinstance(move, str)
+    source, target = move
+    token = definition.tokens[board[source]]
+    if not definition.rows:
+        return cell_hold((), definition.cells, source, target, f"tile {token} from {source} to {target}")
+    places = cell_places(definition.rows, definition.cells)
+    (x, y), (to_x, to_y) = (next((x, y) for x, y, at in places if at == cell) for cell in move)
+    step_x, step_y = (to_x > x) - (to_x < x), (to_y > y) - (to_y < y)
+    between = [(x + k * step_x, y + k * step_y) for k in range(max(abs(to_x - x), abs(to_y - y)))]
+    shapes = tuple(number for number, (*place, _) in enumerate(places) if tuple(place) in between)
+    way = ("left" if step_x < 0 else "right") if step_x else "up" if step_y < 0 else "down"
+    return Hold(Area(x, y), Area(x + step_x, y + step_y), shapes, said=f"tile {token} {way}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import groupby
 from math import comb, prod
 from typing import Any
 
@@ -15,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.errors import PuzzleError
-from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.patterns import PermutationPatterns
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.pattern_maker import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Model
 from farthest.verify.models.bases import Base
 from farthest.verify.models.digits import trailing_products
+from farthest.verify.models.packed import PackedModel
 from farthest.verify.models.permutation_layout import LayoutFields
+from farthest.verify.models.permutation_moves import PermutationMoves
 from farthest.verify.ranking import LayoutError
 
 NO_KEY = np.uint64(2**64 - 1)
@@ -32,23 +34,25 @@ Keys = NDArray[np.uint64]
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """See models."""
-    if layout.get("kind") == "chain":
-        return ChainModel(puzzle, origin, layout)
-    return (BasedModel if "base" in layout else PermutationModel)(puzzle, origin, layout)
+    if "base" in layout:
+        return (ChainModel if layout.get("kind") == "chain" else BasedModel)(puzzle, origin, layout)
+    if "kind" not in layout:
+        return PermutationModel(puzzle, origin, layout)
+    moves = PermutationMoves(puzzle, origin)
+    return PackedModel(moves, layout, moves.radices, None)
 
 
-class PermutationModel:
+class PermutationModel(PermutationMoves):
     """See Model."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self._body = permutation(puzzle)
-        self._origin = origin
+        super().__init__(puzzle, origin)
         read = LayoutFields(self._body, layout)
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
         self._twisted, self._turned = read.twisted, read.turned
         self._classes = read.classes
-        self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
-        self._twists = [self._body.moduli[self._body.label_orbit[label]] for label in self._twisted]
+        modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
+        self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
         # The slot of the board for each row and place within its orbit; the position of a label's class.
         self._slot_at = [np.array(orbit) for orbit in self._orbits for _ in orbit]
@@ -61,16 +65,15 @@ class PermutationModel:
     @property
     def block_sizes(self) -> list[int]:
         """See BlockModel."""
-        radices = [*(one.radix for one in self._classes), *self._twists]
+        # Moves exchange the digits of equal pieces, and those of the slots of an orbit: a block has all of them.
+        radices = [one.radix for one in self._classes]
+        for label in self._twisted:
+            of = self._body.label_orbit[label]
+            radices.append(int(self._body.moduli[of] ** self._body.counts[label]))
+        orbit_of = {slot: number for number, orbit in enumerate(self._orbits) for slot in orbit}
+        for _, slots in groupby(self._turned, orbit_of.__getitem__):
+            radices.append(prod(int(self._moduli[slot]) for slot in slots))
         return trailing_products(radices, halved=self._parity is not None)
-
-    def origins(self) -> Boards:
-        """See Model."""
-        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
-
-    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
-        return _moved(self._body, self._origin, boards)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model. A board that is not the board of its own key has no key."""
@@ -101,17 +104,20 @@ class PermutationModel:
 
     def _orientations(self, labels: Boards, turns: list[NDArray[np.uint8]]) -> Boards:
         found = np.zeros_like(labels)
-        for label, turn in zip(self._twisted, turns, strict=False):
-            found += (labels == label) * turn[:, None]
-        for slot, turn in zip(self._turned, turns, strict=False):
-            found[:, slot] = turn
+        rest = iter(turns)
+        for label in self._twisted:
+            for slots in self._places(labels, label):
+                found[np.arange(len(labels)), slots] = next(rest)
+        for slot in self._turned:
+            found[:, slot] = next(rest)
         for orbit, total in zip(self._orbits, self._sums, strict=True):
             if total is None:
                 continue
             here = np.array(orbit)
             missing = np.zeros_like(labels, dtype=np.bool_)
-            if self._turned:
-                missing[:, here[-1]] = True
+            known_slots = set(orbit) & set(self._turned)
+            if known_slots:
+                missing[:, [slot for slot in orbit if slot not in known_slots]] = True
             else:
                 missing[:, here] = ~np.isin(labels[:, here], self._twisted)
             known = found[:, here].sum(axis=1, dtype=np.int64)
@@ -134,12 +140,19 @@ class PermutationModel:
             keys = keys * np.uint64(one.radix) + digit
         if self._parity is not None:
             keys >>= np.uint64(1)
-        for label, radix in zip(self._twisted, self._twists, strict=False):
-            turn = (boards[:, slots:] * (labels == label)).sum(axis=1)
-            keys = keys * np.uint64(radix) + turn.astype(np.uint64)
+        for label in self._twisted:
+            radix = self._body.moduli[self._body.label_orbit[label]]
+            for place in self._places(labels, label):
+                turn = boards[np.arange(len(boards)), slots + place]
+                keys = keys * np.uint64(radix) + turn.astype(np.uint64)
         for slot in self._turned:
             keys = keys * np.uint64(self._moduli[slot]) + boards[:, slots + slot]
         return keys
+
+    def _places(self, labels: Boards, label: int) -> list[NDArray[np.intp]]:
+        """For each piece of a label, in the order of the slots, its slot in each board."""
+        order = np.argsort(labels != label, axis=1, kind="stable")
+        return [order[:, piece] for piece in range(self._body.counts[label])]
 
     def _slots_of(self, labels: Boards) -> NDArray[np.uint8]:
         """The slots, within their orbits, of all pieces: shape (slots, boards)."""
@@ -177,18 +190,18 @@ class PermutationModel:
         return labels, digits
 
 
-class BasedModel:
+class BasedModel(PermutationMoves):
     """See Model. The keys are those of the pattern of the pieces that stand on the base in the first origin; boards are
     whole, so a proof shows that the other pieces follow from these."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self._body = permutation(puzzle)
-        self._origin = origin
+        super().__init__(puzzle, origin)
         first = min(map(tuple, self.origins().tolist()))
         self._base = Base(self._body, first, layout["base"])
         labels = tuple(sorted(first[slot] for slot in self._base.slots))
         try:
-            made, relabel = PermutationPatterns().make(self._body, puzzle.metric, labels, "base", plain=True)
+            choice = Choice(True, tuple((label,) for label in labels))
+            made, relabel = PermutationPatterns().make(self._body, puzzle.metric, choice, "base")
         except PuzzleError as error:
             raise LayoutError(str(error)) from None
         self._relabel = np.array(relabel, dtype=np.uint8)
@@ -204,14 +217,6 @@ class BasedModel:
     def block_sizes(self) -> list[int]:
         """See BlockModel."""
         return self._ranks.block_sizes
-
-    def origins(self) -> Boards:
-        """See Model."""
-        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
-
-    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
-        return _moved(self._body, self._origin, boards)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model. A board on which a piece is not where it follows to be has no key."""
@@ -229,14 +234,13 @@ class BasedModel:
         return self._base.whole(boards, self._in_base[patterns[:, :slots]])
 
 
-class ChainModel:
+class ChainModel(PermutationMoves):
     """See Model. Keys are the numbers of elements of the group."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        super().__init__(puzzle, origin)
         if layout.get("version") != 1:
             raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
-        self._body = permutation(puzzle)
-        self._origin = origin
         self._base = Base(self._body, min(map(tuple, self.origins().tolist())), layout["base"])
         self.code_bytes = 8
         self.keys: int | None = prod(self._base.radices)
@@ -245,14 +249,6 @@ class ChainModel:
     def block_sizes(self) -> list[int]:
         """See BlockModel."""
         return trailing_products(self._base.radices, halved=False)
-
-    def origins(self) -> Boards:
-        """See Model."""
-        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
-
-    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model."""
-        return _moved(self._body, self._origin, boards)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model."""
@@ -271,30 +267,6 @@ class ChainModel:
             numbers.append((rest % np.uint64(radix)).astype(np.int64))
             rest = rest // np.uint64(radix)
         return self._base.made(numbers[::-1])
-
-
-def _moved(definition: Permutation, origin: Origin, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-    """All moves made, or taken back where distances are counted to the origin."""
-    found = []
-    slots, forward = definition.slots, origin.direction == "from"
-    moduli = np.array(definition.slot_moduli, dtype=np.int64)
-    ignored = np.array(definition.ignore)
-    for move in definition.generators:
-        to, delta = np.array(move.to), np.array(move.delta)
-        after = np.empty_like(boards)
-        if forward:
-            after[:, to] = boards[:, :slots]
-        else:
-            after[:, :slots] = boards[:, to]
-        if definition.oriented:
-            if forward:
-                after[:, slots + to] = (boards[:, slots:] + delta) % moduli
-            else:
-                after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % moduli
-            after[:, slots:][ignored[after[:, :slots]]] = 0
-        found.append(after)
-    rows = np.tile(np.arange(len(boards)), len(found))
-    return rows, np.concatenate(found)
 
 
 def _below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:

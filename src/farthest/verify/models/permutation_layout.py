@@ -48,15 +48,17 @@ class LayoutFields:
             raise LayoutError(
                 f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
             )
-        if not set(self.twisted) <= set(labels) or any(
-            definition.counts[label] > 1 for label in self.twisted
+        if not set(self.twisted) <= set(labels) or len(set(self.twisted)) < len(self.twisted):
+            raise LayoutError(f"the layout's twisted labels are {self.twisted}; expected labels, none twice")
+        by_piece = {
+            slot for label in self.twisted for slot in definition.orbits[definition.label_orbit[label]]
+        }
+        if not set(self.turned) <= set(range(definition.slots)) - by_piece or len(set(self.turned)) < len(
+            self.turned
         ):
             raise LayoutError(
-                f"the layout's twisted labels are {self.twisted}; expected labels of single pieces"
-            )
-        if not set(self.turned) <= set(range(definition.slots)) or (self.turned and self.twisted):
-            raise LayoutError(
-                f"the layout's turned slots are {self.turned}; expected slots, and no twisted labels"
+                f"the layout's turned slots are {self.turned}; expected slots of orbits without twisted labels, none "
+                "twice"
             )
         if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
             raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")

@@ -102,6 +102,8 @@ def known_answers(found: JobFound) -> Node:
         (what, shown, "agrees" if agrees else "differs", source)
         for what, shown, source, agrees in _compared(found)
     ]
+    if not rows and found.record.state_now in ENDABLE:
+        return p["They are compared with those of this job when it has ended."]
     if not rows:
         return p["They are of the whole map from the puzzle's own origin, which this job does not have."]
     return rows_of(("figure", "published", "this job", "source"), rows, numbers=(1,))

@@ -45,7 +45,7 @@ def files(record: JobRecord, puzzle: Puzzle, *, layers: bool) -> Node:
         return a(href=f"{here}/{name}", download=True)[name]
 
     def line(names: list[str], text: str) -> Node:
-        return li[((link(name), " ") for name in names), f": {text}"]
+        return li[((", " if number else "", link(name)) for number, name in enumerate(names)), f": {text}"]
 
     of_layers = ["layers.csv", *(f"layers.{form}" for form in map_forms()[1:])]
     pictures = ["layers.svg", *(["layers.png"] if find_spec("matplotlib") else [])]

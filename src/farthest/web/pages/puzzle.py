@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from htpy import a, button, div, figcaption, figure, form, fragment, h2, li, p, pre, ul
 from htpy import input as field
 
-from farthest.documents.moves import move_text
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.moves_shown import move_text
 from farthest.sizes import bytes_text
 from farthest.web.addresses import job_page
 from farthest.web.page import board, facts, page, rows_of
@@ -107,10 +107,12 @@ def _known(found: Puzzle) -> Node:
         ):
             if value is not None:
                 rows.append((what, f"{value:,}", known.source))
-        if known.layers is not None:
-            rows.append(
-                ("states at each depth", " ".join(f"{states:,}" for states in known.layers), known.source)
-            )
+        for what, layers in (
+            ("states at each depth", known.layers),
+            ("states at the first depths", known.first_layers),
+        ):
+            if layers is not None:
+                rows.append((what, " ".join(f"{states:,}" for states in layers), known.source))
     return rows_of(("figure", "value", "source"), rows)
 
 

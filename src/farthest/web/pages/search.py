@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from htpy import a, details, div, fragment, h2, li, ol, p, span, summary
+from htpy import a, details, div, fragment, h2, p, span, summary
 
-from farthest.documents.moves import move_text, moves_text
 from farthest.documents.progress import progress_rows
+from farthest.puzzles.moves_shown import moves_text
 from farthest.web.addresses import job_page, puzzle_page
-from farthest.web.page import board, board_of, facts, live, page, rows_of
+from farthest.web.page import board_of, facts, live, page, rows_of
+from farthest.web.pages.path import player
 from farthest.wording import seconds_text
 
 if TYPE_CHECKING:
@@ -116,13 +117,7 @@ def _solutions(number: int, puzzle: Puzzle, found: Solutions) -> Node:
 
 
 def _solution(puzzle: Puzzle, path: NamedPath, shown: bool) -> Node:
-    titles = ["start", *map(move_text, path.moves)]
     return details(open=shown)[
         summary[f"{len(path.moves)} moves: {moves_text(path.moves)}"],
-        ol(class_="path", data_player=True)[
-            (
-                li[board(puzzle, labels, text, path.definition), div(class_="small")[title]]
-                for title, labels, text in zip(titles, path.boards.tolist(), path.texts, strict=True)
-            )
-        ],
+        player(puzzle, path),
     ]

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htpy import a, div, figcaption, figure, fragment, h2, li, ol, p, section, strong, ul
+from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
+from markupsafe import Markup
 
-from farthest.documents.moves import move_text, moves_text
+from farthest.drawing.board_moves import MoveLink, board_with_moves
+from farthest.puzzles.family import board_hold, board_picture
+from farthest.puzzles.moves_shown import move_text, moves_text
 from farthest.web.addresses import job_page, random_state, state_page
-from farthest.web.page import board, page
+from farthest.web.move_keys import key_of
+from farthest.web.page import MOST_CELLS, board, page
 from farthest.web.pages.job import board_form, chart_of
+from farthest.web.pages.path import player
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from htpy import Node
 
     from farthest.puzzles.definition import NamedPath
+    from farthest.puzzles.holds import Hold
     from farthest.queries.neighbours import Neighbour
     from farthest.web.pages.job import JobFound
     from farthest.web.state import State
 
-MOST_DRAWN = 200
-"""Boards of a path that are drawn; a longer one is listed as moves."""
+MOST_SHAPES = 1000
+"""Of the boards after all moves together, that each is drawn beside its move."""
+
+GROUPS = {"nearer": "Nearer", "same": "As far", "farther": "Farther", "none": "Without a distance"}
 
 
 def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> str:
@@ -31,17 +39,23 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
     here = state_page(number, asked.board)
     to_goal = found.record.parameters.get("direction") == "to"
     depth = asked.distance if asked.distance >= 0 else None
+    holds = _holds(found, asked)
     return page(
         f"{found.record.name}: {_distance(asked)}",
         p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
-        div(class_="state")[
-            figure[board(puzzle, asked.labels, asked.board), figcaption[asked.board]],
+        div(class_="state", data_state=True)[
+            figure[
+                _board(found, asked, holds),
+                figcaption[asked.board, p["Click a piece or drag it."] if any(holds) else None],
+            ],
             section(aria_labelledby="moves")[
+                p(class_="lead")[
+                    _sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))
+                ],
                 h2(id="moves")["Moves"],
-                _moves(found, asked),
+                _moves(found, asked, holds),
             ],
         ],
-        p(class_="lead")[_sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))],
         board_form(number, asked.board),
         p[
             "Random state: ",
@@ -54,7 +68,7 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         h2["Among all states"],
         chart_of(found, scale, depth, here),
         p[a(href=f"/api{here}")["This state as JSON"]],
-        scripts=["player.js"],
+        scripts=["state.js"],
     )
 
 
@@ -76,25 +90,50 @@ def _sentence(asked: State, *, to_goal: bool, where: str) -> Node:
     return fragment[strong[moves], f" {'to' if to_goal else 'from'} {where}{count}."]
 
 
-def _moves(found: JobFound, asked: State) -> Node:
+def _holds(found: JobFound, asked: State) -> list[Hold | None]:
+    """For each move where the board is taken; nowhere where it is not drawn."""
+    if not found.puzzle.definition.ready or len(asked.labels) > MOST_CELLS:
+        return [None] * len(asked.moves)
+    return [board_hold(found.puzzle, asked.labels, each.move, each.labels) for each in asked.moves]
+
+
+def _board(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
+    links = [
+        MoveLink(hold, state_page(found.record.id, each.board), _said(each, hold), _kind(asked, each))
+        for each, hold in zip(asked.moves, holds, strict=True)
+        if hold is not None
+    ]
+    if not links:
+        return board(found.puzzle, asked.labels, asked.board)
+    picture = board_picture(found.puzzle, asked.labels)
+    return Markup(board_with_moves(picture, links, asked.board))  # escaped where it is made
+
+
+def _said(each: Neighbour, hold: Hold | None) -> str:
+    distance = "no distance" if each.distance < 0 else f"distance {each.distance:,}"
+    return f"{_words(each, hold)}, {distance}"
+
+
+def _words(each: Neighbour, hold: Hold | None) -> str:
+    return (hold.said if hold is not None else "") or move_text(each.move)
+
+
+def _moves(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
     if not asked.moves:
         return p["No move can be made on this board."]
-    groups = [
-        (title, [each for each in asked.moves if _kind(asked, each) == kind])
-        for kind, title in (
-            ("nearer", "Nearer"),
-            ("same", "As far"),
-            ("farther", "Farther"),
-            ("none", "Without a distance"),
-        )
-    ]
+    drawn = len(asked.moves) * len(asked.labels) <= MOST_SHAPES
+    moves = [(each, hold, _kind(asked, each)) for each, hold in zip(asked.moves, holds, strict=True)]
+    groups = {kind: [each for each in moves if each[2] == kind] for kind in GROUPS}
     return fragment[
         (
             fragment[
-                strong[title], ul(class_="moves")[(_move(found, each, _kind(asked, each)) for each in moves)]
+                strong[GROUPS[kind]],
+                ul(class_="moves", aria_label=GROUPS[kind])[
+                    (_move(found, each, hold, kind, drawn) for each, hold, kind in members)
+                ],
             ]
-            for title, moves in groups
-            if moves
+            for kind, members in groups.items()
+            if members
         )
     ]
 
@@ -111,13 +150,15 @@ def _kind(asked: State, each: Neighbour) -> str:
     )
 
 
-def _move(found: JobFound, each: Neighbour, kind: str) -> Node:
+def _move(found: JobFound, each: Neighbour, hold: Hold | None, kind: str, drawn: bool) -> Node:
     distance = "–" if each.distance < 0 else f"{each.distance:,}"
+    words, name, key = _words(each, hold), move_text(each.move), key_of(each.move)
     return li(class_=kind)[
-        a(href=state_page(found.record.id, each.board))[
-            board(found.puzzle, each.labels, each.board),
+        a(href=state_page(found.record.id, each.board), data_key=key, aria_keyshortcuts=key)[
+            board(found.puzzle, each.labels, each.board) if drawn else None,
             " ",
-            move_text(each.move),
+            words,
+            small[f" {name}"] if words != name else None,
             " ",
             strong[distance],
         ]
@@ -125,33 +166,14 @@ def _move(found: JobFound, each: Neighbour, kind: str) -> Node:
 
 
 def _path(found: JobFound, path: NamedPath, *, to_goal: bool) -> Node:
-    """The boards in the order of the moves, each with the move that leads to it; a script makes a player of them."""
-    moves = p(class_="small")[f"Moves: {moves_text(path.moves)}"]
-    heading = h2["One optimal path"]
-    if len(path.moves) >= MOST_DRAWN:
-        return fragment[heading, moves]
     last = len(path.moves)
-    steps: Iterable[tuple[str, str, list[int], int]] = (
-        (
-            "start" if not number else move_text(path.moves[number - 1]),
-            text,
-            labels,
-            last - number if to_goal else number,
-        )
-        for number, (text, labels) in enumerate(zip(path.texts, path.boards.tolist(), strict=True))
-    )
     return fragment[
-        heading,
-        ol(class_="path", data_player=True)[
-            (
-                li[
-                    a(href=state_page(found.record.id, text))[
-                        board(found.puzzle, labels, text, path.definition)
-                    ],
-                    div(class_="small")[f"{move} · {distance}"],
-                ]
-                for move, text, labels, distance in steps
-            )
-        ],
-        moves,
+        h2["One optimal path"],
+        player(
+            found.puzzle,
+            path,
+            lambda text: state_page(found.record.id, text),
+            range(last, -1, -1) if to_goal else range(last + 1),
+        ),
+        p(class_="small")[f"Moves: {moves_text(path.moves)}"],
     ]

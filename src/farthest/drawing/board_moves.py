@@ -1,0 +1,128 @@
+"""A board as an SVG element of a page on which moves are made: each move is a link over the piece that it takes.
+
+The links work without scripts. Those that share a source divide it among them, and each shows by an arrow where its
+piece goes. A script that lets people drag pieces reads from each link, in the units of the picture: ``data-from`` and
+``data-to``, rectangles (x y width height), and ``data-shapes``, the values of ``data-shape`` of what is dragged. Where
+there is ``data-chosen``, pressing a source chooses it, and pressing a target makes the move.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from math import hypot
+from typing import TYPE_CHECKING
+
+from farthest.drawing.svg import CELL, board_class, escape, shape_svg
+from farthest.puzzles.holds import Area
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from farthest.puzzles.holds import Hold
+    from farthest.puzzles.picture import Picture
+
+_ARROW = 0.13
+"""From the middle of an arrow to its point, in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLink:
+    """A move on the drawn board. ``address``: of the page after it. ``said``: what is told of it; ``kind``: a class for
+    the page's style."""
+
+    hold: Hold
+    address: str
+    said: str
+    kind: str
+
+
+def board_with_moves(picture: Picture, moves: Sequence[MoveLink], title: str) -> str:
+    """The element; its classes are ``board`` and ``moving``."""
+    taken = {number for move in moves for number in move.hold.shapes}
+    areas = [Area(0.0, 0.0, picture.width, picture.height), *(move.hold.source for move in moves)]
+    left, top = min(area.x for area in areas), min(area.y for area in areas)
+    width = max(area.x + area.width for area in areas) - left
+    height = max(area.y + area.height for area in areas) - top
+    box = f"{left * CELL - 1:g} {top * CELL - 1:g} {width * CELL + 2:g} {height * CELL + 2:g}"
+    sources: dict[Area, list[MoveLink]] = defaultdict(list)
+    for move in moves:
+        sources[move.hold.source].append(move)
+    size = f'width="{width * CELL + 2:g}" height="{height * CELL + 2:g}"'
+    name = f'class="{board_class(width, height)} moving" role="group" aria-label="{escape(title)}"'
+    parts = [f'<svg {name} viewBox="{box}" {size}>']
+    for number, shape in enumerate(picture.shapes):
+        drawn = shape_svg(shape)
+        parts.append(f'<g data-shape="{number}">{drawn}</g>' if number in taken else drawn)
+    for source, several in sources.items():
+        parts += (_link(move, part) for move, part in _divided(source, several))
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def _divided(source: Area, moves: list[MoveLink]) -> Iterator[tuple[MoveLink, Area]]:
+    """Each move with its part of the source: columns or rows of it, in the order of the targets."""
+    ways = [_way(move.hold) for move in moves]
+    upright = sum(abs(y) for _, y in ways) > sum(abs(x) for x, _ in ways)
+    order = sorted(range(len(moves)), key=lambda number: ways[number][upright])
+    for place, number in enumerate(order):
+        if upright:
+            height = source.height / len(moves)
+            yield moves[number], replace(source, y=source.y + place * height, height=height)
+        else:
+            width = source.width / len(moves)
+            yield moves[number], replace(source, x=source.x + place * width, width=width)
+
+
+def _way(hold: Hold) -> tuple[float, float]:
+    """From the middle of the source to that of the target; nothing where the source is pressed."""
+    if hold.target is None:
+        return 0.0, 0.0
+    (x, y), (to_x, to_y) = hold.source.middle, hold.target.middle
+    return to_x - x, to_y - y
+
+
+def _link(move: MoveLink, part: Area) -> str:
+    hold = move.hold
+    target = "" if hold.target is None else f' data-to="{_numbers(hold.target)}"'
+    shapes = " ".join(map(str, hold.shapes))
+    said, chosen = escape(move.said), " data-chosen" if hold.chosen else ""
+    return (
+        f'<a href="{escape(move.address)}" class="{move.kind}" aria-label="{said}" data-from="{_numbers(hold.source)}"'
+        f'{target}{chosen} data-shapes="{shapes}"><title>{said}</title>{_area(part)}{_mark(hold, part)}</a>'
+    )
+
+
+def _mark(hold: Hold, part: Area) -> str:
+    """An arrow to the target; of a source that is pressed its sign, or a dot."""
+    x, y = part.middle
+    if hold.sign:
+        place = f'x="{x * CELL:g}" y="{y * CELL:g}" font-size="{part.height * CELL * 0.6:g}"'
+        return f"<text {place}>{escape(hold.sign)}</text>"
+    if hold.target is None:
+        dot = part.y + part.height - 1.2 * _ARROW
+        return f'<circle class="go" cx="{x * CELL:g}" cy="{dot * CELL:g}" r="{_ARROW * CELL * 0.7:.3g}"/>'
+    across, down = _way(hold)
+    length = hypot(across, down)
+    across, down = (across / length, down / length) if length else (0.0, 1.0)
+    # On the ellipse within the part, so far from its edge that the point just lies within.
+    wide, high = (max(size / 2 - _ARROW, 0.01) for size in (part.width, part.height))
+    reach = 1 / hypot(across / wide, down / high)
+    x, y = x + across * reach, y + down * reach
+    tip, base, side = _ARROW, -0.6 * _ARROW, 0.9 * _ARROW
+    corners = (
+        (x + across * tip, y + down * tip),
+        (x + across * base - down * side, y + down * base + across * side),
+        (x + across * base + down * side, y + down * base - across * side),
+    )
+    points = " ".join(f"{a * CELL:.4g},{b * CELL:.4g}" for a, b in corners)
+    return f'<polygon class="go" points="{points}"/>'
+
+
+def _area(area: Area) -> str:
+    x, y, width, height = _numbers(area).split()
+    return f'<rect class="take" x="{x}" y="{y}" width="{width}" height="{height}" rx="3"/>'
+
+
+def _numbers(area: Area) -> str:
+    return " ".join(f"{value * CELL:.4g}" for value in (area.x, area.y, area.width, area.height))
