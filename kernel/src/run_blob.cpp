@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 namespace farthest {
@@ -73,6 +74,29 @@ std::size_t shared_bytes(const WideCode<Words>& one, const WideCode<Words>& othe
   return 8 * Words;
 }
 
+// As RunWriter writes it, in one piece of memory.
+template <std::size_t Words>
+Blob strings(std::span<const WideCode<Words>> run, std::size_t width) {
+  Blob blob = begun(kStrings, run.size());
+  std::size_t at = blob.size();
+  blob.resize(at + run.size() * (width + 2) + 8 * Words);  // room for the whole words of the last code
+  WideCode<Words> before{};
+  std::array<std::uint8_t, 8 * Words> string;
+  const std::size_t words = std::min(Words, (width + 7) / 8);
+  for (const WideCode<Words>& code : run) {
+    const std::size_t shared = std::min(shared_bytes(code, before), width - 1);
+    if (shared >= 128) blob[at++] = static_cast<std::uint8_t>(shared | 128);
+    blob[at++] = static_cast<std::uint8_t>(shared >= 128 ? shared >> 7 : shared);
+    for (std::size_t word = 0; word < words; ++word) store_word(code[word], string.data() + 8 * word);
+    std::memcpy(blob.data() + at, string.data() + shared, 8 * words - shared);
+    at += width - shared;
+    before = code;
+  }
+  blob.resize(at);
+  blob.shrink_to_fit();
+  return blob;
+}
+
 }  // namespace
 
 template <class Code>
@@ -95,6 +119,8 @@ Blob encode_run(std::span<const Code> run, std::size_t width) {
       }
       return blob;
     }
+  } else if (!run.empty()) {
+    return strings(run, width);
   }
   RunWriter<Code> writer;
   for (const Code& code : run) writer.add(code, width);

@@ -101,7 +101,7 @@ TEST(packed_boards_have_the_successors_of_boards) {
       check_successors<WideCode<2>>(16, 25, 5, true, masked);
       check_successors<WideCode<2>>(13, 20, 5, with_sum, masked);
       check_successors<WideCode<4>>(27, 40, 5, with_sum, masked);
-      check_successors<WideCode<16>>(48, 60, 6, with_sum, masked);
+      check_successors<WideCode<8>>(48, 60, 6, with_sum, masked);
     }
 }
 

@@ -83,6 +83,14 @@ def test_a_limit(run: Run, run_json: RunJson) -> None:
     assert "eccentricity" not in text
 
 
+def test_first_layers_that_contradict_the_file_are_pointed_out(run: Run, folder: Path) -> None:
+    text = 'name = "small"\nfamily = "sliding"\n[sliding]\ngoal = "120/345"\n[[known]]\nsource = "hearsay"\n'
+    for layers, warned in (([1, 2, 3, 5], False), ([1, 2], False), ([1, 3], True), ([1, 2, 3, 6], False)):
+        (folder / "small.toml").write_text(f"{text}first_layers = {layers}\n")
+        result = run("enumerate", "./small.toml", "--max-depth", "2")
+        assert ("first layers known from 'hearsay' are others" in result.stderr) == warned
+
+
 @pytest.mark.parametrize("options", [[], ["--histogram-only"]])
 def test_memory_that_is_used_up_leaves_the_complete_layers(
     run: Run, run_json: RunJson, options: list[str]

@@ -23,6 +23,15 @@ using Bytes = std::span<const std::uint8_t>;
 template <std::size_t Words>
 using WideCode = std::array<std::uint64_t, Words>;
 
+// Whether two codes are equal, word by word: std::array would call a function for bytes.
+inline bool equal(Key one, Key other) { return one == other; }
+template <std::size_t Words>
+bool equal(const WideCode<Words>& one, const WideCode<Words>& other) {
+  std::uint64_t differing = 0;
+  for (std::size_t word = 0; word < Words; ++word) differing |= one[word] ^ other[word];
+  return differing == 0;
+}
+
 inline void check_width(std::size_t width) {
   if (width == 0 || width > kMaxWidth) throw InvalidArgument("codes must have 1 to 1024 bytes");
 }
@@ -35,6 +44,7 @@ auto with_code(std::size_t width, Visit visit) {
   if (width == sizeof(Key)) return visit(Key{});
   if (width <= 16) return visit(WideCode<2>{});
   if (width <= 32) return visit(WideCode<4>{});
+  if (width <= 64) return visit(WideCode<8>{});
   if (width <= 128) return visit(WideCode<16>{});
   return visit(WideCode<128>{});
 }
@@ -43,6 +53,7 @@ auto with_code(std::size_t width, Visit visit) {
   macro(Key);                     \
   macro(WideCode<2>);             \
   macro(WideCode<4>);             \
+  macro(WideCode<8>);             \
   macro(WideCode<16>);            \
   macro(WideCode<128>)
 

@@ -9,6 +9,7 @@ import farthest
 from farthest import _kernel
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
+from farthest.spaces.packed_layout import PACKED
 
 HALF = """
 U := (1,3,8,6)(2,5,7,4)(9,33,25,17)(10,34,26,18)(11,35,27,19);
@@ -89,6 +90,8 @@ def test_first_layers_of_any_puzzle(name: str, layers: tuple[int, ...], tmp_path
         assert found.layers == layers
         assert found.distance(next(found.states_at(limit))) == limit
         assert found.verify().ok
+    job = farthest.submit(name, database=tmp_path / "maps.db", max_depth=limit, histogram_only=True)
+    assert job.layout == PACKED
 
 
 def test_layers_are_counted_where_a_map_would_have_too_many_keys(tmp_path: Path) -> None:

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
 
+LAYERS_TOLD = 300
+"""Of more layers a running job does not tell all: its progress is written each second."""
+
 LOSSES_ALLOWED = 5
 """How often the working state may be lost between two checkpoints before the job is given up."""
 
@@ -412,7 +415,10 @@ class _Enumeration:
         self._pace.reach(total)
         known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
         of_next = {"blocks": None, "blocks_done": None}
-        self._progress({"depth": depth, **known, "states_at_most": self._pace.at_most, **of_next})
+        told = list(self._layers) if len(self._layers) <= LAYERS_TOLD else None
+        self._progress(
+            {"depth": depth, **known, "states_at_most": self._pace.at_most, "layers": told, **of_next}
+        )
 
     def _progress(self, known: dict[str, Any]) -> None:
         if self._recorder is None:
