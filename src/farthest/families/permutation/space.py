@@ -64,8 +64,8 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
 
 def _too_many_slots(puzzle: Puzzle) -> ResourceError:
     return ResourceError(
-        f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated only "
-        "where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
+        f"puzzle {puzzle.name}: {permutation(puzzle).slots} slots; with more than {MAX_SLOTS} it can be enumerated "
+        "only where the order of its group is known, at most 4.6e18, and moves join all origins; take fewer points"
     )
 
 
