@@ -136,5 +136,25 @@ def samples() -> dict[str, Puzzle]:
     out["slots apart"] = puzzle_of(
         [pieces("abcd", 3), pieces("x", 4)], [([*to, 4], [*d, 1]) for to, d in wheel]
     )
+    # Groups that are small beside all arrangements: of the maps x -> ax + b modulo 11; orbits that move as one.
+    affine = [[(x + 1) % 11 for x in range(11)], [2 * x % 11 for x in range(11)]]
+    as_one = [([s + 4 * k for k in range(3) for s in to], [*delta, *delta, *delta]) for to, delta in wheel]
+    for direction in ("to", "from"):
+        out[f"few in reach, {direction}"] = puzzle_of(
+            [pieces("abcdefghijk")], [(to, [0] * 11) for to in affine], direction
+        )
+        sets = [_turned("abcd", 3), pieces("efgh", 3), pieces("ijkl", 3, ignore="i")]
+        out[f"few in reach, turned, {direction}"] = puzzle_of(sets, as_one, direction)
+    out["few in reach, some equal"] = puzzle_of(
+        [pieces("abcd", 3), pieces("efgh", 3), pieces("iijj"), pieces("mnop", 3)],
+        [([*to, *(s + 12 for s in to[:4])], [*d[:4], *[0] * 8, *d[:4]]) for to, d in as_one],
+    )
+    # More slots than a mask has bits: turned over, and turned round.
+    turns = [([*range(1, 66), 0], [0] * 66), ([*range(65, -1, -1)], [0] * 66)]
+    many = [(chr(0x4E00 + number), 0) for number in range(66)]
+    for direction in ("to", "from"):
+        out[f"many slots, {direction}"] = puzzle_of([PieceSet("", 1, tuple(many))], turns, direction)
+        turned = [(to, [int(to[0] == 1)] * 66) for to, _ in turns]
+        out[f"many slots, turned, {direction}"] = puzzle_of([PieceSet("", 4, tuple(many))], turned, direction)
     out["one turning"] = puzzle_of([pieces("ab", 7)], [([0, 1], [1, 2])])
     return out

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         StorageError,
         UnreachableError,
     )
+    from farthest.families.permutation.permutations import Permutations
     from farthest.families.python.allowed import allow_module
     from farthest.families.python.puzzle_space import PuzzleSpace
     from farthest.families.python.user_class import NO_STATE
@@ -65,6 +66,7 @@ __all__ = [
     "MissingLibraryError",
     "Origin",
     "Outcome",
+    "Permutations",
     "Puzzle",
     "PuzzleError",
     "PuzzleSpace",
@@ -126,6 +128,7 @@ _HOMES = {
         "StorageError",
         "UnreachableError",
     ),
+    "farthest.families.permutation.permutations": ("Permutations",),
     "farthest.families.python.allowed": ("allow_module",),
     "farthest.puzzles.puzzle": ("Origin", "Puzzle"),
     "farthest.families.python.puzzle_space": ("PuzzleSpace",),

@@ -64,6 +64,17 @@ def test_origins(run_json: RunJson) -> None:
     assert answers[0]["distance"] == answers[1]["distance"] == to["eccentricity"]
 
 
+def test_generators(run: Run, run_json: RunJson) -> None:
+    m11 = "a=(1,2,3,4,5,6,7,8,9,10,11); b=(3,7,11,8)(4,10,5,6)"
+    named = run_json("enumerate", "--generators", m11)
+    assert (named["states"], sum(named["layers"])) == (7920, 7920)  # the order of the group, by the ATLAS
+    assert run_json("enumerate", m11)["digest"] == named["digest"]
+    assert run_json("estimate", "--generators", m11, "--histogram-only")["states"] == 7920
+    both = run("enumerate", "pancake-3", "--generators", "(1,2)", status=2).stderr
+    assert "--generators stands in place of PUZZLE" in both
+    assert "expected permutations" in run("submit", "--generators", "pancake-3", status=2).stderr
+
+
 def test_a_limit(run: Run, run_json: RunJson) -> None:
     document = run_json("enumerate", "8-puzzle", "--max-depth", "3")
     assert (document["layers"], document["eccentricity"], document["complete"]) == ([1, 2, 4, 8], None, False)

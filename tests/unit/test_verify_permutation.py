@@ -11,8 +11,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
-from farthest.verify.models import model_of
-from farthest.verify.models.permutation import PermutationModel
+from farthest.verify.models import BlockModel, model_of
 from farthest.verify.ranking import LayoutError
 from permutations import distances, moved, samples, unmoved
 
@@ -24,10 +23,10 @@ def all_boards(puzzle: Puzzle) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.array(sorted(distances(puzzle)), dtype=np.uint8)
 
 
-def model(puzzle: Puzzle, **changed: object) -> PermutationModel:
+def model(puzzle: Puzzle, **changed: object) -> BlockModel:
     layout = {**compile_space(puzzle).layout_fields(), **changed}
     found = model_of(puzzle, puzzle.origin, layout)
-    assert isinstance(found, PermutationModel)
+    assert isinstance(found, BlockModel)
     return found
 
 

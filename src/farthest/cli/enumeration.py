@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
     byte_size,
@@ -17,6 +16,7 @@ from farthest.cli.options import (
     json_option,
     kind_of_map,
     named_origin,
+    puzzle_argument,
     result_options,
     scratch_option,
     workers_option,
@@ -32,7 +32,7 @@ Workers = Literal["threads", "celery"]
 
 
 @click.command("enumerate")
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@puzzle_argument
 @result_options
 @workers_option
 @click.option(

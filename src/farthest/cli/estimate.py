@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import (
     allow_module_option,
     byte_size,
@@ -15,6 +14,7 @@ from farthest.cli.options import (
     json_option,
     kind_of_map,
     named_origin,
+    puzzle_argument,
     result_options,
     scratch_option,
 )
@@ -27,7 +27,7 @@ PROCESSES = (1, 8, 64, 512)
 
 
 @click.command()
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@puzzle_argument
 @result_options
 @click.option(
     "--threads",
@@ -119,7 +119,7 @@ def _lines(needs: Estimate) -> list[tuple[str, str]]:
     from farthest.sizes import bytes_text
     from farthest.wording import seconds_text
 
-    known = "" if needs.states is None else f"; {needs.states:,} by published figures"
+    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
     lines = [("States", f"at most {needs.states_at_most:,}{known}")]
     if needs.keys is not None:
         lines.append(("Keys", f"{needs.keys:,}"))

@@ -8,12 +8,52 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from farthest.cli.completion import complete_file, complete_origin
+from farthest.cli.completion import complete_file, complete_origin, complete_puzzle
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin
 
+GENERATORS = "farthest.generators"
+"""Where `--generators` is in a command's context."""
+
 Command = TypeVar("Command", bound=Callable[..., object])
+
+
+def puzzle_argument(command: Command) -> Command:
+    """PUZZLE, or `--generators` in its place."""
+    named = click.argument(
+        "puzzle", metavar="PUZZLE", required=False, callback=_puzzle, shell_complete=complete_puzzle
+    )
+    generators = click.option(
+        "--generators",
+        metavar="TEXT",
+        is_eager=True,
+        expose_value=False,
+        callback=_generators,
+        help='Permutations in place of PUZZLE: "(1,2,3)(4,5); (1,5)", or with names "a=(1,2,3)(4,5); b=(1,5)".',
+    )
+    return named(generators(command))
+
+
+def _generators(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        context.meta[GENERATORS] = value
+
+
+def _puzzle(context: click.Context, parameter: click.Parameter, value: str | None) -> str:
+    text: str | None = context.meta.get(GENERATORS)
+    if text is None and value is None:
+        raise click.MissingParameter(ctx=context, param=parameter)
+    if text is not None and value is not None:
+        raise click.UsageError(
+            f"--generators stands in place of PUZZLE, and {value!r} is given too: leave out one."
+        )
+    if text is None:
+        return str(value)
+    from farthest.families.permutation.generator_text import check_generators
+
+    check_generators(text)
+    return text
 
 
 def byte_size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import complete_job, complete_puzzle
+from farthest.cli.completion import complete_job
 from farthest.cli.enumeration import Workers
 from farthest.cli.options import (
     allow_module_option,
@@ -15,6 +15,7 @@ from farthest.cli.options import (
     json_option,
     kind_of_map,
     named_origin,
+    puzzle_argument,
     result_options,
     workers_option,
 )
@@ -30,7 +31,7 @@ UNFINISHED = 1
 
 
 @click.command()
-@click.argument("puzzle", shell_complete=complete_puzzle)
+@puzzle_argument
 @result_options
 @allow_module_option
 @database_option

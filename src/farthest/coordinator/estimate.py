@@ -16,6 +16,7 @@ from farthest.map_files.folder import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
 from farthest.sizes import available_memory, bytes_text
 from farthest.spaces.contract import gather
+from farthest.spaces.known_states import known_states
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.memory.residues import gathered_form
 from farthest.stores.redis.cutting import MOST_BLOCKS
@@ -110,10 +111,10 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
     ends."""
     limit = memory_limit(settings)
     most = space.puzzle.definition.arrangements() if space.keys is None else space.keys
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    if not known or settings.max_depth is not None:
+    known = known_states(space)
+    if known is None or settings.max_depth is not None:
         return Estimate(most, limit, 0, limit)
-    states = max(known)
+    states, _ = known
     disk = 0
     if not settings.histogram_only:
         of_map = states * SPARSE_DISK_BYTES if space.keys is None else states // 2
@@ -150,13 +151,13 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
     room now, RedisFullError when a server has no memory left now.
     """
     limit = _redis_memory(nodes)
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    known, _ = known_states(space) or (None, "")
     redis: int | None
     if space.engine == "scatter":
         needs = estimate_scatter(space, settings)
         each = BLOB_BYTES_SCATTERED["sparse" if space.keys is None else "dense"]
         keys, disk = needs.states_at_most, needs.disk
-        redis = certain = max(known) * each if known and settings.max_depth is None else None
+        redis = certain = known * each if known is not None and settings.max_depth is None else None
     else:
         keys = gather(space).keys
         disk = _disk(keys, settings)
@@ -166,10 +167,10 @@ def estimate_workers(space: Space, settings: Settings, nodes: RedisNodes, place:
             form = gathered_form(gather(space), settings.max_depth)
             disk = form.words * 8 + settings.state_rows * ROW_BYTES
             a_state += KEPT_BYTES[form.modulus]
-        redis = int(max(known, default=keys) * a_state)
+        redis = int((known or keys) * a_state)
         # Where nothing is known, half of the keys may stand for no state.
         certain = None if settings.max_depth is not None else redis if known else redis // 2
-    states = max(known) if known and space.engine == "scatter" else keys
+    states = known if known and space.engine == "scatter" else keys
     if place.url != REDIS:
         _check_room(space, states, certain, place)
         blocks = 0 if space.engine == "scatter" else keys // 8 // max(BLOCK_SIZE.size(), 1)

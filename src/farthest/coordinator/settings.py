@@ -89,11 +89,12 @@ class Estimate:
     estimates.
 
     ``memory``, ``memory_limit``: of this process, or of Redis where ``layers_in`` says so; what is allowed. ``disk``:
-    of the map. ``states``: the number that is published, None where none is. ``both_ways``, ``two_colours``: whether
-    each move can be taken back, and whether each leads from one half of the keys to the other. ``why``: the reason for
-    ``layers_in``. ``scratch``: the folder of layers in files; ``layers_disk``: what they take there at the peak;
-    ``written``, ``read``: of them in all. ``depths``, ``layers_from``: how many layers are counted with, and where they
-    are known from. ``problem``: why the run is refused, with the nearest choice that is not; else empty.
+    of the map. ``states``: the number, where it is known, and ``states_from``: by what. ``both_ways``,
+    ``two_colours``: whether each move can be taken back, and whether each leads from one half of the keys to the
+    other. ``why``: the reason for ``layers_in``. ``scratch``: the folder of layers in files; ``layers_disk``: what
+    they take there at the peak; ``written``, ``read``: of them in all. ``depths``, ``layers_from``: how many layers
+    are counted with, and where they are known from. ``problem``: why the run is refused, with the nearest choice that
+    is not; else empty.
     """
 
     states_at_most: int
@@ -104,6 +105,7 @@ class Estimate:
     why: str = ""
     keys: int | None = None
     states: int | None = None
+    states_from: str = ""
     engine: str = ""
     both_ways: bool | None = None
     two_colours: bool | None = None

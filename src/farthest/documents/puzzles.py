@@ -33,6 +33,7 @@ def puzzle_document(puzzle: Puzzle) -> dict[str, Any]:
         "source": puzzle.source,
         "digest": puzzle.digest,
         **definition.fields(),
+        "reachable": definition.reachable(goals),
         "goals": [definition.format_board(goal) for goal in goals],
         "start": None if start is None else definition.format_board(start),
         "origin": asdict(puzzle.origin),
@@ -51,7 +52,7 @@ def estimate_document(puzzle: Puzzle, needs: Estimate) -> dict[str, Any]:
 
     fields = asdict(needs)
     fields["scratch"] = None if needs.scratch is None else str(needs.scratch)
-    for name in ("problem", "why", "layers_from"):
+    for name in ("problem", "why", "layers_from", "states_from"):
         fields[name] = fields[name] or None
     fields["workers"] = [asdict(workers) for workers in needs.workers]
     return {"puzzle": puzzle.name, "fits": not needs.problem, **fields}

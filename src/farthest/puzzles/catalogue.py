@@ -59,7 +59,8 @@ def search(text: str) -> list[str]:
 
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
-    format of another program; with ``@`` and tokens after it, a pattern of that puzzle.
+    format of another program; with ``@`` and tokens after it, a pattern of that puzzle; or of a text that tells a
+    puzzle, such as generators of a group in cycles.
 
     Reads only that puzzle's file. Raises PuzzleError for an impossible size or a wrong file, UnknownPuzzleError for an
     unknown name.
@@ -74,6 +75,10 @@ def load(name_or_path: str | Path) -> Puzzle:
                 f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {MARK}"
             )
         return pattern_of(load(parent), tokens).puzzle
+    if isinstance(name_or_path, str) and "(" in name and not os.path.isfile(name):
+        written = next(filter(None, (each.written(name) for each in families())), None)
+        if written is not None:
+            return written
     if (
         not isinstance(name_or_path, str)
         or name.endswith(puzzle_file_endings())

@@ -109,6 +109,11 @@ class PuzzleDefinition(ABC):
     def arrangements(self) -> int:
         """No more states can there be."""
 
+    def reachable(self, boards: Sequence[Board]) -> int | None:
+        """How many boards moves join to these, where that is known without trying them; else None."""
+        del boards
+        return None
+
     @abstractmethod
     def size(self) -> str:
         """How large it is, in a few words, for lists: ``3×3``."""

@@ -45,6 +45,12 @@ class Family(ABC):
         del name
         return None
 
+    def written(self, text: str) -> Puzzle | None:
+        """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
+        PuzzleError."""
+        del text
+        return None
+
     def read_file(self, data: bytes, place: str) -> Puzzle:
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
         raise NotImplementedError("the family has no files of other programs")

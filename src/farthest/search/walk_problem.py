@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest import _kernel
+from farthest.families.permutation.based_space import BasedSpace
 from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_SLOTS
+from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.families.permutation.scatter_space import SlotwiseSpace
-from farthest.families.permutation.space import PermutationSpace
 from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
 from farthest.puzzles.definition import WILDCARD
@@ -48,7 +50,9 @@ class WalkProblem:
 def walk_problem(problem: Problem, heuristic: Heuristic | None) -> WalkProblem | None:
     """The problem compiled, without a heuristic for ``None``; None where the family's boards are not arrangements, or
     the kernel cannot update a component of the heuristic move by move. Raises PuzzleError, BoardError."""
-    if problem.puzzle.family not in FAMILIES:
+    definition = problem.puzzle.definition
+    many = isinstance(definition, Permutation) and definition.slots > MAX_SLOTS
+    if problem.puzzle.family not in FAMILIES or many:
         return None
     terms = [] if heuristic is None else heuristic.terms()
     if terms is None:
@@ -124,6 +128,8 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
     """The map as read from boards of the puzzle itself."""
     space, cell_of = component.space, component.cell_of
     pattern = component.label_of[:labels]
+    if isinstance(space, BasedSpace):
+        pattern, space = bytes(space.relabel[label] for label in pattern), space.pattern
     ranks: _kernel.ArrangementSpace | None
     turns: list[int] = []
     digits: list[tuple[int, int, int]] = []

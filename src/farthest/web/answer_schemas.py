@@ -181,6 +181,7 @@ SCHEMAS: dict[str, Schema] = {
             "keys": or_none(WHOLE),
             "states": or_none(WHOLE),
             "engine": TEXT,
+            "states_from": or_none(TEXT),
             "both_ways": or_none(TRUTH),
             "two_colours": or_none(TRUTH),
             "scratch": {"type": "null"},

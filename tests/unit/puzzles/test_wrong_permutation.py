@@ -159,7 +159,7 @@ GAP = [
     ("# nothing\n\n", 3, "no generators"),
     ("a := (1,2,3)\n", 1, "the statement has no end, found the end of the file"),
     ("a := (1,2,3)\nb := (1,2);\n", 2, "the statement has no end, found 'b'"),
-    ("a := (1,2;\n", 1, "';' in a cycle, expected ,"),
+    ("a := (1,2;\n", 1, "a cycle has no end"),
     ("a := (1,,2);\n", 1, "',' in a cycle, expected a point"),
     ("a := (1,2,1);\n", 1, "the point 1 is twice"),
     ("a := (0,1);\n", 1, "the point 0 is out of range"),

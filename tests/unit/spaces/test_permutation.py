@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import factorial
 from typing import cast
 
 import numpy as np
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.gather_space import PermutationSpace
 from farthest.families.permutation.neighbours import origin_boards
 from farthest.families.permutation.scatter_space import SlotwiseSpace
-from farthest.families.permutation.space import PermutationSpace
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
@@ -151,7 +152,8 @@ def test_maps_of_orientations_by_slot_that_were_scattered(name: str, monkeypatch
 
 
 def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:
-    assert {compile_space(puzzle).engine for puzzle in SAMPLES.values()} == {"gather"}
+    few = [puzzle for name, puzzle in SAMPLES.items() if not name.startswith("many slots")]
+    assert {compile_space(puzzle).engine for puzzle in few} == {"gather"}
     round_and_over = ([*range(1, 20), 0], [1, *[0] * 19])
     assert compile_space(puzzle_of([pieces("a" * 20, 2)], [round_and_over])).engine == "scatter"
 
@@ -255,6 +257,44 @@ def test_stored_layouts_that_are_damaged_are_refused() -> None:
     for turned in (None, [4], [1, 1], ["a"]):
         with pytest.raises(StorageError, match="damaged"):
             compile_space(SAMPLES["one kind turned, to"], layout={**fields, "turned": turned})
+
+
+def test_few_reachable_boards_are_numbered_by_a_base() -> None:
+    space = compile_space(SAMPLES["few in reach, to"])
+    assert space.keys == 110  # of 11!
+    assert space.puzzle.definition.reachable(space.origins) == 110
+    swapped = [1, 0, *range(2, 11)]
+    assert gather(space).keys_of([swapped]) == [NO_KEY]
+    assert "reach 110 boards" in (space.why_unreachable([2, 1, 0, *range(3, 11)]) or "")
+    fields = space.layout_fields()
+    for damaged in ([], [{"slot": 0}], [{"slot": 90, "elements": []}], [*fields["base"], *fields["base"]]):
+        with pytest.raises(StorageError, match="stored key layout is damaged"):
+            compile_space(space.puzzle, layout={**fields, "base": damaged})
+
+
+def test_elements_are_numbered_where_slots_are_too_many() -> None:
+    space = compile_space(SAMPLES["many slots, to"])
+    assert (space.engine, space.keys) == ("scatter", 132)
+    swapped = np.array([[1, 0, *range(2, 66)]], dtype=np.uint8)
+    assert space.encode(swapped).tolist() == [NO_KEY]
+    with pytest.raises(ValueError, match="no such key"):
+        space.decode(np.array([132], dtype=np.uint64))
+    with pytest.raises(StorageError, match="version 2, expected 1"):
+        compile_space(space.puzzle, layout={**space.layout_fields(), "version": 2})
+    turn = next(move for move in permutation(space.puzzle).generators if move.to[0] == 1)
+    swap = replace(turn, name="swap", to=(1, 0, *range(2, 66)))
+    all_of_them = replace(permutation(space.puzzle), generators=(turn, swap))
+    with pytest.raises(ResourceError, match="66 slots; with more than 64"):
+        compile_space(replace(space.puzzle, definition=all_of_them))
+
+
+def test_origins_in_several_cosets_have_no_base() -> None:
+    puzzle = SAMPLES["few in reach, to"]
+    goals = permutation(puzzle).goals
+    joined, apart = tuple(goals[0][(i + 1) % 11] for i in range(11)), (1, 0, *range(2, 11))
+    for other, keys in ((joined, 110), (apart, factorial(11))):
+        space = compile_space(replace(puzzle, definition=replace(permutation(puzzle), goals=(*goals, other))))
+        assert space.keys == keys
 
 
 def test_too_many_keys_are_refused() -> None:

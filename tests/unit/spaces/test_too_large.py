@@ -51,6 +51,7 @@ VERBS: dict[str, Callable[[farthest.Puzzle, Path], object]] = {
 }
 
 
+@pytest.mark.parametrize("file", ["half.gap"], indirect=True)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_space_of_too_many_lines(file: Path, verb: str, tmp_path: Path) -> None:
     with pytest.raises(farthest.ResourceError) as caught:
@@ -59,6 +60,13 @@ def test_a_space_of_too_many_lines(file: Path, verb: str, tmp_path: Path) -> Non
     assert said.startswith(f"puzzle {file.stem}: ")
     assert "more than the kernel can step (a shard has more than 2^32 lines of states)" in said
     assert "take a pattern of some pieces (PUZZLE@PIECES), or search for solutions of single boards" in said
+
+
+@pytest.mark.parametrize("file", ["two-faces.toml"], indirect=True)
+def test_elements_are_numbered_where_arrangements_are_too_many(file: Path, tmp_path: Path) -> None:
+    with pytest.raises(farthest.ResourceError, match=r"a distance for each of 8\.00e\+12 keys"):
+        farthest.enumerate(file, database=tmp_path / "maps.db")
+    assert farthest.histogram(file, max_depth=3).layers == (1, 4, 12, 32)  # the faces have order 5
 
 
 def test_what_the_error_advises_can_be_done(file: Path) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import ceil, erf, sqrt
 from typing import TYPE_CHECKING
 
+from farthest.spaces.known_states import known_states
 from farthest.wording import counted
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def expected_layers(space: Space, *, keys: int, in_place: bool, max_depth: int |
     if known is not None and known.layers:
         return ExpectedLayers(known.layers[:end], True, f"published: {known.source}")
     share = LARGEST_SHARE[in_place]
-    states = _bell(keys, share / 2 if in_place else share)[:end]
+    reached, _ = known_states(space) or (keys, "")
+    states = _bell(min(reached, keys), share / 2 if in_place else share)[:end]
     named = "of one colour" if in_place else "of all"
     return ExpectedLayers(
         tuple(states),

@@ -42,6 +42,7 @@ from farthest.environment import SCRATCH, scratch_folder
 from farthest.errors import PuzzleError, ResourceError
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
+from farthest.spaces.known_states import known_states
 from farthest.spaces.packed_layout import is_packed
 from farthest.stores.memory.candidates import ROOM
 from farthest.stores.memory.gather_store import searches_in_place
@@ -113,13 +114,13 @@ def _refused(needs: Estimate, check: Callable[[], None]) -> Estimate:
 
 def _described(needs: Estimate, space: Space, settings: Settings) -> Estimate:
     """With what the space itself tells."""
-    own_origin = space.origin == space.puzzle.origin
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None and own_origin]
+    states, states_from = known_states(space, own_origin=True) or (None, "")
     kind: MapKind = "sparse" if space.keys is None and not settings.histogram_only else map_kind(settings)
     return replace(
         needs,
         keys=space.keys,
-        states=max(known, default=None),
+        states=states,
+        states_from=states_from,
         engine=space.engine,
         both_ways=_both_ways(space),
         map=kind,
@@ -149,8 +150,8 @@ def _timed(
 
 def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) -> ThreadNeeds:
     needs = estimate_scatter(space, settings)
-    known = [answer.states for answer in space.puzzle.known if answer.states is not None]
-    states = max(known) if known and settings.max_depth is None else None
+    known, _ = known_states(space) or (0, "")
+    states = known if known and settings.max_depth is None else None
     files = None if needs.problem else _runs_in_files(space, settings, needs, folder, states)
     if files is not None:
         needs = files.estimate
@@ -161,7 +162,7 @@ def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) ->
     layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
     if layers and files is None:
         needs = replace(needs, memory=min(_of_layers(space, settings, layers), needs.memory_limit), why="")
-    found = max(known, default=0) if settings.max_depth is None else sum(layers)
+    found = known if settings.max_depth is None else sum(layers)
     if found and space.puzzle.family != "python":  # a class takes as long as it takes
         each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
         needs = _timed(needs, settings, each * found, states=found)

@@ -47,6 +47,16 @@ class PermutationFamily(Family):
 
         return parametric_puzzle(name)
 
+    def written(self, text: str) -> Puzzle | None:
+        """See Family: generators, ``(1,2,3)(4,5);(1,5)``."""
+        from farthest.families.permutation.generator_text import (
+            is_generators,
+            puzzle_of_generators,
+            read_generators,
+        )
+
+        return puzzle_of_generators(read_generators(text), "generator") if is_generators(text) else None
+
     def read_file(self, data: bytes, place: str) -> Puzzle:
         """See Family: twsearch ``.tws``, ksolve ``.def``, generators as GAP writes them."""
         from farthest.families.permutation.foreign import parse_foreign

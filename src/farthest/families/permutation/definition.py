@@ -44,13 +44,23 @@ class Permutation(PermutationFields):
 
     def facts(self) -> list[tuple[str, str]]:
         """See PuzzleDefinition."""
+        from farthest.families.permutation.reach import whole_group
+
+        group = whole_group(self)
         names = " ".join(move.name for move in self.generators)
         return [
             ("sets", ", ".join(_told(self, row) for row in boards.layout(self).rows)),
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
+            *([] if group is None else [("group", f"of order {group.order:,}")]),
             *([] if self.symmetric else [("one-way", "not every move can be taken back by one move")]),
         ]
+
+    def reachable(self, boards: Sequence[Board]) -> int | None:
+        """See PuzzleDefinition: by the order of the group of the moves."""
+        from farthest.families.permutation.reach import states_reached
+
+        return states_reached(self, boards[0]) if len(boards) == 1 else None
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """See PuzzleDefinition."""

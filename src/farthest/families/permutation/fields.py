@@ -25,6 +25,9 @@ Value = TypeVar("Value")
 MAX_SLOTS = 64
 """The kernel keeps a set of slots in one 64-bit mask."""
 
+MAX_POINTS = 999
+"""Slots of a puzzle that is given by the generators of its group, whose elements are numbered."""
+
 MAX_MODULUS = 64
 """Orientations of a piece."""
 
@@ -128,8 +131,8 @@ def _by_slot(orbits: tuple[tuple[int, ...], ...], values: Iterable[Value]) -> li
 
 
 def slots_problem(definition: PermutationFields) -> str | None:
-    if not 2 <= definition.slots <= MAX_SLOTS:
-        return f"{definition.slots} slots; expected 2 to {MAX_SLOTS}"
+    if not 2 <= definition.slots <= MAX_POINTS:
+        return f"{definition.slots} slots; expected 2 to {MAX_POINTS}"
     if sorted(slot for orbit in definition.orbits for slot in orbit) != list(range(definition.slots)):
         return f"the orbits do not hold each slot from 0 to {definition.slots - 1} once"
     if any(not orbit or list(orbit) != sorted(orbit) for orbit in definition.orbits):

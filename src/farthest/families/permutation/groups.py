@@ -62,6 +62,7 @@ class Group:
     """The group that permutations generate, or a part of it that is known to be one: see ``whole``.
 
     ``first``: points that the chain begins with. ``most``: an order that the group has at most, if one is known.
+    ``beyond``: an order beyond which the group need not be known whole.
     """
 
     def __init__(
@@ -71,12 +72,15 @@ class Group:
         *,
         first: Sequence[int] = (),
         most: int | None = None,
+        beyond: int | None = None,
     ) -> None:
         self.unit: Permutation = tuple(range(points))
         self.generators = [generator for generator in generators if generator != self.unit]
         self.levels = [Level(point, self.unit) for point in first]
+        self._beyond = beyond
         for generator in self.generators:
-            self._learn(generator)
+            if not self._is_beyond():
+                self._learn(generator)
         self._build(most)
         self.at_most = self.order == most
 
@@ -93,7 +97,9 @@ class Group:
         """Whether all elements are known: since their number is the most that there can be, or by Schreier's lemma,
         which is tried where it takes so many products of permutations at most."""
         sifts = sum(len(level.ways) * len(level.generators) for level in self.levels)
-        return self.at_most or (sifts * len(self.levels) <= most_products and self._is_closed())
+        return self.at_most or (
+            not self._is_beyond() and sifts * len(self.levels) <= most_products and self._is_closed()
+        )
 
     def random(self, rng: RandomSource) -> Permutation:
         """A known element, each with the same chance."""
@@ -107,7 +113,7 @@ class Group:
         rng = RandomSource(0)
         pool = [self.generators[i % len(self.generators)] for i in range(max(11, len(self.generators) + 1))]
         quiet, warm = 0, 8 * len(pool)
-        while quiet < QUIET_ROUNDS and self.order != most:
+        while quiet < QUIET_ROUNDS and self.order != most and not self._is_beyond():
             target = rng.below(len(pool))
             source = (target + 1 + rng.below(len(pool) - 1)) % len(pool)
             other = pool[source] if rng.below(2) else inverse(pool[source])
@@ -116,6 +122,9 @@ class Group:
                 warm -= 1
             else:
                 quiet = 0 if self._learn(pool[target]) else quiet + 1
+
+    def _is_beyond(self) -> bool:
+        return self._beyond is not None and self.order > self._beyond
 
     def _learn(self, permutation: Permutation) -> bool:
         """Makes the element known; whether it was not."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
-from farthest.families.permutation.moves import Move
+from farthest.families.permutation.moves import Move, odd
 from farthest.families.permutation.turned_slots import by_slot, counted_labels, turned_slots
 from farthest.puzzles.definition import Board
 from farthest.spaces.layout import WORD_BITS, word_labels
@@ -224,19 +224,6 @@ def twist_sum(definition: Permutation, orbit: int, origins: Iterable[Board]) -> 
         return None
     found = {sum(board[definition.slots + slot] for slot in slots) % modulus for board in origins}
     return found.pop() if len(found) == 1 else None
-
-
-def odd(to: Sequence[int], slots: Iterable[int]) -> bool:
-    """Whether the permutation is odd on these slots, which it permutes."""
-    seen, result = set[int](), False
-    for start in slots:
-        slot, length = start, 0
-        while slot not in seen:
-            seen.add(slot)
-            slot = to[slot]
-            length += 1
-        result ^= length > 0 and length % 2 == 0
-    return result
 
 
 def digit_parity(classes: Sequence[int], board: Sequence[int]) -> int:

@@ -6,7 +6,7 @@ its orientation. Both are indexed by the slot that the content comes from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 MAX_MOVES = 1024
@@ -102,6 +102,19 @@ def closed(moves: Sequence[Move], moduli: Modulo) -> bool:
     """Whether each move can be taken back by a move."""
     effects = {move.effect for move in moves}
     return all(inverse(move, moduli).effect in effects for move in moves)
+
+
+def odd(to: Sequence[int], slots: Iterable[int]) -> bool:
+    """Whether the permutation is odd on these slots, which it permutes."""
+    seen, result = set[int](), False
+    for start in slots:
+        slot, length = start, 0
+        while slot not in seen:
+            seen.add(slot)
+            slot = to[slot]
+            length += 1
+        result ^= length > 0 and length % 2 == 0
+    return result
 
 
 def _name(name: str, power: int, order: int) -> str:

@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.layout import odd, twist_sum
-from farthest.families.permutation.moves import Move, inverse
+from farthest.families.permutation.layout import twist_sum
+from farthest.families.permutation.moves import Move, inverse, odd
 from farthest.puzzles.definition import Board
 from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle

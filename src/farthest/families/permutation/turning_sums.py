@@ -9,13 +9,13 @@ from functools import cached_property
 from math import factorial, prod
 from typing import TYPE_CHECKING
 
-from farthest.families.permutation.layout import odd
+from farthest.families.permutation.moves import odd
 from farthest.puzzles.solvable import UndecidedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.fields import PermutationFields
     from farthest.puzzles.definition import Board
 
 Sums = tuple[int, ...]
@@ -27,7 +27,7 @@ MOST_VALUES = 1 << 16
 class TurningSums:
     """The sums of one puzzle."""
 
-    def __init__(self, definition: Permutation) -> None:
+    def __init__(self, definition: PermutationFields) -> None:
         self._body = definition
         self._moduli = [*(min(len(orbit), 2) for orbit in definition.orbits), *definition.moduli]
 

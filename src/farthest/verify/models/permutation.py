@@ -7,7 +7,7 @@ orbit; pieces are in the order of the layout's classes, and ascending within a c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import groupby
 from math import comb, prod
 from typing import Any
@@ -15,11 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.permutation.definition import Permutation
+from farthest.errors import PuzzleError
+from farthest.families.permutation.patterns import PermutationPatterns
+from farthest.puzzles.pattern_maker import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.models import Boards
+from farthest.verify.models import Boards, Model
+from farthest.verify.models.bases import Base
 from farthest.verify.models.digits import trailing_products
 from farthest.verify.models.packed import PackedModel
+from farthest.verify.models.permutation_layout import LayoutFields
 from farthest.verify.models.permutation_moves import PermutationMoves
 from farthest.verify.ranking import LayoutError
 
@@ -28,24 +32,14 @@ NO_KEY = np.uint64(2**64 - 1)
 Keys = NDArray[np.uint64]
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel | PackedModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """See models."""
+    if "base" in layout:
+        return (ChainModel if layout.get("kind") == "chain" else BasedModel)(puzzle, origin, layout)
     if "kind" not in layout:
         return PermutationModel(puzzle, origin, layout)
     moves = PermutationMoves(puzzle, origin)
     return PackedModel(moves, layout, moves.radices, None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """A label's pieces: rows ``first`` to ``end - 1`` of ``slots``; those of its orbit begin at row ``orbit_first``."""
-
-    label: int
-    first: int
-    end: int
-    orbit_first: int
-    orbit_end: int
-    radix: int
 
 
 class PermutationModel(PermutationMoves):
@@ -53,7 +47,7 @@ class PermutationModel(PermutationMoves):
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
         super().__init__(puzzle, origin)
-        read = _Fields(self._body, layout)
+        read = LayoutFields(self._body, layout)
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
         self._twisted, self._turned = read.twisted, read.turned
         self._classes = read.classes
@@ -196,63 +190,83 @@ class PermutationModel(PermutationMoves):
         return labels, digits
 
 
-class _Fields:
-    """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
+class BasedModel(PermutationMoves):
+    """See Model. The keys are those of the pattern of the pieces that stand on the base in the first origin; boards are
+    whole, so a proof shows that the other pieces follow from these."""
 
-    def __init__(self, definition: Permutation, layout: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        super().__init__(puzzle, origin)
+        first = min(map(tuple, self.origins().tolist()))
+        self._base = Base(self._body, first, layout["base"])
+        labels = tuple(sorted(first[slot] for slot in self._base.slots))
+        try:
+            choice = Choice(True, tuple((label,) for label in labels))
+            made, relabel = PermutationPatterns().make(self._body, puzzle.metric, choice, "base")
+        except PuzzleError as error:
+            raise LayoutError(str(error)) from None
+        self._relabel = np.array(relabel, dtype=np.uint8)
+        self._name = np.zeros(256, dtype=np.uint8)
+        self._name[self._relabel[list(labels)]] = labels
+        self._in_base = np.isin(np.arange(256), self._relabel[list(labels)])
+        self._pattern = made
+        self._ranks = PermutationModel(replace(puzzle, definition=made), origin, layout)
+        self.code_bytes = 8
+        self.keys = self._ranks.keys
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        return self._ranks.block_sizes
+
+    def codes(self, boards: Boards) -> Keys:
+        """See Model. A board on which a piece is not where it follows to be has no key."""
+        codes = self._ranks.codes(PermutationPatterns().boards(self._pattern, self._relabel, boards))
+        codes[(self.boards(codes) != boards).any(axis=1)] = NO_KEY
+        return codes
+
+    def boards(self, codes: Keys) -> Boards:
+        """See Model."""
+        patterns = self._ranks.boards(codes)
+        slots = self._body.slots
+        boards = np.zeros((len(patterns), self._body.cells), dtype=np.uint8)
+        boards[:, : patterns.shape[1]] = patterns
+        boards[:, :slots] = self._name[patterns[:, :slots]]
+        return self._base.whole(boards, self._in_base[patterns[:, :slots]])
+
+
+class ChainModel(PermutationMoves):
+    """See Model. Keys are the numbers of elements of the group."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        super().__init__(puzzle, origin)
         if layout.get("version") != 1:
             raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
-        try:
-            self.orbits: list[list[int]] = [list(map(int, orbit)) for orbit in layout["orbits"]]
-            labels = list(map(int, layout["classes"]))
-            counts = list(map(int, layout["counts"]))
-            self.twisted = list(map(int, layout["twisted"]))
-            self.turned = list(map(int, layout.get("turned", ())))
-            self.sums = [None if total is None else int(total) for total in layout["sums"]]
-            parity = layout["parity"]
-            self.parity = None if parity is None else list(map(int, parity))
-        except (KeyError, TypeError, ValueError) as error:
-            raise LayoutError(f"the key layout is malformed ({error!r})") from None
-        if sorted(map(tuple, self.orbits)) != sorted(definition.orbits) or len(self.sums) != len(self.orbits):
-            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {definition.orbits}")
-        if sorted(labels) != list(range(len(definition.counts))) or counts != [
-            definition.counts[label] for label in labels
-        ]:
-            raise LayoutError(
-                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
-            )
-        if not set(self.twisted) <= set(labels) or len(set(self.twisted)) < len(self.twisted):
-            raise LayoutError(f"the layout's twisted labels are {self.twisted}; expected labels, none twice")
-        by_piece = {
-            slot for label in self.twisted for slot in definition.orbits[definition.label_orbit[label]]
-        }
-        if not set(self.turned) <= set(range(definition.slots)) - by_piece or len(set(self.turned)) < len(
-            self.turned
-        ):
-            raise LayoutError(
-                f"the layout's turned slots are {self.turned}; expected slots of orbits without twisted labels, none "
-                "twice"
-            )
-        if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
-            raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
-        self.classes = list(self._placed(definition, labels))
+        self._base = Base(self._body, min(map(tuple, self.origins().tolist())), layout["base"])
+        self.code_bytes = 8
+        self.keys: int | None = prod(self._base.radices)
 
-    def _placed(self, definition: Permutation, labels: list[int]) -> list[_Class]:
-        """The classes with their rows; each fills its label's orbit."""
-        placed, first = [], 0
-        waiting = iter(labels)
-        for orbit in self.orbits:
-            start, end = first, first + len(orbit)
-            while first < end:
-                label = next(waiting)
-                if list(definition.orbits[definition.label_orbit[label]]) != orbit:
-                    raise LayoutError(
-                        f"the layout places label {label} in the orbit {orbit}, which is not its own"
-                    )
-                count = definition.counts[label]
-                placed.append(_Class(label, first, first + count, start, end, comb(end - first, count)))
-                first += count
-        return placed
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        return trailing_products(self._base.radices, halved=False)
+
+    def codes(self, boards: Boards) -> Keys:
+        """See Model."""
+        known, numbers = self._base.numbers(boards, np.ones((len(boards), self._body.slots), dtype=np.bool_))
+        known &= (self._base.made(numbers) == boards).all(axis=1)
+        codes = np.zeros(len(boards), dtype=np.uint64)
+        for radix, number in zip(self._base.radices, numbers, strict=True):
+            codes = codes * np.uint64(radix) + number.astype(np.uint64)
+        return np.where(known, codes, NO_KEY)
+
+    def boards(self, codes: Keys) -> Boards:
+        """See Model."""
+        assert self.keys is not None
+        rest, numbers = codes % np.uint64(self.keys), []
+        for radix in reversed(self._base.radices):
+            numbers.append((rest % np.uint64(radix)).astype(np.int64))
+            rest = rest // np.uint64(radix)
+        return self._base.made(numbers[::-1])
 
 
 def _below(slots: NDArray[np.uint8], limit: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -1,0 +1,159 @@
+"""How many boards the moves of a permutation puzzle can reach, and the pieces by which they can be told apart.
+
+An element of the group of the moves is known by the images of a *base*: points that only the unit fixes all. So boards
+that are reached from one are known by where the pieces of a base are, and how they are turned; all others follow
+(C. Sims, 1970). Of the group M24 on 24 points seven pieces suffice: 24 * 23 * ... * 18 keys, not 24!.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from farthest.families.permutation.fields import MAX_SLOTS
+from farthest.families.permutation.groups import Group
+from farthest.families.permutation.points import Points
+from farthest.families.permutation.turning_sums import TurningSums
+from farthest.spaces.too_large import MAX_KEYS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.families.permutation.fields import PermutationFields
+    from farthest.families.permutation.groups import Permutation as Element
+    from farthest.puzzles.definition import Board
+
+DENSE = 32
+"""A space of bits is fastest where at least about one key in so many stands for a state."""
+
+SMALL = 2**24
+"""So many keys, two megabytes of bits, are enumerated in no time, however few of them can be reached."""
+
+MOST_PRODUCTS = 400_000
+"""Of permutations, to prove that a group is known whole: about a second."""
+
+MOST_IMAGES = 4 * 10**7
+"""Of points, in the elements that a group is known by: seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A base point, a slot with the orientation 0, and elements that fix the points before it and take it to all the
+    places that such elements take it to. Each of these: the slots that contents go to, and their turns."""
+
+    slot: int
+    elements: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+
+@lru_cache(maxsize=16)
+def whole_group(definition: PermutationFields) -> Group | None:
+    """The group of the moves on the points, proved to be known whole; None: it takes too long to know it."""
+    points = Points(definition.slot_moduli)
+    if len(points.places) ** 2 * definition.slots > MOST_IMAGES:
+        return None
+    moves = [points.element(move.to, move.delta) for move in definition.generators]
+    beyond = MAX_KEYS if definition.slots > MAX_SLOTS else None  # then it is no use
+    group = Group(len(points.places), moves, most=TurningSums(definition).most_elements, beyond=beyond)
+    return group if group.is_whole(MOST_PRODUCTS) else None
+
+
+def states_reached(definition: PermutationFields, origin: Board) -> int | None:
+    """How many boards can be reached from one board, where no two pieces that move are alike; else None."""
+    group = whole_group(definition)
+    return group.order if group is not None and _told_apart(definition, origin) else None
+
+
+def few_states(definition: PermutationFields, origin: Board, keys: int | None) -> int | None:
+    """How many boards can be reached from one, where so many keys are too many for them, or keys are None; else None,
+    also where it is not known, or more than can be numbered."""
+    if keys is not None and keys <= SMALL:
+        return None
+    states = states_reached(definition, origin)
+    if states is None or states > MAX_KEYS or (keys is not None and states * DENSE >= keys):
+        return None
+    return states
+
+
+def base(definition: PermutationFields, origin: Board) -> tuple[Level, ...] | None:
+    """Slots whose pieces on the board tell all boards that can be reached from it, in few arrangements; None where
+    there are no such slots, or it takes too long to find them."""
+    group = whole_group(definition)
+    if group is None or not _told_apart(definition, origin):
+        return None
+    points = Points(definition.slot_moduli)
+    free = set(_distinct(definition, origin))
+    taken = [0] * len(definition.orbits)
+    orbit_of = {slot: number for number, orbit in enumerate(definition.orbits) for slot in orbit}
+    generators, order = group.generators, group.order
+    levels = []
+    while order > 1:
+        places = {slot: _images(points.first[slot], generators) for slot in sorted(free)}
+
+        def waste(slot: int) -> tuple[float, int]:
+            """How many of the places that the numbering has for the piece it never comes to; then, large orbits."""
+            of = orbit_of[slot]
+            possible = (len(definition.orbits[of]) - taken[of]) * definition.moduli[of]
+            return possible / len(places[slot]), -len(places[slot])  # noqa: B023 - used at once
+
+        moved = [slot for slot, images in places.items() if len(images) > 1]
+        if not moved:
+            return None
+        slot = min(moved, key=waste)
+        free.remove(slot)
+        taken[orbit_of[slot]] += 1
+        point = points.first[slot]
+        here = Group(len(points.places), generators, first=[point], most=order)
+        if here.order != order:
+            return None
+        order //= len(places[slot])
+        chosen = _enough(point, generators, len(places[slot]))
+        levels.append(
+            Level(slot, tuple((tuple(to), tuple(turn)) for to, turn in map(points.slotwise, chosen)))
+        )
+        generators = here.levels[1].generators if len(here.levels) > 1 else []
+    return tuple(levels)
+
+
+def _told_apart(definition: PermutationFields, origin: Board) -> bool:
+    """Whether no element but the unit leaves all pieces where they are that are like no other."""
+    if max(definition.counts) == 1 and not any(definition.ignore):
+        return True
+    group, points = whole_group(definition), Points(definition.slot_moduli)
+    assert group is not None
+    slots = _distinct(definition, origin)
+    fixing = Group(
+        len(points.places), group.generators, first=[points.first[slot] for slot in slots], most=group.order
+    )
+    return fixing.order == group.order and len(fixing.levels) <= len(slots)
+
+
+def _distinct(definition: PermutationFields, origin: Board) -> list[int]:
+    """The slots of the pieces that are like no other, and whose orientation counts."""
+    return [
+        slot
+        for slot in range(definition.slots)
+        if definition.counts[origin[slot]] == 1 and not definition.ignore[origin[slot]]
+    ]
+
+
+def _images(point: int, generators: Sequence[Element]) -> set[int]:
+    """The points that products of the generators take one to."""
+    found, queue = {point}, [point]
+    for each in queue:
+        for generator in generators:
+            if generator[each] not in found:
+                found.add(generator[each])
+                queue.append(generator[each])
+    return found
+
+
+def _enough(point: int, generators: Sequence[Element], images: int) -> list[Element]:
+    """Some of the generators that take the point to as many images."""
+    chosen: list[Element] = []
+    known = {point}
+    while len(known) < images:
+        # All of them together take the point to all images, so one leads out of those known.
+        chosen.append(next(each for each in generators if any(each[place] not in known for place in known)))
+        known = _images(point, chosen)
+    return chosen

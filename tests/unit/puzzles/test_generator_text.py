@@ -1,0 +1,97 @@
+"""Generators in one line and in Python: what they mean, and what is said of wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import farthest
+from farthest.errors import PuzzleError
+from farthest.families.permutation.definition import permutation
+from farthest.puzzles.catalogue import load
+from permutations import distances
+
+
+@pytest.mark.parametrize(
+    ("text", "moves", "states"),
+    [
+        ("(1,2,3)(4,5);(1,5)", "g1 g2 g1'", 120),
+        ("a=(1,2,3)(4,5); b=(1,5);", "a b a'", 120),
+        (" x := ( 10 , 20 ) ( 30 , 40 ) ", "x", 2),
+        ("R=(1,2,3,4);R2=(1,2,3,4)^2;S'=R*(1,2)", "R R2 S' R' S''", 24),
+        ("R=(1,2,3,4); (5,6)*R^2", "R g2 R'", 8),
+    ],
+)
+def test_texts(text: str, moves: str, states: int) -> None:
+    puzzle = load(text)
+    assert " ".join(move.name for move in permutation(puzzle).generators) == moves
+    assert len(distances(puzzle)) == states == puzzle.definition.reachable(permutation(puzzle).goals)
+    assert load(text).name == puzzle.name
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("(1,2,3)(4,5", "number 1: a cycle has no end"),
+        ("(1,2);(1,b)", "number 2: 'b' in a cycle, expected a point"),
+        ("(1,2,1)", "number 1: the point 1 is twice in a cycle"),
+        ("a=(1,2);a=(3,4)", "number 2: the name a is that of two generators"),
+        ("a=(1,2);b=(3,4)*c", "number 2: 'c' is not defined"),
+        ("(1,2);(2,1)", "number 2: it is the same as number 1; leave it out"),
+        ("(1,2);()", "number 2: it is the identity, which moves nothing"),
+        ("(1,2);;(3,4)", "number 2: nothing is there, expected cycles"),
+        ("(1,2);7", "number 2: it is no permutation"),
+        ("(1,2) (3,4) x", "number 1: the statement has no end, found 'x' instead"),
+        ("(1,1000)", "number 1: the point 1000 is out of range"),
+        ("a,b=(1,2)", "no puzzle is called"),
+    ],
+)
+def test_wrong_texts(text: str, message: str) -> None:
+    with pytest.raises(PuzzleError, match=r"generators|no puzzle") as error:
+        load(text)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "moves", "points"),
+    [
+        ({"a": [[1, 2, 3], [4, 5]], "b": [[1, 5]]}, "a b a'", "1 2 3 4 5"),
+        ({"R": "(1,2,3)", "S": (2, 1)}, "R S R'", "1 2 3"),
+        ([[1, 2, 0], range(0, -1, -1)], "g1 g1'", "0 1 2"),
+        ("a=(1,2,3); b=(1,2)", "a b a'", "1 2 3"),
+        ([[[0, 1]], [[0], [5, 1]]], "g1 g2", "0 1 5"),
+    ],
+)
+def test_python(given: Any, moves: str, points: str) -> None:
+    if isinstance(given, list) and isinstance(given[1], range):
+        given = given[:1]
+    definition = permutation(farthest.Permutations(given))
+    assert " ".join(move.name for move in definition.generators) == moves
+    assert " ".join(definition.tokens) == points
+
+
+def test_metrics_in_python() -> None:
+    four = [[[1, 2, 3, 4], [5, 6]], [[1, 2]]]
+    for options, count in (({}, 3), ({"inverses": False}, 2), ({"metric": "power"}, 4)):
+        definition = permutation(farthest.Permutations(four, **options))
+        assert len(definition.generators) == count
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([], "there are none"),
+        ({"a": 3}, "generators, a: got 3; expected cycles"),
+        ({"a": [[1, 2, 1]]}, "generators, a: the point 1 is twice"),
+        ({"a": [[1, 2.5]]}, "generators, a: a decimal number is no point"),
+        ([[1, 1, 2]], "number 1: the images are not those of a permutation, each point from 1 to 3 once"),
+        (["(1,2);(2,3)"], "number 1: 2 permutations in one text"),
+        ([[[1, 2]], [[2, 1]]], "number 2: it is the same as number 1"),
+        ({"a b": [[1, 2]]}, "the name 'a b'"),
+    ],
+)
+def test_wrong_python(given: Any, message: str) -> None:
+    with pytest.raises(PuzzleError) as error:
+        farthest.Permutations(given)
+    assert message in str(error.value)
