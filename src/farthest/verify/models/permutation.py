@@ -30,10 +30,10 @@ Keys = NDArray[np.uint64]
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel | PackedModel:
     """See models."""
-    if "kind" not in layout:
-        return PermutationModel(puzzle, origin, layout)
-    moves = PermutationMoves(puzzle, origin)
-    return PackedModel(moves, layout, moves.radices, None)
+    if layout.get("kind") == "packed":
+        moves = PermutationMoves(puzzle, origin)
+        return PackedModel(moves, layout, moves.radices, None)
+    return PermutationModel(puzzle, origin, layout)
 
 
 @dataclass(frozen=True, slots=True)
