@@ -32,7 +32,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
             shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
             continue
         left, right, above, below = (0.0 if piece_of.get(other) == piece else _INSET for other in around)
-        token = piece.partition(" ")[2]
+        anchor, _, token = piece.partition(" ")
         shapes.append(
             Shape(
                 x + left,
@@ -42,6 +42,8 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
                 palette[token],
                 first.get(cell, ""),
                 bare=True,
+                glides=True,
+                piece=int(anchor),
             )
         )
     return cells_picture(definition.rows, definition.cells, shapes)
