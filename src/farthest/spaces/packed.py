@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
 WORD = 64
+MOST_CELLS = 64
 CONTENTS = 256
 UNCHANGED = bytes(range(CONTENTS))
 
@@ -89,6 +90,11 @@ class PackedSpace:
         self._known = known
         self._total = total
         self._moves = moves_away
+        if len(radices) > MOST_CELLS:
+            raise ResourceError(
+                f"puzzle {self.puzzle.name}: {len(radices)} cells, more than the {MOST_CELLS} of a packed board; "
+                "search for solutions of single boards with `farthest solve`"
+            )
         if max(radices) >= CONTENTS:
             raise ResourceError(
                 f"puzzle {self.puzzle.name}: up to {max(radices)} kinds and turns of a piece in one cell, more than "

@@ -36,10 +36,10 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> Model:
     """See models."""
     if "base" in layout:
         return (ChainModel if layout.get("kind") == "chain" else BasedModel)(puzzle, origin, layout)
-    if "kind" not in layout:
-        return PermutationModel(puzzle, origin, layout)
-    moves = PermutationMoves(puzzle, origin)
-    return PackedModel(moves, layout, moves.radices, None)
+    if layout.get("kind") == "packed":
+        moves = PermutationMoves(puzzle, origin)
+        return PackedModel(moves, layout, moves.radices, None)
+    return PermutationModel(puzzle, origin, layout)
 
 
 class PermutationModel(PermutationMoves):

@@ -26,11 +26,11 @@ NO_KEY = np.uint64(2**64 - 1)
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> SlidingModel | PackedModel:
     """See models."""
-    if "kind" not in layout:
-        return SlidingModel(puzzle, origin, layout)
-    counts = sliding(puzzle).counts
-    total = sum(label * count for label, count in enumerate(counts))
-    return PackedModel(SlidingMoves(puzzle, origin), layout, [len(counts)] * sum(counts), total)
+    if layout.get("kind") == "packed":
+        counts = sliding(puzzle).counts
+        total = sum(label * count for label, count in enumerate(counts))
+        return PackedModel(SlidingMoves(puzzle, origin), layout, [len(counts)] * sum(counts), total)
+    return SlidingModel(puzzle, origin, layout)
 
 
 class SlidingMoves:
