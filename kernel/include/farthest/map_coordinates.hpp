@@ -71,7 +71,7 @@ class MapCoordinates {
     std::vector<std::uint8_t> slots;  // of the layout: those of the orbit
     std::uint8_t first_class = 0, classes = 1;
     std::vector<std::uint8_t> twisted;  // classes with twists, counted from the first one
-    bool by_slot = false;  // orientations in slots in place of an arrangement
+    bool by_slot = false;               // orientations in slots in place of an arrangement
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
     Key weight = 0;                    // of the digits of the arrangement
@@ -84,7 +84,7 @@ class MapCoordinates {
 
   explicit MapCoordinates(const MapTable& map) : map_(map) {}
 
-  std::size_t moves_ = 0;
+  std::size_t moves_ = 0, board_slots_ = 0;
   int shift_ = 0;  // 1: the key is half of the full rank
   MapTable map_;
   std::vector<Group> groups_;

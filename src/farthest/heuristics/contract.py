@@ -86,13 +86,17 @@ class MapTable:
 
     ``space``: of the pattern puzzle, with the map's layout. ``distances``: uint8 in key order, 255 where no goal can be
     reached, 254 for greater distances. ``label_of``: for each of the 256 label bytes the pattern's. ``cell_of``: for
-    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups).
+    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups). ``turned``:
+    for a symmetric look-up, by slot, label and orientation of the board, the image's orientation, flat; ``turns``: how
+    many orientations each label has there.
     """
 
     space: Space
     distances: NDArray[np.uint8]
     label_of: bytes
     cell_of: tuple[int, ...]
+    turned: bytes = b""
+    turns: int = 1
 
 
 Component = Table | PatternTable | LinearConflict | Matching | Contents | Gaps | MapTable

@@ -152,4 +152,6 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         digits=digits,
         ignored=ignored,
         distances=numpy.ascontiguousarray(component.distances),
+        turns=component.turns,
+        turn_image=component.turned,
     )
