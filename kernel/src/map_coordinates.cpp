@@ -139,7 +139,7 @@ class MapCoordinates::Builder {
     if (!advance(group)) return false;
     add_up(group);
     rank(group, first, end, end < last, taken);
-    out_.groups_.push_back(std::move(group));
+    keep(std::move(group));
     return true;
   }
 
@@ -188,10 +188,19 @@ class MapCoordinates::Builder {
       }
       group.place.push_back(static_cast<std::uint32_t>(state));
     }
-    group.sum = {0};
-    group.twist_share = {0};
-    out_.groups_.push_back(std::move(group));
+    keep(std::move(group));
     return true;
+  }
+
+  void keep(Group group) {
+    bool alone = group.twists == 1 && group.place.size() == group.arrangements;
+    for (std::size_t i = 0; alone && i < group.arrangements; ++i) alone = group.place[i] == i;
+    if (alone) {
+      for (const auto next : group.next) group.alone.push_back(static_cast<std::uint16_t>(next));
+      group.next = {};
+      group.place = {};
+    }
+    out_.groups_.push_back(std::move(group));
   }
 
   // The tables that say what moves do.

@@ -44,12 +44,22 @@ class MapCoordinates {
     std::fill_n(sets, count, 0);
     for (const Group& group : groups_) {
       const std::uint32_t value = *values++;
+      const Key weight = group.weight;
+      if (!group.alone.empty()) {
+        const std::uint16_t* after_moves = group.alone.data() + value * moves_;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::uint16_t next = after_moves[moves[i]];
+          keys[i] += next * weight;
+          after[moves[i] * stride] = next;
+        }
+        ++after;
+        continue;
+      }
       const std::uint32_t* row = group.next.data() + (value & 0xffff) * moves_;
       const std::uint8_t* sum = group.sum.data() + (value >> 16);
       const std::uint32_t* place = group.place.data();
       const Key* share = group.twist_share.data();
       const std::size_t arrangements = group.arrangements, twist_numbers = group.twists;
-      const Key weight = group.weight;
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t entry = row[moves[i]];
         const std::size_t arrangement = entry & 0xffff;
@@ -75,6 +85,9 @@ class MapCoordinates {
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
     Key weight = 0;                    // of the digits of the arrangement
+    // Where the share is the coordinate times the weight, this stands for the tables below: by coordinate and
+    // move the coordinate after it.
+    std::vector<std::uint16_t> alone;
     std::vector<std::uint32_t> next;   // by arrangement and move: arrangement, twists added << 16
     std::vector<std::uint8_t> sum;     // by twists added and twists
     std::vector<Key> twist_share;      // by twists

@@ -195,7 +195,7 @@ def test_mirror_images() -> None:
         ("8-puzzle", "pegs", "it counts the pegs of the family pegs"),
         ("hoppers", "pegs", "in the metric chain one move takes away any number of pegs"),
         ("wilson-theta", "sym:zero", "needs a grid of a sliding puzzle with one goal"),
-        ("pancake-4", "sym:gap", "needs patterns (@PIECES) of a permutation puzzle"),
+        ("pancake-4", "sym:gap", "needs patterns"),
         ("cube-2x2x2-htm", "sym:@UFL.ULB", "needs a puzzle that no piece holds"),
         ("8-puzzle", "@", "heuristic '@': is not a pattern: 8-puzzle@: no pieces after @"),
         ("8-puzzle", "@1-9", "is not a pattern: 8-puzzle@1-9"),
