@@ -13,7 +13,7 @@ namespace {
 struct LookUps {
   struct Map {
     const MapCoordinates* coordinates;
-    const std::uint8_t* distances;
+    const MapTable* table;
     std::size_t first;
   };
   std::vector<Map> maps;
@@ -37,7 +37,7 @@ class CoordinateDescent {
       LookUps& look_ups = terms_.emplace_back();
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = problem.coordinates->maps[map];
-        look_ups.maps.push_back({&coordinates, coordinates.distances(), width_});
+        look_ups.maps.push_back({&coordinates, &coordinates.map(), width_});
         width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
@@ -113,10 +113,6 @@ class CoordinateDescent {
     if (value >= kUnreachable) return;
     const int sum = depth + value;
     if (result_.next_bound == WalkResult::kNone || sum < result_.next_bound) result_.next_bound = sum;
-  }
-
-  static int sum_of(int sum, std::uint8_t distance) {
-    return distance == MapTable::kNever ? kUnreachable : std::min(sum + distance, kUnreachable);
   }
 
   // Whether there is anything to be searched below the root.
@@ -206,7 +202,8 @@ class CoordinateDescent {
     }
   }
 
-  // Generates the children of boards of a level, which are `depth` moves from where the bound is counted from.
+  // Generates the children of boards of a level, which are `depth` moves from where the bound is counted
+  // from.
   void expand(Level& level, std::size_t first, std::size_t last, int depth) {
     const int most = limits_.bound - depth;
     for (std::size_t i = first; i < last; ++i) open_all(level.boards[i]);
@@ -226,7 +223,8 @@ class CoordinateDescent {
       std::uint64_t rest = ~board.forbidden[i];
       if (i + 1 == move_words_ && move_count_ % 64 != 0) rest &= (std::uint64_t{1} << move_count_ % 64) - 1;
       for (; rest != 0; rest &= rest - 1) {
-        board.open.push_back(static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
+        board.open.push_back(
+            static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
         board.looked_up[board.open.back()] = 0;
       }
     }
@@ -260,7 +258,7 @@ class CoordinateDescent {
       map.coordinates->step(board.own_values + map.first, board.open.data(), count,
                             board.values.data() + map.first, width_, keys);
       if (looks_up(board, place, most))
-        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.distances + keys[i]);
+        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
       keys += move_count_;
     }
   }
@@ -279,7 +277,7 @@ class CoordinateDescent {
       int sum = 0;
       const Key* key = board.keys.data() + i;
       for (const auto& map : terms_[term].maps) {
-        sum = sum_of(sum, map.distances[*key]);
+        sum = std::min(sum + map.table->distance(*key), kUnreachable);
         key += move_count_;
       }
       if (sum > most) {
@@ -323,7 +321,8 @@ class CoordinateDescent {
   void give_back(std::size_t number) {
     for (here().next = number; level_ >= 0; leave()) {
       Expanded& board = here();
-      const Level* below = board.next < board.ready ? &levels_[static_cast<std::size_t>(level_) + 1] : nullptr;
+      const Level* below =
+          board.next < board.ready ? &levels_[static_cast<std::size_t>(level_) + 1] : nullptr;
       for (std::size_t place = below ? below->at : 0; board.next < board.open.size(); ++board.next, ++place) {
         const std::uint16_t move = board.open[board.next];
         if (board.next >= board.ready) {

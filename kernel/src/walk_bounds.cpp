@@ -86,8 +86,7 @@ int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const
     if (turn >= digit.radix) return kUnreachable;
     key = key * digit.radix + turn;
   }
-  const std::uint8_t distance = map.distances[key];
-  return distance == MapTable::kNever ? kUnreachable : distance;
+  return map.distance(key);
 }
 
 void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const {
@@ -111,11 +110,12 @@ void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const 
   for (const MapTable::Digit& digit : map.digits) {
     inside(digit.label_cell, 0, slots_);
     inside(digit.cell, slots_, cells);
-    if (digit.radix < 1 || keys > map.distances.size())
+    if (digit.radix < 1 || keys > 2 * map.distances.size())
       throw InvalidArgument("a map must have a distance for each key");
     keys *= digit.radix;
   }
-  if (keys != map.distances.size()) throw InvalidArgument("a map must have a distance for each key");
+  if ((map.halves ? (keys + 1) / 2 : keys) != map.distances.size())
+    throw InvalidArgument("a map must have a distance for each key");
 }
 
 BoardBounds::Gaps::Gaps(const BoardMoves& moves, GapTable table)

@@ -30,7 +30,7 @@ class MapCoordinates {
   static std::optional<MapCoordinates> of(const BoardMoves& moves, const MapTable& map);
 
   std::size_t size() const { return groups_.size(); }  // coordinates
-  const std::uint8_t* distances() const { return map_.distances.data(); }
+  const MapTable& map() const { return map_; }
 
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
@@ -84,7 +84,7 @@ class MapCoordinates {
     bool by_slot = false;               // orientations in slots in place of an arrangement
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
-    Key weight = 0;                    // of the digits of the arrangement
+    Key weight = 0;  // of the digits of the arrangement
     // Where the share is the coordinate times the weight, this stands for the tables below: by coordinate and
     // move the coordinate after it.
     std::vector<std::uint16_t> alone;

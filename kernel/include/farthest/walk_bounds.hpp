@@ -55,6 +55,15 @@ struct MapTable {
   // the board, `turns` of these; empty: the same.
   std::vector<std::uint8_t> turn_image = {};
   std::size_t turns = 1;
+  // Whether a byte holds two distances, that of the even key in its low half: then 15 stands for never.
+  bool halves = false;
+
+  const std::uint8_t* place(Key key) const { return distances.data() + (halves ? key >> 1 : key); }
+  // kUnreachable where no goal can be reached.
+  int distance(Key key) const {
+    const int kept = halves ? *place(key) >> (key & 1) * 4 & 15 : *place(key);
+    return kept == (halves ? 15 : kNever) ? kUnreachable : kept;
+  }
 
   // The orientation in a slot of the board, as the map reads it; slots, labels: of the board.
   std::uint8_t turn(const std::uint8_t* board, std::size_t slot, std::size_t slots) const {

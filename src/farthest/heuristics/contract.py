@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.heuristics.half_bytes import HalfBytes
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
 
@@ -92,7 +93,7 @@ class MapTable:
     """
 
     space: Space
-    distances: NDArray[np.uint8]
+    distances: NDArray[np.uint8] | HalfBytes
     label_of: bytes
     cell_of: tuple[int, ...]
     turned: bytes = b""
@@ -127,7 +128,8 @@ class PatternMap(Protocol):
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
     order (for an additive pattern the places of `PatternTable`); the type's largest value where there is none.
-    ``holes``: whether a key has no distance.
+    ``holes``: whether a key has no distance. ``halves``: whether
+    ``distances`` are those of `HalfBytes`.
     """
 
     @property
@@ -138,6 +140,9 @@ class PatternMap(Protocol):
 
     @property
     def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
+
+    @property
+    def halves(self) -> bool: ...
 
     @property
     def holes(self) -> bool: ...

@@ -124,7 +124,7 @@ class _Reader:
         """All symmetries of a permutation puzzle that fix its goal."""
         if any(not part.startswith(MARK) for part in text.removeprefix(SYMMETRIC).split("+")):
             raise self._error(
-                text, f"mirrors patterns ({MARK}PIECES) of a permutation puzzle, and names others"
+                text, f"needs patterns ({MARK}PIECES) of a permutation puzzle; leave out {SYMMETRIC}"
             )
         if len(self.targets) != 1 or WILDCARD in self.targets[0]:
             raise self._error(text, f"needs one goal without wildcards; leave out {SYMMETRIC}")

@@ -20,6 +20,7 @@ from farthest.heuristics.algorithms import PlainAlgorithm
 from farthest.heuristics.combined import Greatest
 from farthest.heuristics.conjugated import conjugated, some_boards
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
+from farthest.heuristics.half_bytes import HalfBytes
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
@@ -305,6 +306,10 @@ def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
     assert engine is not None
     assert engine.walk.kernel.by_coordinates
     found = deepen(engine, board, first=False, limit=1000)
+    halves = Greatest("maps", [Mapped(puzzle, pattern, halves=True) for pattern in patterns])
+    packed = arrangement_engine(problem, halves)
+    assert packed is not None
+    assert deepen(packed, board, first=False, limit=1000) == found
     other = deepen(BatchEngine(problem, Zero()), board, first=False, limit=1000)
     assert (found.length, found.solutions, set(found.listed)) == (
         other.length,
@@ -369,7 +374,8 @@ class Mapped:
     name = "mapped"
     admissible = consistent = True
 
-    def __init__(self, puzzle: Puzzle, pattern: str) -> None:
+    def __init__(self, puzzle: Puzzle, pattern: str, *, halves: bool = False) -> None:
+        self._halves = halves
         self._pattern = pattern_of(puzzle, pattern)
         self._found = stored(self._pattern.puzzle)
 
@@ -381,7 +387,17 @@ class Mapped:
     def terms(self) -> list[list[Component]]:
         relabel = bytes(self._pattern.relabel).ljust(256, b"\0")
         cells = tuple(range(self._pattern.puzzle.definition.cells))
-        return [[MapTable(self._found.space, self._found.distances, relabel, cells)]]
+        distances = self._found.distances
+        if not self._halves:
+            return [[MapTable(self._found.space, distances, relabel, cells)]]
+        even = numpy.minimum(numpy.append(distances, [255] * (len(distances) % 2)), 15).astype(numpy.uint8)
+        return [
+            [
+                MapTable(
+                    self._found.space, HalfBytes(even[0::2] | even[1::2] << 4, len(distances)), relabel, cells
+                )
+            ]
+        ]
 
 
 def test_more_arrangements_than_can_be_numbered() -> None:
