@@ -78,6 +78,10 @@ def cases() -> Iterator[Case]:
     yield Case("English pegs, board by board", inside("boards", "pegs-english", "15"), 7.25)
     yield Case("Lights Out 5x5", inside("run", "lights-5x5"))
     yield Case("Hanoi, 4 pegs, 11 discs", inside("run", "hanoi-4-11"))
+    # 100,803,036 and 7,618,438 states in the last two layers, 16 bytes each; 116,238,056 and 65,135,623.
+    for puzzle, depth, mebibytes in (("cube-3x3x3", 7, 1654), ("15-puzzle", 27, 2767)):
+        limited = command("enumerate", puzzle, "--max-depth", str(depth), "--histogram-only")
+        yield Case(f"{puzzle} to depth {depth}", limited, 60.0, mebibytes)
     # On one thread.
     yield Case("pancake-20 by gaps", boards("walk", "pancake-20", "gap", "2"))
     yield Case("2x2x2 by misplaced corners", boards("walk", "cube-2x2x2-htm", "misplaced", "7"))

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import io
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import farthest
 from explorer.browser.chromium import launched, program
+from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.served import Served
 from farthest.web.addresses import job_page, layer_page, puzzle_page, state_page
 from farthest.web.gate import COOKIE, cookie_of
@@ -48,14 +47,6 @@ th {{ font-weight: 600; padding-right: 1rem; }} td, th {{ font-size: 13px; paddi
 <div class="number">Out[1]:</div><div>{shown}</div></div>"""
 
 
-def stored(file: Path) -> None:
-    """The database of the pages."""
-    for name in ("eight-kinds", "cube-2x2x2-htm", "rush-hour-60", "pegs-triangle-15"):
-        farthest.enumerate(name, database=file).close()
-    farthest.solve("8-puzzle", "867254301", all_solutions=True, database=file, store=True)
-    farthest.submit("sliding-3x4", database=file)
-
-
 @contextmanager
 def process(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     """`farthest WORDS` in a folder, until the end of the block."""
@@ -67,6 +58,16 @@ def process(folder: Path, *words: str) -> Iterator[subprocess.Popen[bytes]]:
     finally:
         running.kill()
         running.wait()
+
+
+def stored(file: Path) -> None:
+    """The database of the pages."""
+    for name in ("eight-kinds", "cube-2x2x2-htm", "rush-hour-60", "pegs-triangle-15"):
+        farthest.enumerate(name, database=file).close()
+    with process(file.parent, "verify", str(KINDS), "--database", file.name) as proof:
+        proof.wait()
+    farthest.solve("8-puzzle", "867254301", all_solutions=True, database=file, store=True)
+    farthest.submit("sliding-3x4", database=file)
 
 
 class Camera:
@@ -120,10 +121,7 @@ def pictures(browser: Browser, folder: Path, server: Served) -> None:
     Camera(browser, server, dark=True).take("cube-dark", state_page(CUBE, "moves: R U' F2 R2 U F'"))
     Camera(browser, server, width=TELEPHONE).take("telephone", state_page(PEGS, "start"), most=900)
     with process(folder, "resume", str(RUN), "--here", "--database", "maps.db") as run:
-        while light.page.request.get(f"/api/jobs/{RUN}").json()["status"] == "queued":
-            time.sleep(0.02)
-        time.sleep(0.5)
-        run.send_signal(signal.SIGSTOP)
+        stopped_in_its_midst(run, folder / "maps.db", RUN)
         light.take(
             "running-job", job_page(RUN), lambda page: expect(page.locator("#status")).to_have_text("running")
         )

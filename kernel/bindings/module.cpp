@@ -27,6 +27,7 @@
 #include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
 #include "isas.hpp"
+#include "packed.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
 #include "recount.hpp"
@@ -253,6 +254,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
   farthest::python::bind_digits(m);
+  farthest::python::bind_packed(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);
   farthest::python::bind_unit_step(m);

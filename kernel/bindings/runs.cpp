@@ -69,13 +69,16 @@ nb::bytes written(std::size_t size, Write write) {
 
 nb::bytes expand_codes(const Expander& expander, nb::handle codes, int threads) {
   const ByteView view(codes);
-  std::vector<Key> successors;
-  {
-    const nb::gil_scoped_release release;
-    successors = expand(expander, load_codes<Key>(view.bytes(), sizeof(Key)), std::max(threads, 1));
-  }
-  return written(successors.size() * sizeof(Key),
-                 [&](auto out) { store_codes<Key>(successors, out, sizeof(Key)); });
+  const std::size_t width = expander.width();
+  return with_code(width, [&]<class Code>(Code) {
+    std::vector<Code> successors;
+    {
+      const nb::gil_scoped_release release;
+      const auto loaded = load_codes<Code>(view.bytes(), width);
+      successors = expand<Code>(expander_of<Code>(expander, width), loaded, std::max(threads, 1));
+    }
+    return written(successors.size() * width, [&](auto out) { store_codes<Code>(successors, out, width); });
+  });
 }
 
 States states_from(const CountedRun& run) { return {run.states, bytes_from(run.blob)}; }
@@ -120,11 +123,12 @@ class PyOutboxes {
     boxes_->add(view.bytes(), std::max(threads, 1));
   }
 
-  void expand(const Expander& expander, const nb::sequence& runs, int threads) {
+  void expand(const Expander& expander, const nb::sequence& runs, int threads, std::uint64_t first,
+              std::uint64_t end) {
     const auto lock = locked(mutex_);
     const ByteViews views(runs);
     const nb::gil_scoped_release release;
-    boxes_->expand(expander, views.spans(), std::max(threads, 1));
+    boxes_->expand(expander, views.spans(), first, end, std::max(threads, 1));
   }
 
   std::vector<std::uint64_t> filled() const {
@@ -143,14 +147,14 @@ class PyOutboxes {
   }
 
   std::vector<States> take(const std::vector<std::uint64_t>& shards, const std::vector<nb::sequence>& exclude,
-                           int threads) {
+                           int threads, std::uint64_t most) {
     const auto lock = locked(mutex_);
     std::deque<ByteViews> views;
     std::vector<std::vector<Bytes>> spans;
     for (const auto& runs : exclude) spans.push_back(views.emplace_back(runs).spans());
     const auto fresh = [&] {
       const nb::gil_scoped_release release;
-      return boxes_->take(shards, spans, std::max(threads, 1));
+      return boxes_->take(shards, spans, most, std::max(threads, 1));
     }();
     std::vector<States> out;
     for (const CountedRun& run : fresh) out.push_back(states_from(run));
@@ -249,12 +253,13 @@ class PyMapWriter {
 }  // namespace
 
 void bind_runs(nb::module_& m) {
-  nb::class_<Expander>(m, "Expander", "Gives the successors of 64-bit codes; each family has its own.");
-  m.def(
-      "expand_codes", &expand_codes,
-      nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
-      "expander"_a, "codes"_a, "threads"_a = 1,
-      "The codes (uint64, little endian) of all successors of `codes`; they may repeat. Raises ValueError.");
+  nb::class_<Expander>(m, "Expander", "Gives the successors of codes; each family has its own.")
+      .def_prop_ro("width", &Expander::width, "Bytes of a code.");
+  m.def("expand_codes", &expand_codes,
+        nb::sig("def expand_codes(expander: Expander, codes: " BUFFER ", threads: int = 1) -> bytes"),
+        "expander"_a, "codes"_a, "threads"_a = 1,
+        "The codes of all successors of `codes` (of 8 bytes: uint64, little endian); they may repeat. Raises "
+        "ValueError.");
   m.def("run_of", &run_from, nb::sig("def run_of(width: int, codes: " BUFFER ") -> tuple[int, bytes]"),
         "width"_a, "codes"_a,
         "The run of any codes of `width` bytes (8: uint64, little endian; else byte strings): its number of "
@@ -282,20 +287,19 @@ void bind_runs(nb::module_& m) {
            "Puts codes in; they may repeat. Raises ValueError for a number that is no key of a dense space.")
       .def("expand", &PyOutboxes::expand,
            nb::sig("def expand(self, expander: Expander, runs: Sequence[" BUFFER
-                   "], threads: int = 1) -> None"),
-           "expander"_a, "runs"_a, "threads"_a = 1,
-           "Puts the successors of all codes of the runs in. Raises ValueError as add does, and where a run "
-           "is "
-           "damaged.")
+                   "], threads: int = 1, first: int = 0, end: int = 18446744073709551615) -> None"),
+           "expander"_a, "runs"_a, "threads"_a = 1, "first"_a = 0, "end"_a = ~std::uint64_t{0},
+           "Puts the successors of all codes of the runs in, those in shards `first` to `end` - 1. Raises "
+           "ValueError as add does, and where a run is damaged.")
       .def("filled", &PyOutboxes::filled, "The shards that have codes, ascending.")
       .def_prop_ro("held_bytes", &PyOutboxes::bytes, "Bytes that the boxes take now.")
       .def_prop_ro("filled_bytes", &PyOutboxes::filled_bytes, "Bytes of them that hold codes.")
       .def("take", &PyOutboxes::take,
            nb::sig("def take(self, shards: Sequence[int], exclude: Sequence[Sequence[" BUFFER
-                   "]], threads: int = 1) -> list[tuple[int, bytes]]"),
-           "shards"_a, "exclude"_a, "threads"_a = 1,
-           "Takes all codes of the shards out: of each the run of those that are in none of its runs of "
-           "`exclude`, with its number of states. Raises ValueError.")
+                   "]], threads: int = 1, most: int = 18446744073709551615) -> list[tuple[int, bytes]]"),
+           "shards"_a, "exclude"_a, "threads"_a = 1, "most"_a = ~std::uint64_t{0},
+           "Takes all codes of the shards out: of each the number of those that are in none of its runs of "
+           "`exclude`, and the run of the least `most` of these. Raises ValueError.")
       .def("trim", &PyOutboxes::trim, "Gives memory that is free now back to the system.");
 
   nb::class_<PyMapReader>(m, "MapReader",

@@ -121,30 +121,26 @@ class BoxesOf final : public Outboxes {
     in_lanes((count + kBatch - 1) / kBatch, threads, [&](std::size_t lane, std::uint64_t batch) {
       const std::size_t first = batch * kBatch;
       const Bytes part = codes.subspan(first * width_, std::min(kBatch, count - first) * width_);
-      put(lane, load_codes<Code>(part, width_));
+      put(lane, load_codes<Code>(part, width_), 0, sharding_.shards());
     });
   }
 
-  void expand(const Expander& expander, const std::vector<Bytes>& runs, int threads) override {
-    if constexpr (std::is_same_v<Code, Key>) {
-      // Small enough for their successors to stay in the cache.
-      constexpr std::size_t kBatch = 512;
-      in_lanes(runs.size(), threads, [&](std::size_t lane, std::uint64_t i) {
-        std::vector<Key> codes, successors;
-        RunReader<Key> reader(runs[i], width_);
-        while (reader.left() != 0) {
-          codes.clear();
-          for (; reader.left() != 0 && codes.size() < kBatch; reader.advance())
-            codes.push_back(reader.head());
-          successors.clear();
-          expander.successors(codes, successors);
-          put(lane, successors);
-        }
-      });
-    } else {
-      static_cast<void>(expander), static_cast<void>(runs), static_cast<void>(threads);
-      throw InvalidArgument("an expander's codes have 8 bytes");
-    }
+  void expand(const Expander& expander, const std::vector<Bytes>& runs, std::uint64_t first,
+              std::uint64_t end, int threads) override {
+    // Small enough for their successors to stay in the cache.
+    constexpr std::size_t kBatch = std::max<std::size_t>(1, 4096 / sizeof(Code));
+    const ExpanderOf<Code>& of_codes = expander_of<Code>(expander, width_);
+    in_lanes(runs.size(), threads, [&](std::size_t lane, std::uint64_t i) {
+      std::vector<Code> codes, successors;
+      RunReader<Code> reader(runs[i], width_);
+      while (reader.left() != 0) {
+        codes.clear();
+        for (; reader.left() != 0 && codes.size() < kBatch; reader.advance()) codes.push_back(reader.head());
+        successors.clear();
+        of_codes.successors(codes, successors);
+        put(lane, successors, first, end);
+      }
+    });
   }
 
   std::vector<std::uint64_t> filled() const override {
@@ -163,7 +159,8 @@ class BoxesOf final : public Outboxes {
   std::size_t filled_bytes() const override { return lanes_.filled_bytes(); }
 
   std::vector<CountedRun> take(const std::vector<std::uint64_t>& shards,
-                               const std::vector<std::vector<Bytes>>& exclude, int threads) override {
+                               const std::vector<std::vector<Bytes>>& exclude, std::uint64_t most,
+                               int threads) override {
     if (exclude.size() != shards.size()) throw InvalidArgument("there must be a list of runs for each shard");
     if (std::ranges::any_of(shards, [&](auto shard) { return shard >= sharding_.shards(); }))
       throw InvalidArgument("no such shard");
@@ -179,7 +176,8 @@ class BoxesOf final : public Outboxes {
         if (run.empty()) break;
         run = subtract<Code>(run, decode_run<Code>(blob, width_));
       }
-      fresh[i] = {run.size(), encode_run<Code>(run, width_)};
+      const auto kept = run.first(static_cast<std::size_t>(std::min<std::uint64_t>(most, run.size())));
+      fresh[i] = {run.size(), encode_run<Code>(kept, width_)};
     });
     return fresh;
   }
@@ -213,7 +211,8 @@ class BoxesOf final : public Outboxes {
     }
   }
 
-  void put(std::size_t in, std::span<const Code> codes) {
+  // Those of the codes that are in shards first to end - 1.
+  void put(std::size_t in, std::span<const Code> codes, std::uint64_t first_shard, std::uint64_t end_shard) {
     Lane& lane = lanes_[in];
     while (!codes.empty()) {
       if (!sharding_.has(codes[0])) throw InvalidArgument("a successor is no key of the space");
@@ -224,7 +223,7 @@ class BoxesOf final : public Outboxes {
         const Key keys = std::min(sharding_.range(), sharding_.keys() - first);
         while (same < codes.size() && codes[same] - first < keys) ++same;
       }
-      append(lane, lane.boxes[shard], codes.first(same));
+      if (shard >= first_shard && shard < end_shard) append(lane, lane.boxes[shard], codes.first(same));
       codes = codes.subspan(same);
     }
     if (lane.pieces > lane.limit) shrink(lane, buffers_[in]);

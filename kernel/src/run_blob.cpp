@@ -1,7 +1,9 @@
 #include "farthest/run_blob.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
 #include <limits>
 
 namespace farthest {
@@ -63,11 +65,36 @@ Blob of_numbers(std::uint64_t states, Key first, Key last, Bytes deltas) {
   return blob;
 }
 
-void put_string(Blob& out, const std::uint8_t* string, const std::uint8_t* before, std::size_t width) {
-  std::size_t shared = 0;
-  while (string[shared] == before[shared] && shared + 1 < width) ++shared;
-  put_number(out, shared);
-  out.insert(out.end(), string + shared, string + width);
+// How many leading bytes two codes share.
+template <std::size_t Words>
+std::size_t shared_bytes(const WideCode<Words>& one, const WideCode<Words>& other) {
+  for (std::size_t word = 0; word < Words; ++word)
+    if (one[word] != other[word])
+      return 8 * word + static_cast<std::size_t>(std::countl_zero(one[word] ^ other[word])) / 8;
+  return 8 * Words;
+}
+
+// As RunWriter writes it, in one piece of memory.
+template <std::size_t Words>
+Blob strings(std::span<const WideCode<Words>> run, std::size_t width) {
+  Blob blob = begun(kStrings, run.size());
+  std::size_t at = blob.size();
+  blob.resize(at + run.size() * (width + 2) + 8 * Words);  // room for the whole words of the last code
+  WideCode<Words> before{};
+  std::array<std::uint8_t, 8 * Words> string;
+  const std::size_t words = std::min(Words, (width + 7) / 8);
+  for (const WideCode<Words>& code : run) {
+    const std::size_t shared = std::min(shared_bytes(code, before), width - 1);
+    if (shared >= 128) blob[at++] = static_cast<std::uint8_t>(shared | 128);
+    blob[at++] = static_cast<std::uint8_t>(shared >= 128 ? shared >> 7 : shared);
+    for (std::size_t word = 0; word < words; ++word) store_word(code[word], string.data() + 8 * word);
+    std::memcpy(blob.data() + at, string.data() + shared, 8 * words - shared);
+    at += width - shared;
+    before = code;
+  }
+  blob.resize(at);
+  blob.shrink_to_fit();
+  return blob;
 }
 
 }  // namespace
@@ -92,6 +119,8 @@ Blob encode_run(std::span<const Code> run, std::size_t width) {
       }
       return blob;
     }
+  } else if (!run.empty()) {
+    return strings(run, width);
   }
   RunWriter<Code> writer;
   for (const Code& code : run) writer.add(code, width);
@@ -223,10 +252,11 @@ void RunWriter<Code>::add(const Code& code, std::size_t width) {
     else
       first_ = code;
   } else {
-    std::vector<std::uint8_t> strings(2 * width);
-    store_code(code, strings.data(), width);
-    store_code(last_, strings.data() + width, width);  // zeros before the first
-    put_string(body_, strings.data(), strings.data() + width, width);
+    const std::size_t shared = std::min(shared_bytes(code, last_), width - 1);  // zeros before the first
+    std::array<std::uint8_t, sizeof(Code)> string;
+    store_code(code, string.data(), width);
+    put_number(body_, shared);
+    body_.insert(body_.end(), string.data() + shared, string.data() + width);
   }
   last_ = code;
   ++states_;

@@ -36,6 +36,29 @@ std::optional<std::span<Key>> marked_unique(const std::vector<std::span<const Ke
   return std::span(buffers.one).first(found);
 }
 
+// Sorts by as many of the highest bits that differ as tell most codes apart, and then the few that these do
+// not.
+template <std::size_t Words>
+std::span<WideCode<Words>> sorted_wide(const std::vector<std::span<const WideCode<Words>>>& parts,
+                                       std::size_t size, SortBuffers<WideCode<Words>>& buffers) {
+  using Code = WideCode<Words>;
+  constexpr int kMoreBits = 6;
+  std::uint64_t differing = 0, first = 0;
+  for (const auto part : parts) {
+    if (!part.empty()) first = part.front()[0];
+    for (const Code& code : part) differing |= code[0] ^ first;
+  }
+  const int shift = std::max(
+      0, static_cast<int>(std::bit_width(differing)) - static_cast<int>(std::bit_width(size)) - kMoreBits);
+  const auto high = [shift](const Code& code) { return code[0] >> shift; };
+  const std::span<Code> sorted = radix_sorted(parts, buffers.one, buffers.other, high);
+  for (std::size_t begin = 0, end; begin < sorted.size(); begin = end) {
+    for (end = begin + 1; end < sorted.size() && high(sorted[end]) == high(sorted[begin]);) ++end;
+    if (end - begin > 1) std::ranges::sort(sorted.subspan(begin, end - begin));
+  }
+  return sorted;
+}
+
 }  // namespace
 
 template <class Code>
@@ -49,17 +72,13 @@ std::span<Code> sorted_unique(const std::vector<std::span<const Code>>& parts, S
     if (const auto unique = marked_unique(parts, size, buffers)) return *unique;
     sorted = radix_sorted(parts, buffers.one, buffers.other, [](Key code) { return code; });
   } else {
-    if (buffers.one.size() < size) buffers.one.resize(size);
-    sorted = std::span(buffers.one).first(size);
-    auto end = sorted.begin();
-    for (const auto part : parts) end = std::ranges::copy(part, end).out;
-    std::ranges::sort(sorted);
+    sorted = sorted_wide(parts, size, buffers);
   }
   if (sorted.empty()) return sorted;
   std::size_t kept = 1;
   for (std::size_t i = 1; i < sorted.size(); ++i) {  // without a branch that is hard to foretell
     sorted[kept] = sorted[i];
-    kept += sorted[kept] != sorted[kept - 1] ? 1 : 0;
+    kept += equal(sorted[kept], sorted[kept - 1]) ? 0 : 1;
   }
   return sorted.first(kept);
 }
@@ -71,7 +90,7 @@ std::span<Code> subtract(std::span<Code> run, std::span<const Code> other) {
   auto taken = other.begin();
   for (std::size_t i = 0; i < run.size(); ++i) {
     while (taken != other.end() && *taken < run[i]) ++taken;
-    if (taken != other.end() && *taken == run[i]) continue;
+    if (taken != other.end() && equal(*taken, run[i])) continue;
     if (kept != i) run[kept] = run[i];
     ++kept;
   }

@@ -5,13 +5,15 @@
 namespace farthest {
 namespace {
 
+constexpr std::uint8_t kNoByte = 128;  // a byte of zeros
+
 // For 32 bits of the result at a time: fetch the byte that each comes from, test its bit, gather the answers.
 class Avx2Half {
  public:
   // Result bits [first, first + 32).
   Avx2Half(const BitMap& map, std::size_t first) {
     for (std::size_t b = 0; b < 32; ++b) {
-      byte_[b] = map[first + b] == kNoBit ? 128 : map[first + b] / 8;  // 128: a byte of zeros
+      byte_[b] = map[first + b] == kNoBit ? kNoByte : static_cast<std::uint8_t>(map[first + b] / 8);
       mask_[b] = static_cast<std::uint8_t>(1 << map[first + b] % 8);
     }
   }

@@ -44,7 +44,7 @@ void check_moves(const DigitExpander& expander, int radix, int digits, std::size
     }
     CHECK(expander.after(move, keys) == wanted);
   }
-  auto found = expand(expander, keys, 2);
+  auto found = expand<Key>(expander, keys, 2);
   std::ranges::sort(found);
   std::ranges::sort(all);
   CHECK(found == all);

@@ -1,6 +1,7 @@
 #include "farthest/outboxes.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "check.hpp"
@@ -12,7 +13,7 @@ namespace farthest::test {
 namespace {
 
 // Numbers below 2^bits; a move turns one bit over, or the number around.
-class Cube : public Expander {
+class Cube : public KeyExpander {
  public:
   explicit Cube(int bits) : bits_(bits) {}
 
@@ -33,13 +34,15 @@ std::vector<std::uint8_t> bytes_of(const std::vector<Key>& codes) {
   return bytes;
 }
 
+constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+
 // Takes everything out: the states of each shard.
 std::vector<Run<Key>> taken(Outboxes& boxes, const std::vector<Blob>& exclude, int threads) {
   const auto shards = boxes.filled();
   const std::vector<std::vector<Bytes>> known(shards.size(),
                                               std::vector<Bytes>(exclude.begin(), exclude.end()));
   std::vector<Run<Key>> runs;
-  for (const auto& [states, blob] : boxes.take(shards, known, threads)) {
+  for (const auto& [states, blob] : boxes.take(shards, known, kAll, threads)) {
     runs.push_back(decode_run<Key>(blob, 8));
     CHECK(runs.back().size() == states);
   }
@@ -59,7 +62,7 @@ TEST(layers_of_a_cube_are_found_from_its_outboxes) {
           std::set<Key> seen{0};
           std::vector<Blob> known = layer;
           for (std::uint64_t depth = 1; !layer.empty(); ++depth) {
-            boxes->expand(cube, {layer.begin(), layer.end()}, threads);
+            boxes->expand(cube, {layer.begin(), layer.end()}, 0, kAll, threads);
             layer.clear();
             for (const Run<Key>& run : taken(*boxes, known, threads)) {
               for (const Key code : run) CHECK(seen.insert(code).second);
@@ -81,8 +84,29 @@ TEST(successors_are_the_same_for_any_number_of_threads) {
   for (Key code = 0; code < 20000; ++code) codes.push_back(code * 37);
   std::vector<Key> wanted;
   cube.successors(codes, wanted);
-  for (const int threads : {1, 2, 5}) CHECK(expand(cube, codes, threads) == wanted);
-  CHECK(expand(cube, {}, 3).empty());
+  for (const int threads : {1, 2, 5}) CHECK(expand<Key>(cube, codes, threads) == wanted);
+  CHECK(expand<Key>(cube, {}, 3).empty());
+}
+
+TEST(shards_are_expanded_and_counted_some_at_a_time) {
+  const Cube cube(12);
+  const Blob layer = encode_run<Key>(Run<Key>{1, 700, 4000}, 8);
+  const auto whole = make_outboxes(8, Sharding(7, 0), 1000), some = make_outboxes(8, Sharding(7, 0), 1000);
+  whole->expand(cube, {layer}, 0, kAll, 1);
+  const std::vector<Run<Key>> wanted = taken(*whole, {}, 1);
+  std::size_t shard = 0;
+  for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{4}}) {
+    some->expand(cube, {layer}, first, first == 0 ? 4 : kAll, 1);
+    for (const std::uint64_t filled : some->filled()) {
+      const CountedRun counted = some->take({filled}, {{}}, 2, 1).front();
+      const Run<Key>& all = wanted[shard++];
+      CHECK(counted.states == all.size());
+      CHECK((decode_run<Key>(counted.blob, 8) ==
+             Run<Key>(all.begin(),
+                      all.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, all.size())))));
+    }
+  }
+  CHECK(shard == wanted.size());
 }
 
 TEST(repeated_codes_are_removed_before_they_fill_the_memory) {
@@ -99,16 +123,16 @@ TEST(repeated_codes_are_removed_before_they_fill_the_memory) {
 TEST(outboxes_refuse_what_is_no_key_and_no_run) {
   const Cube cube(12);
   const auto boxes = make_outboxes(8, Sharding(3, 100), 1000);
-  CHECK_THROWS((boxes->expand(cube, {Blob{0, 1, 5}}, 2), 0));
+  CHECK_THROWS((boxes->expand(cube, {Blob{0, 1, 5}}, 0, kAll, 2), 0));
   const Blob run = encode_run<Key>(Run<Key>{99}, 8);
-  CHECK_THROWS((boxes->expand(cube, {run}, 2), 0));
+  CHECK_THROWS((boxes->expand(cube, {run}, 0, kAll, 2), 0));
   boxes->add(bytes_of({5}), 1);
-  CHECK_THROWS((boxes->take({0}, {{Blob{7}}}, 1), 0));
-  CHECK_THROWS((boxes->take({3}, {{}}, 1), 0));
-  CHECK_THROWS((boxes->take({0, 0}, {{}, {}}, 1), 0));
-  CHECK_THROWS((boxes->take({0}, {}, 1), 0));
+  CHECK_THROWS((boxes->take({0}, {{Blob{7}}}, kAll, 1), 0));
+  CHECK_THROWS((boxes->take({3}, {{}}, kAll, 1), 0));
+  CHECK_THROWS((boxes->take({0, 0}, {{}, {}}, kAll, 1), 0));
+  CHECK_THROWS((boxes->take({0}, {}, kAll, 1), 0));
   const auto wide = make_outboxes(16, Sharding(3, 0), 1000);
-  CHECK_THROWS((wide->expand(cube, {run}, 1), 0));
+  CHECK_THROWS((wide->expand(cube, {run}, 0, kAll, 1), 0));
   CHECK_THROWS((Sharding(0, 5), 0));
   CHECK_THROWS((Sharding(65537, 5), 0));
 }

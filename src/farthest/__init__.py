@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         random_boards,
         resume_job,
         solve,
+        solve_many,
         submit,
     )
     from farthest.coordinator.search.settings import SearchOutcome
@@ -91,6 +92,7 @@ __all__ = [
     "random_boards",
     "resume_job",
     "solve",
+    "solve_many",
     "submit",
 ]
 
@@ -109,6 +111,7 @@ _HOMES = {
         "random_boards",
         "resume_job",
         "solve",
+        "solve_many",
         "submit",
     ),
     "farthest.errors": (

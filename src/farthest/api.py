@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    from farthest.coordinator.reporter import Reporter
-    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
+    from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.settings import Outcome
     from farthest.families.given import GivenBoard, GivenOrigin, GivenPuzzle
     from farthest.heuristics.algorithms import Algorithm
@@ -55,7 +54,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
     threads: SupportsIndex | None = None,
     memory: SupportsIndex | None = None,
     map: Literal["full", "residues"] | None = None,
-    reporter: Reporter | None = None,
+    progress: bool | None = None,
 ) -> DistanceMap:
     """Enumerate a puzzle, store its map, and return the map.
 
@@ -63,9 +62,12 @@ def enumerate(  # noqa: A001 - the verb of the command line
     0; None: what the puzzle says. ``max_depth``: the last layer wanted. ``threads``: None: one a processor.
     ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
     each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
-    An enumeration that was broken off is resumed. Raises PuzzleError, BoardError (of the origin), ResourceError,
+    ``progress``: a progress bar; None: in a notebook and on a terminal; True: elsewhere too, as lines on standard
+    error. An enumeration that was broken off is resumed. Raises PuzzleError, BoardError (of the origin), ResourceError,
     StorageError, or SettingError (of the folder of files).
     """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.enumeration.bar import EnumerationBar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
@@ -82,7 +84,8 @@ def enumerate(  # noqa: A001 - the verb of the command line
     )
     opened = open_database(database, create=True)
     try:
-        outcome = enumerate_puzzle(loaded, opened, settings, reporter)
+        with progress_bar(progress) as bar:
+            outcome = enumerate_puzzle(loaded, opened, settings, EnumerationBar(bar))
         assert outcome.job is not None, "what is stored has a number"
         return DistanceMap(opened, Jobs(opened).get(outcome.job))
     except BaseException:
@@ -97,12 +100,14 @@ def histogram(
     max_depth: SupportsIndex | None = None,
     threads: SupportsIndex | None = None,
     memory: SupportsIndex | None = None,
-    reporter: Reporter | None = None,
+    progress: bool | None = None,
 ) -> Outcome:
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
 
     The arguments are those of `enumerate`.
     """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.enumeration.bar import EnumerationBar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
 
@@ -114,7 +119,8 @@ def histogram(
         memory=_whole("memory", memory),
         histogram_only=True,
     )
-    return enumerate_puzzle(loaded, None, settings, reporter)
+    with progress_bar(progress) as bar:
+        return enumerate_puzzle(loaded, None, settings, EnumerationBar(bar))
 
 
 def submit(
@@ -156,7 +162,7 @@ def solve(
     workers: Literal["threads", "celery"] = "threads",
     database: str | Path | None = None,
     store: bool | None = None,
-    reporter: SearchReporter | None = None,
+    progress: bool | None = None,
 ) -> SearchOutcome:
     """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
 
@@ -165,10 +171,12 @@ def solve(
     processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
     `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
     is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
-    in any case. The outcome's ``length`` is None where the search itself has proven that there is no solution.
-    Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved), SettingError, SearchError,
-    JobError (a pattern database that was not enumerated), ResourceError or StorageError.
+    in any case. ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven
+    that there is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved),
+    SettingError, SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
     """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.search.bar import SearchBar
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
@@ -180,9 +188,51 @@ def solve(
         algorithm, all_solutions, _whole("limit", limit) or 0, workers, _whole("threads", threads)
     )
     chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
-    with SearchStorage(database, store=store) as storage:
-        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
+    with SearchStorage(database, store=store) as storage, progress_bar(progress) as bar:
+        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, SearchBar(bar))
         return solver.solve(start_or(loaded, board))
+
+
+def solve_many(
+    puzzle: GivenPuzzle,
+    boards: Iterable[GivenBoard],
+    *,
+    to: GivenBoard = "goal",
+    algorithm: Algorithm = "ida",
+    heuristic: str | None = None,
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> list[SearchOutcome | None]:
+    """Search for a shortest solution of each board, one after the other: the tables of the heuristic are made once.
+
+    The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
+    arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
+    """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.search.bar import SearchBar
+    from farthest.coordinator.search.settings import SearchSettings
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.errors import UnreachableError
+    from farthest.heuristics.registry import default_heuristic
+    from farthest.search.problem import start_or
+
+    loaded = puzzle_given(puzzle)
+    wanted = [start_or(loaded, board) for board in boards]
+    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
+    settings = SearchSettings(algorithm, threads=_whole("threads", threads))
+    found: list[SearchOutcome | None] = []
+    with SearchStorage(database, store=False) as storage, progress_bar(progress) as bar:
+        reporter = SearchBar(bar, len(wanted))
+        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
+        for board in wanted:
+            try:
+                found.append(solver.solve(board))
+            except UnreachableError:
+                found.append(None)
+            reporter.board_done()
+    return found
 
 
 def random_boards(
@@ -208,17 +258,20 @@ def compare(
     heuristics: str | Sequence[str] = (),
     memory: SupportsIndex | None = None,
     database: str | Path | None = None,
+    progress: bool | None = None,
 ) -> list[Run]:
     """Search the same boards for the puzzle's goal with several algorithms; what each search found and cost.
 
     ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
     ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
     that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
-    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`. Raises
-    PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
+    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
+    ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
+    was not enumerated) or StorageError.
     """
     from contextlib import ExitStack
 
+    from farthest.coordinator.bars import progress_bar
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
@@ -236,7 +289,14 @@ def compare(
             maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
         limit = available_memory() * 4 // 5 if memory is None else index(memory)
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
-        return list(comparison.runs([start_or(loaded, board) for board in wanted]))
+        searched = [start_or(loaded, board) for board in wanted]
+        count = len(searched) * len(chosen)
+        bar = stack.enter_context(progress_bar(progress))
+        runs = []
+        for run in comparison.runs(searched):
+            runs.append(run)
+            bar.tell(f"{len(runs):,} of {count:,} searches", len(runs) / count)
+        return runs
 
 
 def heuristic_values(

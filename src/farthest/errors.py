@@ -1,5 +1,8 @@
 """The errors that a user can cause or meet; each message names the place, what was expected and a likely mend."""
 
+STOPPED_EARLY = 3
+"""The status of a process whose enumeration ended before its depth limit, as its memory was used up."""
+
 
 class FarthestError(Exception):
     """Base of all errors that the command line reports as one message, without a traceback.

@@ -53,21 +53,30 @@ def test_a_job_is_followed_to_its_end_by_many_who_read_the_database_once(shelf: 
     shelf.job = counted  # type: ignore[method-assign]
     jobs = Jobs(shelf.database)
 
-    async def reader(feeds: Feeds) -> Events:
-        return [event_in(part) async for part in feeds.follow(QUEUED) if part.startswith(b"event")]
+    async def reader(feeds: Feeds, seen: Events) -> None:
+        async for part in feeds.follow(QUEUED):
+            if part.startswith(b"event"):
+                seen.append(event_in(part))
+
+    async def until(status: str, *all_seen: Events) -> None:
+        while not all(seen and seen[-1][1]["status"] == status for seen in all_seen):
+            await asyncio.sleep(0.01)
 
     async def run() -> list[Events]:
         feeds = Feeds(shelf, look_seconds=0.01)
-        readers = [asyncio.create_task(reader(feeds)) for _ in range(50)]
-        await asyncio.sleep(0.05)
+        seen: list[Events] = [[] for _ in range(51)]
+        readers = [asyncio.create_task(reader(feeds, each)) for each in seen[:50]]
+        await until("queued", *seen[:50])
         assert jobs.claim(QUEUED, "a coordinator")
         jobs.renew(QUEUED, "a coordinator", 60.0, {"depth": 3})
-        await asyncio.sleep(0.1)
+        await until("running", *seen[:50])
+        await asyncio.sleep(0.05)
         # A reader whose connection was lost comes again, and is told all that is known.
-        late = asyncio.create_task(reader(feeds))
-        await asyncio.sleep(0.03)
+        readers.append(asyncio.create_task(reader(feeds, seen[50])))
+        await until("running", seen[50])
         jobs.cancel(QUEUED)
-        return await asyncio.gather(*readers, late)
+        await asyncio.gather(*readers)
+        return seen
 
     *first, late = asyncio.run(asyncio.wait_for(run(), 20))
     for events in first:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from itertools import islice
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -112,7 +114,8 @@ def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
     asked = client()
     jobs = asked.app._app.state.shelf.jobs  # type: ignore[attr-defined]
     jobs.claim(QUEUED, "elsewhere/1/0")
-    known: dict[str, float] = {
+    known: dict[str, Any] = {
+        "layers": [1, 4, 15, 200, 80],
         "depth": 4,
         "states": 300,
         "states_at_most": 1200,
@@ -128,12 +131,16 @@ def test_a_running_job_tells_how_far_it_is(client: Client) -> None:
     )
     assert told in page.text
     assert any("/live.js" in address for address in page.loaded)
+    assert "depth 4: 80 states" in page.text
+    assert asked.get(f"/api/jobs/{QUEUED}").json()["layers"] == known["layers"]
+    assert asked.get(f"/jobs/{QUEUED}/layers.csv").text.splitlines()[-1] == "4,80"
     with asked.stream("GET", f"/api/jobs/{QUEUED}/events") as events:
         lines = events.iter_lines()
-        data = next(line for line in lines if line.startswith("data: "))
+        chart, data = islice((line for line in lines if line.startswith("data: ")), 2)
         jobs.cancel(QUEUED)
         ended = [line for line in lines if line.startswith("event: ")]
     assert " ".join(" ".join(row) for row in json.loads(data.removeprefix("data: "))["told"]) == told
+    assert "depth 4: 80 states" in json.loads(chart.removeprefix("data: "))
     assert ended[-1] == "event: end"
     assert told not in shown_of(asked, f"/jobs/{QUEUED}").text
 

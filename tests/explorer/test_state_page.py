@@ -13,6 +13,7 @@ import farthest
 from explorer.conftest import BLOCKS, KINDS, ONE_WAY, THREE, Client
 from farthest.models.database import open_database
 from farthest.puzzles.moves_shown import move_text
+from farthest.puzzles.reader import parse_puzzle
 from farthest.web.addresses import state_page
 from farthest.web.app import application
 from farthest.web.settings import WebSettings
@@ -54,7 +55,7 @@ def test_the_page_of_a_residue_map_is_that_of_a_full_one(tmp_path: Path) -> None
     farthest.enumerate("sliding-2x3", database=file).close()
     with farthest.enumerate("sliding-2x3", database=file, map="residues") as opened:
         assert opened.record.keeps_residues
-        boards = opened.random(5, seed=1)
+        boards = opened.random(2, seed=1)
     with TestClient(
         application(open_database(file, create=False), WebSettings(database=str(file))), "http://127.0.0.1"
     ) as asked:
@@ -77,3 +78,25 @@ def test_the_list_of_a_path_says_what_each_move_changes(client: Client, stored: 
     assert [int(item[4]) for item in items] == list(range(30, -1, -1))
     for _, change, _, _, _ in items[1:]:  # a piece leaves, another place is empty
         assert [len(part.split()) for part in change.split("-")] == [2, 2]
+
+
+MARKED = """
+name = "marked"
+family = "sliding"
+[sliding]
+blank = "."
+edges = [[0, 1], [1, 2], [2, 0]]
+goal = '''. <i> "'>&'''
+"""
+
+
+def test_pieces_whose_names_are_markup(tmp_path: Path) -> None:
+    file = tmp_path / "maps.db"
+    with farthest.enumerate(parse_puzzle(MARKED, "marked.toml"), database=file) as opened:
+        (board,) = opened.farthest(1)
+    app = application(open_database(file, create=False), WebSettings(database=str(file)))
+    with TestClient(app, "http://127.0.0.1") as asked:
+        page = asked.get(state_page(1, board)).text
+    assert "<i>" not in page
+    assert "&lt;i&gt;" in page
+    assert len(re.findall(r'aria-label="tile [^"]* from \d to \d, distance \d"', page)) == 2

@@ -20,7 +20,7 @@ IMPORT_NOTHING = {"jobs", "show", "delete", "watch", "cancel", "plot", "workers"
 """Commands that run no class of a puzzle, whatever is allowed."""
 NO_JSON = {"coordinator", "worker", "completion", "serve"}
 """Services, which log, and what is for shells."""
-NO_DATABASE = {"completion", "draw", "puzzles", "worker", "workers"}
+NO_DATABASE = {"completion", "puzzles", "worker", "workers"}
 
 
 def section(command: str) -> str:

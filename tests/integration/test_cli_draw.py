@@ -30,6 +30,33 @@ def test_a_solution_is_a_row_of_boards(run: Run, tmp_path: Path) -> None:
     assert "leave out --all" in run("path", "3-puzzle", "3210", "--all", "--svg", str(file), status=2).stderr
 
 
+def test_the_path_of_a_stored_map_or_a_search(run: Run, run_json: RunJson, tmp_path: Path) -> None:
+    missing = run("draw", "3-puzzle", "--path", "3210", status=2).stderr
+    assert "no such database" in missing
+    assert "or --search" in missing
+    run("enumerate", "8-puzzle", "--max-depth", "1")
+    assert "no map of it; `farthest enumerate`" in run("draw", "3-puzzle", "--path", "3210", status=2).stderr
+    run("enumerate", "3-puzzle")
+    stored = run_json("draw", "3-puzzle", "--path", "3210")["boards"]
+    path = run_json("path", "3-puzzle", "3210")["paths"][0]
+    assert [board["board"] for board in stored] == path["boards"]
+    assert [board["name"] for board in stored] == ["start", *(f"{a}-{b}" for a, b in path["moves"])]
+    assert len(run_json("draw", "3-puzzle", "--path", "3210", "--search")["boards"]) == len(stored)
+    assert run("draw", "3-puzzle", "--path", "3210").stdout.startswith("start")
+    file = tmp_path / "solution.svg"
+    told = run("draw", "3-puzzle", "--path", "3210", "--animated", "--svg", str(file))
+    assert told.stdout == f"{file}: 7 boards\n"
+    root = ElementTree.parse(file).getroot()
+    assert [text.text for text in root.iter(f"{SVG}text")][-7:] == [board["name"] for board in stored]
+    for wrong, problem in (
+        (["--animated"], "--animated needs --path"),
+        (["--search"], "--search needs --path"),
+        (["--path", "3210", "3210"], "leave out other boards"),
+        (["--path", "3210", "--animated"], "--animated needs --svg"),
+    ):
+        assert problem in run("draw", "3-puzzle", *wrong, status=2).stderr
+
+
 def test_json(run_json: RunJson) -> None:
     assert run_json("draw", "8-puzzle", "867254301") == {
         "puzzle": "8-puzzle",

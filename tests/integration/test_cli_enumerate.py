@@ -25,6 +25,7 @@ FIELDS = {
     "seconds": float,
     "complete": bool,
     "resumed_from": type(None),
+    "stopped": type(None),
     "database": str,
 }
 
@@ -69,6 +70,31 @@ def test_a_limit(run: Run, run_json: RunJson) -> None:
     text = run("enumerate", "8-puzzle", "--max-depth", "3").stdout
     assert "--max-depth ended the enumeration" in text
     assert "eccentricity" not in text
+
+
+def test_first_layers_that_contradict_the_file_are_pointed_out(run: Run, folder: Path) -> None:
+    text = 'name = "small"\nfamily = "sliding"\n[sliding]\ngoal = "120/345"\n[[known]]\nsource = "hearsay"\n'
+    for layers, warned in (([1, 2, 3, 5], False), ([1, 2], False), ([1, 3], True), ([1, 2, 3, 6], False)):
+        (folder / "small.toml").write_text(f"{text}first_layers = {layers}\n")
+        result = run("enumerate", "./small.toml", "--max-depth", "2")
+        assert ("first layers known from 'hearsay' are others" in result.stderr) == warned
+
+
+@pytest.mark.parametrize("options", [[], ["--histogram-only"]])
+def test_memory_that_is_used_up_leaves_the_complete_layers(
+    run: Run, run_json: RunJson, options: list[str]
+) -> None:
+    limit = ["--max-depth", "30", "--memory", "3MB", "--threads", "1"]
+    result = run("enumerate", "15-puzzle", *limit, *options, "--json", status=3)
+    assert "Warning: stopped before the depth limit: the states up to depth" in result.stderr
+    document = json.loads(result.stdout)
+    known = catalogue.load("15-puzzle").known[0].layers
+    assert known is not None
+    assert 5 < len(document["layers"]) < 30
+    assert tuple(document["layers"]) == known[: len(document["layers"])]
+    assert (document["complete"], document["eccentricity"]) == (False, None)
+    assert document["stopped"] in " ".join(result.stderr.split())
+    assert run_json("show", "1")["states"] == sum(document["layers"])
 
 
 def test_a_histogram_has_no_map(run: Run, run_json: RunJson) -> None:

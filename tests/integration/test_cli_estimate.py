@@ -108,8 +108,11 @@ def test_spaces_of_the_other_engines(estimated: Estimated) -> None:
     assert sparse["workers"] == []
     one_way = estimated("jugs-8-5-3")
     assert one_way["both_ways"] is False
-    unknown = estimated("jugs-8-5-3", "--max-depth", "2", "--histogram-only")
+    unknown = estimated("cube-3x3x3", "--max-depth", "18", "--histogram-only")
     assert unknown["memory"] == unknown["memory_limit"]
+    known = estimated("cube-3x3x3", "--max-depth", "7", "--histogram-only", "--memory", "8GiB")
+    assert known["memory"] < 2 * 2**30
+    assert known["seconds"] < 1000
 
 
 def test_the_layers_of_another_origin_are_not_the_published_ones() -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import farthest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
@@ -55,3 +56,22 @@ def test_digests_do_not_depend_on_threads_or_instructions(isa: str) -> None:
         for threads in (1, 4)
     }
     assert digests == {enumerate_puzzle(load("15-puzzle@1.6.11"), None).digest}
+
+
+@pytest.mark.slow
+def test_patterns_of_alike_pieces_are_admissible_heuristics(tmp_path: Path) -> None:
+    """Against the true distances of the 2x2x2, as values and in searches."""
+    database, name = str(tmp_path / "maps.db"), "cube-2x2x2-htm"
+    patterns = ("@turns:all", "@URF=UFL=ULB.turns:all", "@URF=UFL.places:DFR=DRB")
+    for pattern in patterns:
+        farthest.enumerate(name + pattern, database=database).close()
+    with farthest.enumerate(name, database=database) as stored:
+        boards = stored.random(300, seed=1)
+        distances = [stored.distance(board) for board in boards]
+        for pattern in patterns:
+            values = farthest.heuristic_values(name, boards, pattern, database=database)
+            assert all(value <= distance for value, distance in zip(values, distances, strict=True))
+            assert max(values) > 3
+            for board, distance in list(zip(boards, distances, strict=True))[::60]:
+                found = farthest.solve(name, board, heuristic=pattern, database=database, store=False)
+                assert found.length == distance

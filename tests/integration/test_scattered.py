@@ -62,6 +62,8 @@ def same(one: Outcome, other: Outcome) -> bool:
         *((name, {}) for name in PUZZLES),
         (PUZZLES[2], {"max_depth": 3}),
         (PUZZLES[1], {"histogram_only": True}),
+        ("cube-3x3x3", {"max_depth": 2}),
+        ("24-puzzle", {"max_depth": 5, "histogram_only": True}),
     ],
 )
 def test_the_result_is_that_of_threads(

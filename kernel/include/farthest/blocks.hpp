@@ -44,7 +44,7 @@ struct BlockMove {
   std::uint8_t kind, from, to, number_before, number_after;
 };
 
-class Blocks final : public Expander {
+class Blocks final : public KeyExpander {
  public:
   // covers: for each kind and cell the cells of a piece anchored there, 0 where it does not fit; counts and
   // ways: one a kind. Throws InvalidArgument when they do not fit together or the codes do not fit 128 bits.

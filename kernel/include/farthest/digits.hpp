@@ -12,7 +12,7 @@
 
 namespace farthest {
 
-class DigitExpander : public Expander {
+class DigitExpander : public KeyExpander {
  public:
   std::size_t moves() const { return moves_; }
 

@@ -7,6 +7,7 @@ namespace farthest {
 
 // The successors of `codes` as the expander gives them, in no particular order. The order does not depend on
 // the number of threads.
-std::vector<Key> expand(const Expander& expander, std::span<const Key> codes, int threads);
+template <class Code>
+std::vector<Code> expand(const ExpanderOf<Code>& expander, std::span<const Code> codes, int threads);
 
 }  // namespace farthest

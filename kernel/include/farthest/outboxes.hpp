@@ -18,9 +18,11 @@ class Outboxes {
   // not.
   virtual void add(Bytes codes, int threads) = 0;
 
-  // Puts the successors of all codes of the runs in, which are blobs. Throws InvalidArgument as add does,
-  // where a run is damaged, and for codes of another width than 8.
-  virtual void expand(const Expander& expander, const std::vector<Bytes>& runs, int threads) = 0;
+  // Puts those successors of all codes of the runs in, which are blobs, that are in shards first to end - 1.
+  // Throws InvalidArgument as add does, where a run is damaged, and for an expander of codes of another
+  // width.
+  virtual void expand(const Expander& expander, const std::vector<Bytes>& runs, std::uint64_t first,
+                      std::uint64_t end, int threads) = 0;
 
   // The shards with codes, ascending.
   virtual std::vector<std::uint64_t> filled() const = 0;
@@ -29,10 +31,12 @@ class Outboxes {
   virtual std::size_t bytes() const = 0;
   virtual std::size_t filled_bytes() const = 0;
 
-  // Takes all codes of the shards out: of shards[i] the run of those that none of the runs exclude[i] has.
-  // Throws InvalidArgument where such a run is damaged, or sizes do not fit together.
+  // Takes all codes of the shards out: of shards[i] the number of those that none of the runs exclude[i] has,
+  // and the run of the least `most` of them. Throws InvalidArgument where such a run is damaged, or sizes do
+  // not fit together.
   virtual std::vector<CountedRun> take(const std::vector<std::uint64_t>& shards,
-                                       const std::vector<std::vector<Bytes>>& exclude, int threads) = 0;
+                                       const std::vector<std::vector<Bytes>>& exclude, std::uint64_t most,
+                                       int threads) = 0;
 
   // Gives the memory of emptied boxes back.
   virtual void trim() = 0;

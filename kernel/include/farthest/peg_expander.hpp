@@ -17,7 +17,7 @@ struct PegMove {
   SlotMask empty = 0;
 };
 
-class PegExpander : public Expander {
+class PegExpander : public KeyExpander {
  public:
   // chain: a move is one or more jumps of one peg. Throws InvalidArgument when a hole is none of 64, a jump's
   // masks overlap or do not move a peg from its hole to the other, or jumps could go on for ever.

@@ -21,6 +21,7 @@ from farthest.cli.options import (
     scratch_option,
     workers_option,
 )
+from farthest.errors import STOPPED_EARLY
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
@@ -127,6 +128,11 @@ def enumerate_(
         print_json(outcome_document(outcome, opened, met))
     else:
         show_outcome(definition, outcome, opened, counted, has_map=has_map, met=met)
+    if outcome.stopped is not None:
+        from farthest.cli.messages import warn
+
+        warn(f"stopped before the depth limit: {outcome.stopped}")
+        click.get_current_context().exit(STOPPED_EARLY)
 
 
 def run_in_foreground(

@@ -70,6 +70,7 @@ def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None)
         "seconds": outcome.seconds,
         "complete": outcome.complete,
         "resumed_from": outcome.resumed_from,
+        "stopped": outcome.stopped,
         "database": database.place,
         **({"figures": figures} if figures else {}),
         **goal,
@@ -118,7 +119,7 @@ def show_outcome(
         click.echo(uncertainty)
     if met is not None:
         _show_goals(met, outcome)
-    if not outcome.complete:
+    if not outcome.complete and outcome.stopped is None:
         click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
     if outcome.resumed_from == 0:
         click.echo(
@@ -180,9 +181,17 @@ def _show_goals(met: GoalsMet, outcome: Outcome) -> None:
 
 def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
     """Warns where the result differs from the known answers of the puzzle's file: one of the two is wrong."""
-    if not outcome.complete or origin not in (None, puzzle.origin):
+    if origin not in (None, puzzle.origin):
         return
     for known in puzzle.known:
+        first, shortest = known.layers or known.first_layers or (), len(outcome.layers)
+        if first[:shortest] != outcome.layers[: len(first)] and not (outcome.complete and known.layers):
+            warn(
+                f"{puzzle.name}: the first layers known from {known.source!r} are others; check the puzzle's file, or "
+                "its source"
+            )
+        if not outcome.complete:
+            continue
         for what, expected, found in (
             ("states", known.states, outcome.states),
             ("eccentricity", known.eccentricity, outcome.eccentricity),

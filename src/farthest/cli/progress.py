@@ -79,7 +79,7 @@ class LineReporter(QuietReporter):
         click.echo(f"finished states={outcome.states} seconds={outcome.seconds:.6f}", err=True)
 
     def followed(self, progress: Mapping[str, Any], seconds: float) -> None:
-        known = (f"{name}={value}" for name, value in progress.items() if value is not None)
+        known = (f"{name}={value}" for name, value in progress.items() if name != "layers")
         click.echo(" ".join(("progress", *known)), err=True)
 
 

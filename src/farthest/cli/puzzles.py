@@ -102,10 +102,12 @@ def _draw(puzzle: Puzzle) -> None:
             click.echo(f"  eccentricity  {known.eccentricity}")
         if known.goal is not None:
             click.echo(f"  nearest goal  {known.goal} {puzzle.origin}")
-        if known.layers is not None:
+        for name, layers in (("layers", known.layers), ("first layers", known.first_layers)):
+            if layers is None:
+                continue
             click.echo(
                 click.wrap_text(
-                    f"layers        {' '.join(f'{states:,}' for states in known.layers)}",
+                    f"{name:<13} {' '.join(f'{states:,}' for states in layers)}",
                     width=100,
                     initial_indent="  ",
                     subsequent_indent=" " * 16,

@@ -8,7 +8,7 @@ import click
 
 from farthest.cli.printing import counted, print_drawings
 from farthest.drawing.terminal import coloured
-from farthest.puzzles.moves_shown import move_text, moves_text
+from farthest.puzzles.moves_shown import board_titles, moves_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,8 +27,7 @@ def show_one(opened: DistanceMap, distance: int, count: int, way: Way) -> None:
 
 def draw_path(path: NamedPath) -> None:
     """Draw the boards of a solution, each below the move that leads to it, and list the moves."""
-    titles = ["start", *map(move_text, path.moves)]
-    boards = zip(titles, path.boards.tolist(), strict=True)
+    boards = zip(board_titles(path), path.boards.tolist(), strict=True)
     print_drawings([(title, coloured(path.definition, labels)) for title, labels in boards])
     if path.moves:
         click.echo(f"\nmoves: {moves_text(path.moves)}")
@@ -51,14 +50,12 @@ def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
 
 
 def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
-    """Write the boards of one solution, in a row, to an SVG file. Raises OutputError."""
-    from farthest.cli.draw import write_svg
+    """Write the boards of one solution, in rows, to an SVG file. Raises OutputError."""
+    from farthest.queries.board_path import BoardPath
 
-    path = opened.named(way)
-    titles = ["start", *map(move_text, path.moves)]
-    captioned = list(zip(titles, path.boards.tolist(), strict=True))
-    title = f"{opened.puzzle.title}: {moves_text(path.moves)}"
-    write_svg(opened.puzzle, captioned, file, force=force, title=title, definition=path.definition)
+    path = BoardPath(opened.puzzle, opened.named(way))
+    path.draw(file, force=force)
+    click.echo(f"{file}: {counted(len(path), 'board')}")
 
 
 def _show_counts(distance: int, count: int) -> None:

@@ -132,7 +132,8 @@ class Outcome:
     1000. ``digest``: of layers and map (``models.chunks.MapDigest``), or of the layers alone without a map.
     ``seconds``: the enumeration alone. ``resumed_from``: the depth of the checkpoint that the job went on from;
     0 where it began anew, as finding its layers again takes less than reading them. ``figures``: what each layer took,
-    where layers were kept in files; else empty.
+    where layers were kept in files; else empty. ``stopped``: why layers within the depth limit are missing: the memory
+    was used up; else None.
     """
 
     job: int | None
@@ -146,6 +147,7 @@ class Outcome:
     complete: bool
     resumed_from: int | None
     figures: tuple[LayerFigures, ...] = ()
+    stopped: str | None = None
 
     def _repr_html_(self) -> str:
         from farthest.drawing.chart import Chart

@@ -8,16 +8,11 @@ from typing import TYPE_CHECKING
 
 from farthest.drawing.svg import escape, svg
 from farthest.puzzles.family import board_picture
-from farthest.puzzles.moves_shown import move_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from farthest.puzzles.definition import NamedPath
     from farthest.puzzles.puzzle import Puzzle
-
-BOARDS_DRAWN = 60
-"""Of a path; of a longer one the first and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +46,6 @@ def facts(title: str, rows: Iterable[tuple[str, str]]) -> str:
 def boards_svg(puzzle: Puzzle, captioned: Sequence[tuple[str, Sequence[int]]], title: str) -> str:
     """Boards with their captions as an SVG document."""
     return svg([(caption, board_picture(puzzle, board)) for caption, board in captioned], title)
-
-
-def path_svg(puzzle: Puzzle, path: NamedPath) -> str:
-    """The boards of a path, each below the move that leads to it, as an SVG document."""
-    captioned = list(zip(["start", *map(move_text, path.moves)], path.boards.tolist(), strict=True))
-    if len(captioned) > BOARDS_DRAWN:
-        half = BOARDS_DRAWN // 2
-        captioned = [*captioned[:half], ("...", captioned[half][1]), *captioned[1 - half :]]
-    pictures = [(caption, board_picture(puzzle, board, path.definition)) for caption, board in captioned]
-    return svg(pictures, f"{puzzle.title}: {len(path.moves)} moves")
 
 
 def puzzle_svg(puzzle: Puzzle) -> str:

@@ -13,6 +13,8 @@ CELL = 36.0
 GAP = 24.0
 CAPTION = 20.0
 MOST_WIDTH = 1200.0
+SIGN = 7.9
+"""Width of a character of a caption."""
 
 _STYLE = (
     "text{font-family:ui-monospace,Menlo,Consolas,monospace;text-anchor:middle;dominant-baseline:central;fill:#222}"
@@ -20,31 +22,40 @@ _STYLE = (
 )
 
 
-def svg(pictures: Sequence[tuple[str, Picture]], title: str) -> str:
-    """The pictures with their captions, as many in a row as a page takes. ``title``: what a screen reader says."""
+def svg(pictures: Sequence[tuple[str, Picture]], title: str, *, below: bool = False) -> str:
+    """The pictures with their captions, as many in a row as a page takes. ``title``: what a screen reader says.
+    ``below``: captions stand below their pictures, else above."""
     width = max((picture.width for _, picture in pictures), default=0) * CELL
     height = max((picture.height for _, picture in pictures), default=0) * CELL
     captioned = CAPTION if any(caption for caption, _ in pictures) else 0.0
-    in_a_row = max(1, min(len(pictures), int((MOST_WIDTH - GAP) // (width + GAP))))
+    field = max(width, *(len(caption) * SIGN for caption, _ in pictures), 0.0)
+    in_a_row = max(1, min(len(pictures), int((MOST_WIDTH - GAP) // (field + GAP))))
     rows = -(-len(pictures) // in_a_row)
-    whole = in_a_row * (width + GAP) + GAP, rows * (height + captioned + GAP) + GAP
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {_size(*whole)} viewBox="0 0 {whole[0]:g} {whole[1]:g}" role="img">',
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>",
-        f'<rect {_size(*whole)} fill="#fff"/>',
-    ]
+    whole = in_a_row * (field + GAP) + GAP, rows * (height + captioned + GAP) + GAP
+    parts = [*head(*whole, title)]
     for number, (caption, picture) in enumerate(pictures):
-        x = GAP + number % in_a_row * (width + GAP)
+        x = GAP + number % in_a_row * (field + GAP)
         y = GAP + number // in_a_row * (height + captioned + GAP)
         parts.append(f'<g transform="translate({x:g} {y:g})">')
         if caption:
-            parts.append(f'<text class="c" x="{width / 2:g}" y="{CAPTION / 3:g}">{escape(caption)}</text>')
-        inset = (width - picture.width * CELL) / 2
-        parts.append(f'<g transform="translate({inset:g} {captioned:g})">')
+            line = height + CAPTION * 2 / 3 if below else CAPTION / 3
+            parts.append(f'<text class="c" x="{field / 2:g}" y="{line:g}">{escape(caption)}</text>')
+        inset = (field - picture.width * CELL) / 2
+        parts.append(f'<g transform="translate({inset:g} {0 if below else captioned:g})">')
         parts += map(shape_svg, picture.shapes)
         parts.append("</g></g>")
     parts.append("</svg>\n")
     return "\n".join(parts)
+
+
+def head(width: float, height: float, title: str, style: str = "") -> tuple[str, str, str]:
+    """The beginning of a document, on white. ``style``: rules besides those of shapes and captions."""
+    box = f'viewBox="0 0 {width:g} {height:g}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {_size(width, height)} {box} role="img">',
+        f"<title>{escape(title)}</title><style>{_STYLE}{style}</style>",
+        f'<rect {_size(width, height)} fill="#fff"/>',
+    )
 
 
 def part_of_page(picture: Picture, title: str) -> str:

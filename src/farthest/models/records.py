@@ -219,7 +219,7 @@ def job_record(row: Row[Any]) -> JobRecord:
     for name in ("parameters", "layout", "progress", "result"):
         if values[name] is not None:
             values[name] = json_object(values[name], "job", number, name, number)
-    if not all(isinstance(one, int | float) for one in (values["progress"] or {}).values()):
+    if not _are_numbers(values["progress"] or {}):
         raise damaged("job", number, "column progress: expected numbers", number)
     del values["parts"]
     row_digest = values.pop("record_digest")
@@ -230,6 +230,13 @@ def job_record(row: Row[Any]) -> JobRecord:
         row_digest=row_digest,
         verified=verification_of(number, row_digest or values["digest"], of_proof),
     )
+
+
+def _are_numbers(progress: Mapping[str, Any]) -> bool:
+    """All values are numbers, but for ``layers``, the states at each depth until now."""
+    layers = progress.get("layers", [])
+    numbers = [value for name, value in progress.items() if name != "layers"]
+    return isinstance(layers, list) and all(isinstance(one, int | float) for one in [*numbers, *layers])
 
 
 def _check_digests(values: Mapping[str, Any], of_puzzle: Mapping[str, Any]) -> None:

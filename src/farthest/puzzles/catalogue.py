@@ -22,6 +22,8 @@ _FOLDER = os.path.join(_HERE, "catalogue")
 _SUFFIX = ".toml"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
+ALIASES = {"24-puzzle": "sliding-5x5", "cube-3x3x3-htm": "cube-3x3x3"}
+"""Other names of puzzles."""
 _TITLE = re.compile(r'title\s*=\s*"(.*)"')
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
 
@@ -98,6 +100,7 @@ def known(name: str) -> Puzzle | None:
 
 
 def _named(name: str) -> Puzzle | None:
+    name = ALIASES.get(name, name)
     if _NAME.fullmatch(name):
         path = os.path.join(_FOLDER, name + _SUFFIX)
         if os.path.isfile(path):

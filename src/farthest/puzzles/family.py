@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from farthest.puzzles.families import FAMILIES, rules
-from farthest.puzzles.holds import moved_piece
 from farthest.puzzles.picture import text_picture
 from farthest.puzzles.solvable import Solvable, undecided
 
@@ -63,8 +62,8 @@ class Family(ABC):
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
-        del move
-        return moved_piece(self.picture(definition, board), self.picture(definition, after))
+        del definition, board, move, after
+        return None
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
@@ -99,13 +98,7 @@ def file_endings() -> tuple[str, ...]:
 
 def board_hold(puzzle: Puzzle, board: Board, move: MoveName, after: Board) -> Hold | None:
     """Where people take hold of the picture of a board of the puzzle for one of its moves; see Family."""
-    definition = puzzle.definition
-    if definition.names_swap:  # else other pieces might seem to have moved
-        import numpy
-
-        path = definition.named_path(numpy.array([board, after], dtype=numpy.uint8), [move])
-        definition, (board, after) = path.definition, map(tuple, path.boards.tolist())
-    return family(puzzle.family).hold(definition, board, move, after)
+    return family(puzzle.family).hold(puzzle.definition, board, move, after)
 
 
 def board_picture(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from farthest.puzzles.definition import MoveName
+    from farthest.puzzles.definition import MoveName, NamedPath
 
 
 def move_text(move: MoveName) -> str:
@@ -19,3 +19,8 @@ def moves_text(moves: Sequence[MoveName]) -> str:
     """Moves as they are shown, in a row."""
     texts = list(map(move_text, moves))
     return (", " if any(" " in text for text in texts) else " ").join(texts)
+
+
+def board_titles(path: NamedPath) -> list[str]:
+    """For each board of a path the move that leads to it; for the first ``start``."""
+    return ["start", *map(move_text, path.moves)]

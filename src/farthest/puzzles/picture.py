@@ -50,7 +50,8 @@ class Shape:
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
     hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``piece``: of a piece that is
-    drawn as several shapes, the number of the cell that it is named by.
+    drawn as several shapes, the number of the cell that it is named by. ``glides``: a piece, or a part of one, which
+    animations move from place to place.
     """
 
     x: float
@@ -63,6 +64,7 @@ class Shape:
     bare: bool = False
     points: tuple[Point, ...] = ()
     piece: int | None = None
+    glides: bool = False
 
 
 @dataclass(frozen=True, slots=True)

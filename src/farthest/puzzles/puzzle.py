@@ -30,7 +30,8 @@ MAX_TOKENS = 4096
 class KnownAnswer:
     """A published or independently computed result for the puzzle's default origin and metric.
 
-    ``layers[d]`` is the number of states at distance d; ``farthest`` holds boards in canonical one-line text.
+    ``layers[d]`` is the number of states at distance d; ``first_layers`` are some from distance 0 on, where not all are
+    known; ``farthest`` holds boards in canonical one-line text.
     ``goal``, where moves are counted from the start: the depth of the nearest goal.
     """
 
@@ -40,6 +41,7 @@ class KnownAnswer:
     farthest: tuple[str, ...] | None
     source: str
     goal: int | None = None
+    first_layers: tuple[int, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def _stored_name(value: object) -> str:
 
 
 def _known(fields: dict[str, Any]) -> KnownAnswer:
-    layers, farthest = fields["layers"], fields["farthest"]
+    layers, farthest, first = fields["layers"], fields["farthest"], fields.get("first_layers")
     return KnownAnswer(
         states=None if fields["states"] is None else integers([fields["states"]])[0],
         eccentricity=None if fields["eccentricity"] is None else integers([fields["eccentricity"]])[0],
@@ -177,4 +179,5 @@ def _known(fields: dict[str, Any]) -> KnownAnswer:
         farthest=None if farthest is None else tuple(text(board) for board in farthest),
         source=text(fields["source"]),
         goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
+        first_layers=None if first is None else integers(first),
     )

@@ -8,7 +8,8 @@ metric = "step"                     # or "slide"
 origin = "to goal"                  # or "from start", "from 1 2 3 / ..."
 [sliding]                           # the table of the family: farthest/families/FAMILY/reader.py
 [[known]]                           # any number of published results: source, and some of
-                                    # states, eccentricity, layers, farthest, goal (see KnownAnswer)
+                                    # states, eccentricity, layers, first_layers, farthest, goal (see
+                                    # KnownAnswer)
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _KEYS = ("name", "title", "source", "family", "metric", "origin", "known", *FAMILIES)
-_KNOWN_KEYS = ("states", "eccentricity", "layers", "farthest", "goal", "source")
+_KNOWN_KEYS = ("states", "eccentricity", "layers", "first_layers", "farthest", "goal", "source")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
@@ -218,6 +219,16 @@ def _known(
     def fail(key: str, problem: str) -> PuzzleError:
         return source.error("known", key, problem, index)
 
+    def numbers(key: str) -> tuple[int, ...] | None:
+        value = fields.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not value or any(type(n) is not int or n < 1 for n in value):
+            raise fail(
+                key, f"expected whole numbers of at least 1, one for each depth from 0; write {key} = [1, 2]"
+            )
+        return tuple(value)
+
     def count(key: str, least: int) -> int | None:
         value = fields.get(key)
         if value is not None and (type(value) is not int or value < least):
@@ -234,14 +245,11 @@ def _known(
     if len(told) > MAX_TEXT:
         raise fail("source", f"{len(told):,} characters, expected at most {MAX_TEXT}; write a shorter one")
     if len(fields) == 1:
-        raise fail("", "no answer; expected some of states, eccentricity, layers, farthest, goal")
-    states, eccentricity, layers = count("states", 1), count("eccentricity", 0), fields.get("layers")
+        raise fail(
+            "", "no answer; expected some of states, eccentricity, layers, first_layers, farthest, goal"
+        )
+    states, eccentricity, layers = count("states", 1), count("eccentricity", 0), numbers("layers")
     if layers is not None:
-        if not isinstance(layers, list) or not layers or any(type(n) is not int or n < 1 for n in layers):
-            raise fail(
-                "layers",
-                "expected whole numbers of at least 1, one for each depth from 0; write layers = [1, 2]",
-            )
         for key, told_value, summed in (
             ("states", states, sum(layers)),
             ("eccentricity", eccentricity, len(layers) - 1),
@@ -270,8 +278,9 @@ def _known(
     return KnownAnswer(
         states=states,
         eccentricity=eccentricity,
-        layers=None if layers is None else tuple(layers),
+        layers=layers,
         farthest=None if farthest is None else tuple(farthest),
         source=told.strip(),
         goal=count("goal", 0),
+        first_layers=numbers("first_layers"),
     )

@@ -1,10 +1,12 @@
-"""A path of a map, as Python users get it."""
+"""A path, as Python users get it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from farthest.drawing.notebook import Drawing
     from farthest.puzzles.definition import MoveName, NamedPath
     from farthest.puzzles.puzzle import Puzzle
 
@@ -18,10 +20,27 @@ class BoardPath(list[str]):
     def __init__(self, puzzle: Puzzle, path: NamedPath) -> None:
         super().__init__(path.texts)
         self.moves: list[MoveName] = path.moves
+        self.named = path
         self._puzzle = puzzle
-        self._path = path
+
+    def draw(self, file: str | Path | None = None, *, animated: bool = False, force: bool = False) -> Drawing:
+        """Draw all boards, each with the move that leads to it, for a notebook; and to an .svg file where one is given.
+
+        ``animated``: one board, which moves, over and over; else a strip of boards. Raises OutputError where the file
+        cannot be written, or exists and ``force`` is not given.
+        """
+        from farthest.drawing.notebook import Drawing
+        from farthest.drawing.path import path_svg
+        from farthest.queries.output_file import form_of, written_file
+
+        drawing = Drawing(path_svg(self._puzzle, self.named, animated=animated))
+        if file is not None:
+            form_of(Path(file), (".svg",))
+            with written_file(Path(file), force=force) as part:
+                part.write_text(drawing.svg, encoding="utf-8")
+        return drawing
 
     def _repr_svg_(self) -> str:
-        from farthest.drawing.notebook import path_svg
+        from farthest.drawing.path import BOARDS_SHOWN, path_svg
 
-        return path_svg(self._puzzle, self._path)
+        return path_svg(self._puzzle, self.named, most=BOARDS_SHOWN)

@@ -20,6 +20,7 @@ from farthest.models.stored_values import damaged
 from farthest.models.structure import structure_problems
 from farthest.models.verifications import Proved, Verification, Verifications
 from farthest.sizes import available_memory
+from farthest.spaces.packed_layout import is_packed
 from farthest.verify.checks import make_check
 from farthest.verify.findings import verify_layers, verify_search
 from farthest.verify.generic import verify_generic
@@ -198,7 +199,7 @@ def _prove_map(distance_map: StoredMap, memory: int | None, scratch: Path | None
     definition = distance_map.puzzle.definition
     if record.keeps_residues:
         return _prove_residues(distance_map, facts, rows, memory, scratch)
-    if isinstance(definition, Sliding):
+    if isinstance(definition, Sliding) and not is_packed(record.layout):
         prove_sliding = verify_pattern if definition.blanks else verify_map
         return prove_sliding(
             distance_map.puzzle,

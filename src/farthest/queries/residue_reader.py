@@ -1,5 +1,5 @@
-"""Distances from a residue map: of some keys by walks to the origin; of all keys by one pass over the map where their
-distances fit in memory, else by walks, some keys at a time."""
+"""Distances from a residue map: of some keys by walks to the origin; of all keys, where their distances fit in memory,
+layer by layer or by one pass over the map, else by walks, some keys at a time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from farthest.map_files.form import LOW, WordOrder
 from farthest.map_files.layout import PAGE
 from farthest.models.chunks import CHUNK_KEYS
 from farthest.queries.chunk_cache import Chunk
+from farthest.queries.residue_layers import ResidueLayers
 from farthest.queries.residue_walks import layer_at, spread, walk
 from farthest.sizes import available_memory
+from farthest.spaces.contract import gather
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -119,7 +121,12 @@ class ResidueReader:
     @cached_property
     def _all(self) -> Distances:
         self._pages.load_all()
-        if self._compiled:
+        if self._layers:
+            found = self._layers.distances(self.unit, self._threads)
+            self._check(found is not None)
+            assert found is not None
+            distances = found
+        elif self._compiled:
             distances = numpy.empty(self._form.order.keys, dtype=self.unit)
             self._compiled.expand(distances, self._depth, self._threads)
         else:
@@ -151,6 +158,18 @@ class ResidueReader:
     def _origins(self) -> NDArray[numpy.uint64]:
         boards = numpy.array(self._space.origins, dtype=numpy.uint8).reshape(-1, self._space.cells)
         return numpy.unique(self._space.encode(boards)).astype(numpy.uint64)
+
+    @cached_property
+    def _layers(self) -> ResidueLayers | None:
+        """Where it is worth it, and fits in memory."""
+        keys = self._form.order.keys
+        if self._compiled is None or keys <= TOLD_KEYS:
+            return None
+        origins = [int(key) for key in self._origins]
+        kernel = gather(self._space).kernel
+        layers = ResidueLayers(kernel, self._form, self._pages.words, origins, self._depth)
+        needed = layers.bytes + keys * self.unit.itemsize + self._form.words * 8
+        return layers if needed <= available_memory() * 4 // 5 else None
 
     @cached_property
     def _compiled(self) -> _kernel.ResidueMap | None:

@@ -108,8 +108,8 @@ class ScatterSpace(Space, Protocol):
     """Enumerated by sorted runs of codes: its states are expanded one by one.
 
     What an ``undirected`` one finds need be compared with two layers only.
-    One whose codes have 8 bytes may have an ``expander`` (``_kernel.Expander``) with the same successors: they are then
-    sorted as they come, and never all in memory.
+    One may have an ``expander`` (``_kernel.Expander``) with the same successors: they are then sorted as they come, and
+    never all in memory.
     """
 
     graded: bool

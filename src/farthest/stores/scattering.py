@@ -34,12 +34,13 @@ def put_successors(
     runs: Sequence[Buffer],
     threads: int,
     poll: Callable[[], None] = lambda: None,
+    shards: tuple[int, int] | None = None,
 ) -> None:
     """Puts the successors of all states of the sorted runs into the boxes; ``poll`` is called now and then, and
-    may raise."""
+    may raise. ``shards``: only those from the first to the one before the second, of a space with an expander."""
     expander: _kernel.Expander | None = getattr(space, "expander", None)
     if expander is not None:
-        boxes.expand(expander, runs, threads)
+        boxes.expand(expander, runs, threads, *(shards or ()))
         return
     width = space.code_bytes
     codes = memoryview(b"".join(_kernel.run_codes(width, run) for run in runs))

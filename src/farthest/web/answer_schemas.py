@@ -158,6 +158,7 @@ SCHEMAS: dict[str, Schema] = {
                         "states": or_none(WHOLE),
                         "eccentricity": or_none(WHOLE),
                         "layers": or_none(list_of(WHOLE)),
+                        "first_layers": or_none(list_of(WHOLE)),
                         "farthest": or_none(list_of(TEXT)),
                         "source": TEXT,
                         "goal": or_none(WHOLE),

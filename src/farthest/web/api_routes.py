@@ -78,7 +78,7 @@ async def _job(request: Request) -> Response:
         record = shelf.job(number)
         if record.kind == SEARCH:
             return search_document(record, Searches(shelf.database))
-        return enumeration_document(record, shelf.layers(number))
+        return enumeration_document(record, shelf.layers(record))
 
     return json_answer(await ask(request, found))
 

@@ -18,6 +18,7 @@ from starlette.responses import StreamingResponse
 
 from farthest.documents.jobs import job_summary
 from farthest.documents.progress import progress_rows
+from farthest.drawing.chart import Chart
 from farthest.errors import UnavailableError
 from farthest.models.records import QUEUED, RUNNING, SEARCH
 from farthest.models.searches import Searches
@@ -52,15 +53,17 @@ class Feed:
 
     def __init__(self) -> None:
         self.event = b""
+        self.chart = b""
         self.ended = False
         self.readers = 0
         self.changed = asyncio.Event()
         self.task: asyncio.Task[None] | None = None
 
-    def tell(self, event: bytes, *, ended: bool) -> None:
-        """Wakes all readers, if there is something new."""
+    def tell(self, event: bytes, chart: bytes, *, ended: bool) -> None:
+        """Wakes all readers, if there is something new. ``chart``: an event of its own, which is only sent when there
+        is another layer."""
         if event != self.event:
-            self.event, self.ended = event, ended
+            self.event, self.chart, self.ended = event, chart, ended
             self.changed.set()
             self.changed = asyncio.Event()
 
@@ -86,11 +89,14 @@ class Feeds:
             feed.task = asyncio.create_task(self._look(number, feed))
         try:
             yield RETRY
-            told = b""
+            told = drawn = b""
             until = asyncio.get_running_loop().time() + STREAM_SECONDS
             while asyncio.get_running_loop().time() < until:
                 changed = feed.changed
                 if feed.event != told:
+                    if feed.chart != drawn:
+                        drawn = feed.chart
+                        yield drawn
                     told = feed.event
                     yield told
                     if feed.ended:
@@ -120,7 +126,13 @@ class Feeds:
                 _LOG.info("job %s cannot be followed any more: %s", number, error)
                 document = {"job": number, "status": "gone"}
             ended = document["status"] not in (QUEUED, RUNNING)
-            feed.tell(event_of("end" if ended else "progress", document), ended=ended)
+            layers = document.get("layers") or []
+            chart = (
+                event_of("chart", Chart(layers, logarithmic=True).part_of_page())
+                if layers and not ended
+                else b""
+            )
+            feed.tell(event_of("end" if ended else "progress", document), chart, ended=ended)
             await asyncio.sleep(self._look_seconds)
 
     def _document(self, number: int) -> dict[str, Any]:
@@ -129,10 +141,10 @@ class Feeds:
         if record.kind == SEARCH:
             iterations = Searches(self._shelf.database).iterations(number)
             return {**document, "iterations": [*map(asdict, iterations)], "rows": iteration_rows(iterations)}
-        return {**document, "layers": [layer.states for layer in self._shelf.layers(number)]}
+        return {**document, "layers": [layer.states for layer in self._shelf.layers(record)]}
 
 
-def event_of(kind: str, document: dict[str, Any]) -> bytes:
+def event_of(kind: str, document: Any) -> bytes:
     """One server-sent event; JSON on one line."""
     return f"event: {kind}\ndata: {json.dumps(document)}\n\n".encode()
 

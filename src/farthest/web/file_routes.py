@@ -58,7 +58,7 @@ async def _layers(request: Request) -> Response:
 
     def found() -> bytes:
         if form in LAYERS:
-            return LAYERS[form](_known(shelf.layers(shelf.job(number).id), number))
+            return LAYERS[form](_known(shelf.layers(shelf.job(number)), number))
         shown = job_found(shelf, number)
         _known(shown.layers, number)
         return layers_svg(shown, scale).encode() if form == "svg" else _png(shown, scale)

@@ -44,7 +44,8 @@ def _call(
 
 
 _EVENTS: Schema = {
-    "summary": "The progress of an unfinished job: events `progress`, and `end` when it has ended; each says all.",
+    "summary": "The progress of an unfinished job: events `progress`, and `end` when it has ended; each says all. "
+    "Events `chart` have the chart of the layers as SVG.",
     "parameters": [NUMBER_IN],
     "responses": {
         "200": {"description": "Server-sent events.", "content": {"text/event-stream": {"schema": TEXT}}}

@@ -87,7 +87,7 @@ def job_found(shelf: Shelf, number: int, *, may_change: bool = False) -> JobFoun
     if record.kind == SEARCH:
         raise no_map(record)
     farthest = shelf.farthest(number, record.digest or "") if record.status == FINISHED else ()
-    return JobFound(record, puzzle_of(record), shelf.layers(number), farthest, may_change)
+    return JobFound(record, puzzle_of(record), shelf.layers(record), farthest, may_change)
 
 
 def of_map(opened: DistanceMap) -> JobFound:

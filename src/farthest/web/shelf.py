@@ -13,13 +13,13 @@ from farthest.errors import ForbiddenCodeError, StorageError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.naming import no_map
-from farthest.models.records import FINISHED
+from farthest.models.records import FINISHED, RUNNING, LayerRecord
 from farthest.web.patient_map import PatientMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from farthest.models.records import JobRecord, LayerRecord
+    from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
     from farthest.queries.distance_map import DistanceMap
 
@@ -44,9 +44,13 @@ class Shelf:
         """Raises JobError where there is none."""
         return self.jobs.get(number)
 
-    def layers(self, number: int) -> list[LayerRecord]:
-        """The known layers of a job."""
-        return self.jobs.layers(number)
+    def layers(self, record: JobRecord) -> list[LayerRecord]:
+        """The known layers of a job: of one that runs those that it tells, which are not all stored."""
+        stored = self.jobs.layers(record.id)
+        told = (record.progress or {}).get("layers", []) if record.status == RUNNING else []
+        if len(told) <= len(stored):
+            return stored
+        return [LayerRecord(depth, states) for depth, states in enumerate(told)]
 
     @contextmanager
     def asked(self, number: int) -> Iterator[DistanceMap]:

@@ -21,14 +21,15 @@ from explorer.conftest import SEARCH, TOKEN
 from explorer.served import Served
 from farthest.web.gate import COOKIE, cookie_of
 
-PEGS, CUBE, RUSH_HOUR = range(SEARCH + 1, SEARCH + 4)
+PEGS, CUBE, RUSH_HOUR, TOWERS, LAMPS = range(SEARCH + 1, SEARCH + 6)
 """The jobs that ``stored`` does not have."""
 
 NewPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Of a module: while Playwright is there, its event loop counts as running, and tests elsewhere run their own."""
     executable = program()
     if executable is None:
         pytest.skip("no Chromium is installed (Debian: apt install chromium)")
@@ -42,12 +43,12 @@ def maps(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("browser")
     file = folder / "maps.db"
     shutil.copy(stored, file)
-    for name in ("pegs-triangle-15", "cube-2x2x2-htm", "rush-hour-60"):
+    for name in ("pegs-triangle-15", "cube-2x2x2-htm", "rush-hour-60", "hanoi-3-3", "lights-3x3"):
         farthest.enumerate(name, database=file).close()
     return folder
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def server(browser: Browser, maps: Path) -> Iterator[Served]:
     """A server that takes jobs. It is started after the browser: where there is none, nothing else is made."""
     server = Served(maps, "--allow-jobs", FARTHEST_WEB_TOKEN=TOKEN)
@@ -64,7 +65,7 @@ def opened(browser: Browser, *, signed_in: bool = True, **options: Any) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def shared(browser: Browser, server: Served) -> tuple[Page, Complaints]:
     """A page that is signed in at ``server``, and what it complains of: a context takes a quarter of a second."""
     page = opened(browser, base_url=server.address)

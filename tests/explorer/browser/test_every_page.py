@@ -19,9 +19,7 @@ TELEPHONE = 390
 
 PAGES = {
     "first page": "/",
-    "search by name": "/?q=cube",
     "finished job": f"/jobs/{KINDS}",
-    "linear scale": f"/jobs/{CUBE}?scale=linear",
     "job that a limit ended": f"/jobs/{CUT}",
     "job without a map": f"/jobs/{LAYERS}",
     "waiting job": f"/jobs/{QUEUED}",

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.browser.conftest import NewPage
 from explorer.browser.line import Line
+from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.conftest import KINDS, TOKEN
 from explorer.served import Served
 from farthest.web.addresses import job_page, puzzle_page
@@ -102,14 +101,7 @@ def test_a_run_is_followed_through_a_cut_connection(
     request.addfinalizer(run.wait)
     request.addfinalizer(run.kill)
 
-    def told() -> Any:
-        return page.request.get(f"/api/jobs/{number}").json()["progress"]
-
-    while not told():
-        assert run.poll() is None
-        time.sleep(0.02)
-    run.send_signal(signal.SIGSTOP)
-    known = told()
+    known = stopped_in_its_midst(run, server.folder / "maps.db", number)
     expect_status(followed, "running")
     live = followed.locator("#live")
     for figure in (known["depth"] + 1, f"{known['states']:,} of at most 239,500,800", "states a second"):

@@ -15,7 +15,15 @@ from farthest.puzzles.picture import COLOURS, Picture, Shape
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 
-NAMES = [*catalogue.names(), "pancake-7", "burnt-pancake-4", "hanoi-4-5", "lights-3x4-c3"]
+NAMES = [
+    *catalogue.names(),
+    "pancake-7",
+    "topspin-6-4",
+    "lrx-5",
+    "burnt-pancake-4",
+    "hanoi-4-5",
+    "lights-3x4-c3",
+]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -152,3 +160,36 @@ def test_markup_and_characters_that_xml_does_not_know_are_text() -> None:
 def test_any_text_can_stand_in_a_picture(text: str) -> None:
     root = ElementTree.fromstring(svg([(text, Picture(1, 1, ()))], text).encode())
     assert root.tag == f"{SVG}svg"
+
+
+def test_pancakes_lie_in_a_stack_and_show_their_burnt_sides() -> None:
+    puzzle = catalogue.load("burnt-pancake-3")
+    drawn = board_picture(puzzle, puzzle.definition.parse_board("3 1+1 2"))
+    pancakes = [shape for shape in drawn.shapes if shape.text]
+    assert [shape.text for shape in sorted(pancakes, key=lambda shape: shape.y)] == ["3", "1", "2"]
+    assert [shape.text for shape in sorted(pancakes, key=lambda shape: shape.width)] == ["1", "2", "3"]
+    assert [shape.y == pancake.y for shape, pancake in zip(drawn.shapes[1::2], pancakes, strict=True)] == [
+        False,
+        True,
+        False,
+    ]
+
+
+def test_pieces_of_a_ring_are_equally_far_from_their_neighbours() -> None:
+    puzzle = catalogue.load("topspin-8-4")
+    shapes = board_picture(puzzle, first_board(puzzle)).shapes
+    apart = [
+        round(((one.x - other.x) ** 2 + (one.y - other.y) ** 2) ** 0.5, 2)
+        for one, other in zip(shapes, [*shapes[1:], shapes[0]], strict=True)
+    ]
+    assert len(set(apart)) == 1
+    assert apart[0] > 1  # they do not overlap
+
+
+def test_discs_of_a_net() -> None:
+    puzzle = catalogue.load("hungarian-rings")
+    shapes = board_picture(
+        puzzle, puzzle.definition.parse_board("b" * 10 + "r" * 10 + "y" * 9 + "g" * 9)
+    ).shapes
+    assert {shape.disc for shape in shapes} == {True}
+    assert [shape.colour for shape in shapes[:11]] == ["blue"] * 10 + ["red"]

@@ -50,10 +50,18 @@ PYRAMINX_FACES = [
 ]
 
 
-def on_cube(middle: Vector, drawn: Picture) -> Vector:
-    across, down = middle[0] / drawn.width * 4, middle[1] / drawn.height * 3
-    face = CUBE_FACES[int(across), int(down)]
-    return np.array(face(across % 1 * 2 - 1, down % 1 * 2 - 1))
+SIZES = {"cuboid-1x3x3": (3, 1, 3), "cuboid-2x2x3": (2, 3, 2)}
+"""Squares across, down and to the reader; the others are cubes."""
+
+
+def on_cuboid(middle: Vector, drawn: Picture, size: tuple[int, int, int]) -> Vector:
+    x, y, z = size
+    across, down = middle[0] / drawn.width * 2 * (x + z), middle[1] / drawn.height * (y + 2 * z)
+    columns, rows = np.array([0, z, z + x, 2 * z + x, 2 * (z + x)]), np.array([0, z, z + y, 2 * z + y])
+    column, row = (int(np.searchsorted(lines, at)) - 1 for lines, at in ((columns, across), (rows, down)))
+    u = (across - columns[column]) / (columns[column + 1] - columns[column])
+    v = (down - rows[row]) / (rows[row + 1] - rows[row])
+    return np.array(CUBE_FACES[column, row](u * 2 - 1, v * 2 - 1)) * size / 2
 
 
 def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
@@ -70,10 +78,15 @@ def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
 def stickers(puzzle: Puzzle, board: tuple[int, ...]) -> dict[Place, Any]:
     """The colour at each place in space."""
     drawn = board_picture(puzzle, board)
-    on_body = on_pyraminx if puzzle.name == "pyraminx" else on_cube
+    size = SIZES.get(puzzle.name, (2, 2, 2))
+    middles = [np.mean(shape.points, axis=0) for shape in drawn.shapes]
+    places = [
+        on_pyraminx(middle, drawn) if puzzle.name == "pyraminx" else on_cuboid(middle, drawn, size)
+        for middle in middles
+    ]
     found = {
-        tuple(np.round(on_body(np.mean(shape.points, axis=0), drawn), 2) + 0.0): shape.colour
-        for shape in drawn.shapes
+        tuple(np.round(place, 2) + 0.0): shape.colour
+        for place, shape in zip(places, drawn.shapes, strict=True)
     }
     assert len(found) == len(drawn.shapes)
     return found
@@ -86,19 +99,41 @@ def axis(puzzle: Puzzle, name: str) -> Vector:
     return np.asarray(whole / np.linalg.norm(whole), dtype=np.float64)
 
 
-DEEP = {"cube-2x2x2-htm": 0.4, "cube-2x2x2-qtm": 0.4, "cube-3x3x3": 0.4, "skewb": 0.0, "pyraminx": 1 / 15}
+DEEP = {
+    "cube-2x2x2-htm": 0.4,
+    "cube-2x2x2-qtm": 0.4,
+    "cube-3x3x3": 0.3,
+    "cuboid-1x3x3": 0.4,
+    "cuboid-2x2x3": 0.4,
+    "dino-cube": 0.5,
+    "pyraminx": 1 / 15,
+    "skewb": 0.0,
+}
 """How far from the middle of the body the cut of a turn is."""
+
+HALF_TURNS = {("cuboid-1x3x3", face) for face in "FRBL"} | {("cuboid-2x2x3", face) for face in "FR"}
+OTHER_SIDE = {("dino-cube", "DBR"), ("dino-cube", "DBL")}
+"""Turns that are made by turning all else the other way."""
+
+
+def angle_of(puzzle: Puzzle, name: str) -> float:
+    """In radians, clockwise as seen from outside."""
+    if (puzzle.name, name) in HALF_TURNS:
+        return pi
+    return 2 * pi / (4 if puzzle.name.startswith("cub") else 3)
 
 
 def turned(puzzle: Puzzle, before: dict[Place, Any], name: str, times: int) -> dict[Place, Any]:
     """After a turn, clockwise as seen from outside: what is beyond the cut goes round the axis."""
     round_ = axis(puzzle, name)
-    angle = -2 * pi / (4 if puzzle.name.startswith("cube") else 3) * times
+    other = (puzzle.name, name) in OTHER_SIDE
+    angle = -angle_of(puzzle, name) * (-times if other else times)
     cross = np.cross(np.eye(3), round_)
     turn = np.eye(3) + sin(angle) * cross + (1 - cos(angle)) * cross @ cross
     after = {}
     for place, colour in before.items():
-        there = turn @ place if np.dot(place, round_) > DEEP[puzzle.name] else np.array(place)
+        beyond = bool(np.dot(place, round_) > DEEP[puzzle.name])
+        there = turn @ place if beyond != other else np.array(place)
         near = min(before, key=lambda each: float(np.sum((there - np.array(each)) ** 2)))
         assert np.allclose(near, there, atol=0.02)
         after[near] = colour
@@ -115,6 +150,7 @@ def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
     moves = data.draw(
         st.lists(st.tuples(st.sampled_from(generators), st.integers(1, 2)), min_size=1, max_size=6)
     )
+    moves = [(name, 1 if (puzzle.name, name) in HALF_TURNS else times) for name, times in moves]
     goal = puzzle.definition.origin_boards[0][0]
     expected = stickers(puzzle, goal)
     for generator, times in moves:
@@ -128,8 +164,11 @@ def test_each_face_of_the_goal_has_one_colour(name: str) -> None:
     puzzle = catalogue.load(name)
     colours: dict[int, set[Any]] = {}
     normals = [-vertex for vertex in VERTICES.values()] if name == "pyraminx" else list(FACE_AXES.values())
+    size = np.array(SIZES.get(name, (2, 2, 2)))
     for place, colour in stickers(puzzle, puzzle.definition.origin_boards[0][0]).items():
-        colours.setdefault(int(np.argmax([np.dot(place, normal) for normal in normals])), set()).add(colour)
+        colours.setdefault(int(np.argmax([np.dot(place / size, normal) for normal in normals])), set()).add(
+            colour
+        )
     assert all(len(found) == 1 for found in colours.values())
     assert len(set.union(*colours.values())) == len(colours) == len(normals)
 
@@ -146,7 +185,7 @@ R = "(1 2+1)(3+1)"
 COLOURS = 'colours = { U = "white", F = "green" }\n'
 WRONG = [
     ("", 8, "no colours; write colours"),
-    (COLOURS, 8, "no stickers; write squares or polygons"),
+    (COLOURS, 8, "no stickers; write squares, polygons or discs"),
     ('colours = { U = "withe" }\n', 9, "U has the colour 'withe'; expected one of white,"),
     ('colours = { UP = "white" }\n', 9, "the sign 'UP', expected one letter"),
     (COLOURS + 'sqares = "U:1"\n', 10, "did you mean 'squares'"),
@@ -155,11 +194,15 @@ WRONG = [
     (COLOURS + 'squares = """U:1\nU:4"""\n', 11, "slots are 1 to 3"),
     (COLOURS + 'squares = """\nU:0"""\n', 11, "slots are 1 to 3"),
     (COLOURS + 'squares = """\nU:1+2"""\n', 11, "orientation 2, expected one below 2"),
+    (COLOURS + 'squares = """\nU:1B"""\n', 11, "the sticker 'U:1B', expected a colour's sign"),
+    (COLOURS + 'squares = """\nU:1b F:1b"""\n', 11, "'F:1b' and 'U:1b' show the same sticker"),
     (COLOURS + 'squares = """\nB:1"""\n', 11, "has no known colour; expected one of U, F"),
     (COLOURS + 'squares = """\nU:1\n\nF:1+0\n"""\n', 13, "'F:1+0' and 'U:1' show the same sticker"),
     (COLOURS + 'polygons = """\nU:1 0,0 1,0\n"""\n', 11, "a polygon has 2 corners, expected 3 to 32"),
     (COLOURS + 'polygons = """\nU:1 0,0 1,0 2,0\n"""\n', 11, "a polygon has no area"),
     (COLOURS + 'polygons = """\nU:1 0,0 1,0 1;1\n"""\n', 11, "the corner '1;1', expected x,y"),
+    (COLOURS + 'discs = """\nU:1 1,1 2,1\n"""\n', 11, "2 points, expected the middle of the disc alone"),
+    (COLOURS + 'polygons = """\nU:1 1,1\n"""\n', 11, "a polygon has 1 corner, expected 3 or more"),
     (COLOURS + 'polygons = """\nU 0,0 1,0 1,101\n"""\n', 11, "a corner is outside 0 to 100"),
 ]
 

@@ -49,7 +49,7 @@ KINDS = [
     Kind(8, span=2**33),
     Kind(8, keys=5000),
     Kind(8, keys=2**64 - 1),
-    *(Kind(width) for width in (1, 3, 7, 9, 16, 17, 33, 129, 1024)),
+    *(Kind(width) for width in (1, 3, 7, 9, 16, 17, 33, 65, 129, 1024)),
 ]
 
 

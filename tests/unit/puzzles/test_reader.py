@@ -135,8 +135,13 @@ farthest = ["0 3 / 2 1"]
 [[known]]
 source = "the number alone"
 states = 12
+[[known]]
+source = "some layers"
+first_layers = [1, 2]
 """
     assert read(text).known == (
         KnownAnswer(12, 6, (1, 2, 2, 2, 2, 2, 1), ("03/21",), "layers"),
         KnownAnswer(12, None, None, None, "the number alone"),
+        KnownAnswer(None, None, None, None, "some layers", first_layers=(1, 2)),
     )
+    assert Puzzle.from_json(read(text).to_json()) == read(text)

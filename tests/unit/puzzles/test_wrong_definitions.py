@@ -197,6 +197,8 @@ CASES = [
     ("known-states", known('source = "x"', "states = 0"), ", line 8", "at least 1, got 0", "correct it"),
     ("known-layers", known('source = "x"', "layers = [1, 0]"),
      ", line 8", "whole numbers of at least 1", "write layers"),
+    ("known-first-layers", known('source = "x"', "first_layers = 3"),
+     ", line 8", "whole numbers of at least 1", "write first_layers"),
     ("known-sum", known('source = "x"', "layers = [1, 2]", "states = 4"),
      ", line 9", "the layers give 3", "correct one"),
     ("known-depth", known('source = "x"', "layers = [1, 2]", "eccentricity = 2"),

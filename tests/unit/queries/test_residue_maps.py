@@ -18,6 +18,7 @@ from farthest.queries import random_states as random_module
 from farthest.queries import residue_reader
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.random_states import random_states
+from farthest.queries.residue_layers import ResidueLayers
 from farthest.queries.residue_reader import ResidueReader
 from farthest.random_source import RandomSource
 from farthest.spaces import compile_space
@@ -38,6 +39,7 @@ UNCOLOURED = [
     ("burnt-pancake-4", None, None),
     ("topspin-7-4", None, None),
     ("cuboid-1x3x3", None, None),
+    ("pyraminx@UL=UR=UB.turns:edges", None, None),
     ("hanoi-3-5", None, None),
     ("lights-3x3", None, None),
 ]
@@ -102,6 +104,29 @@ def compare(pair: Pair) -> None:
     again._reader.__dict__["_compiled"] = None
     numpy.testing.assert_array_equal(again.lookup(keys[:4000]), walked[:4000])
     numpy.testing.assert_array_equal(again.array(), expected)
+    with pytest.MonkeyPatch.context() as large:
+        large.setattr(residue_reader, "TOLD_KEYS", 0)
+        again = DistanceMap(residues.database, residues.record)
+        reader = again._reader
+        assert isinstance(reader, ResidueReader)
+        assert (reader._layers is None) == (reader._compiled is None)
+        numpy.testing.assert_array_equal(again.array(), expected)
+    pair.close()
+
+
+def test_layers_that_the_map_contradicts_are_noticed(tmp_path: Path) -> None:
+    pair = Pair(tmp_path, "pancake-5", None, None)
+    reader = pair.residues._reader
+    assert isinstance(reader, ResidueReader)
+    reader._pages.load_all()
+    kernel, words = gather(pair.residues.space).kernel, reader._pages.words
+    for word in (0, len(words) // 2, len(words) - 1):
+        changed = words.copy()
+        changed[word] ^= numpy.uint64(1)
+        for held, right in ((words, True), (changed, False)):
+            layers = ResidueLayers(kernel, reader._pages.form, held, [0], reader._depth)
+            found = layers.distances(numpy.dtype(numpy.uint8), 1)
+            assert (found is not None and (found == pair.full.array()).all()) == right
     pair.close()
 
 

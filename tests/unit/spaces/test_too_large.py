@@ -9,6 +9,7 @@ import farthest
 from farthest import _kernel
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
+from farthest.spaces.packed_layout import PACKED
 
 HALF = """
 U := (1,3,8,6)(2,5,7,4)(9,33,25,17)(10,34,26,18)(11,35,27,19);
@@ -43,9 +44,9 @@ def file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 
 VERBS: dict[str, Callable[[farthest.Puzzle, Path], object]] = {
-    "enumerate": lambda puzzle, folder: farthest.enumerate(puzzle, database=folder / "maps.db", max_depth=3),
-    "histogram": lambda puzzle, folder: farthest.histogram(puzzle, max_depth=3),
-    "submit": lambda puzzle, folder: farthest.submit(puzzle, database=folder / "maps.db", max_depth=3),
+    "enumerate": lambda puzzle, folder: farthest.enumerate(puzzle, database=folder / "maps.db"),
+    "histogram": lambda puzzle, folder: farthest.histogram(puzzle),
+    "submit": lambda puzzle, folder: farthest.submit(puzzle, database=folder / "maps.db"),
     "kernel": lambda puzzle, folder: gather(compile_space(puzzle)).kernel,
 }
 
@@ -68,8 +69,21 @@ def test_what_the_error_advises_can_be_done(file: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hanoi-2-50", "hanoi-4-25", "lights-7x7", "pancake-64", "sliding-8x8"])
 def test_what_has_too_many_keys_is_refused_at_once(name: str, tmp_path: Path) -> None:
+    limit = None if name in ("pancake-64", "sliding-8x8") else 1
     with pytest.raises(farthest.ResourceError, match="with `farthest solve`"):
-        farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=1)
+        farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=limit)
+
+
+@pytest.mark.parametrize(("name", "layers"), [("pancake-64", (1, 63, 3906)), ("sliding-8x8", (1, 2, 4, 10))])
+def test_first_layers_of_any_puzzle(name: str, layers: tuple[int, ...], tmp_path: Path) -> None:
+    limit = len(layers) - 1
+    assert farthest.histogram(name, max_depth=limit).layers == layers
+    with farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=limit) as found:
+        assert found.layers == layers
+        assert found.distance(next(found.states_at(limit))) == limit
+        assert found.verify().ok
+    job = farthest.submit(name, database=tmp_path / "maps.db", max_depth=limit, histogram_only=True)
+    assert job.layout == PACKED
 
 
 def test_layers_are_counted_where_a_map_would_have_too_many_keys(tmp_path: Path) -> None:

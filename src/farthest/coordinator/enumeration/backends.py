@@ -75,7 +75,10 @@ class ThreadsBackend:
             from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
             self._scatter = ScatterMemoryStore(
-                scatter(space), distances=not self._settings.histogram_only, memory=self._memory
+                scatter(space),
+                distances=not self._settings.histogram_only,
+                memory=self._memory,
+                last=self._settings.max_depth,
             )
             return self._scatter
         if space.engine == "pattern":
@@ -133,6 +136,11 @@ class ThreadsBackend:
             return None
         self._scatter = None
         return f"beginning anew with layers in files in {self._files.scratch}, of a size that is not known before"
+
+    def give_up(self, depth: int) -> None:
+        """See Backend: sorted runs alone use the memory up."""
+        assert self._scatter is not None
+        self._scatter.give_up(depth)
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""

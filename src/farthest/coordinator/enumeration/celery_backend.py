@@ -177,6 +177,9 @@ class CeleryBackend:
         """See Backend: the blobs are where FARTHEST_BLOBS says."""
         return None
 
+    def give_up(self, depth: int) -> None:
+        """See Backend: the memory of workers has a limit of its own."""
+
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""
         self._nodes.while_waiting = action

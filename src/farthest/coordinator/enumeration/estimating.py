@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from farthest.coordinator.enumeration.chosen_space import space_for
 from farthest.coordinator.enumeration.needs import check_countable, thread_needs
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.worker_needs import worker_needs
 from farthest.map_files.places import map_place
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ def estimated(
     """The figures by which `farthest enumerate` decides. ``folder``: of the database's file, None where it is none.
     ``processes``: numbers of workers' processes to tell the time of. Raises PuzzleError, BoardError (of the origin),
     ResourceError, and SettingError (of a folder)."""
-    space = compile_space(puzzle, settings.origin)
+    space = space_for(puzzle, settings)
     check_countable(space, settings)
     settings = with_kind_of_map(space, settings, stored=True)
     maps = map_place(folder / puzzle.name if folder else None) if settings.residues else None

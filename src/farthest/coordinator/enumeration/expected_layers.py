@@ -27,6 +27,16 @@ class ExpectedLayers:
     source: str
 
 
+def published_layers(space: Space, max_depth: int) -> tuple[int, ...]:
+    """The layers up to a depth, or up to the last one where that is sooner; empty where not all are published."""
+    if space.origin != space.puzzle.origin:
+        return ()
+    for known in space.puzzle.known:
+        if known.layers or len(known.first_layers or ()) > max_depth:
+            return (known.layers or known.first_layers or ())[: max_depth + 1]
+    return ()
+
+
 def expected_layers(space: Space, *, keys: int, in_place: bool, max_depth: int | None) -> ExpectedLayers:
     """The layers of a space with so many keys. ``in_place``: those of one parity have one colour of keys."""
     known = max(

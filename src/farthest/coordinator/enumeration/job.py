@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import backend_for
+from farthest.coordinator.enumeration.chosen_space import space_for
 from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.rows import board_texts
@@ -32,7 +33,6 @@ from farthest.models.chunks import CHUNK_KEYS, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.puzzle import Puzzle
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
+
+LAYERS_TOLD = 300
+"""Of more layers a running job does not tell all: its progress is written each second."""
 
 LOSSES_ALLOWED = 5
 """How often the working state may be lost between two checkpoints before the job is given up."""
@@ -120,6 +123,7 @@ class _Enumeration:
         self._backend = backend_for(puzzle, settings, reporter)
         self._layers: list[int] = []
         self._seconds: list[float] = []
+        self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
         self._resumed_from: int | None = None
         self._stored: int | None = None  # depth of the last checkpoint; the layers known may be fewer
@@ -131,7 +135,10 @@ class _Enumeration:
         self._name = f"0-{token_hex(4)}"  # of an enumeration without a job, for its attempts
 
     def run(self) -> Outcome:
-        space = compile_space(self._puzzle, self._settings.origin)
+        if self._recorder is None:
+            space = space_for(self._puzzle, self._settings)
+        else:
+            space = space_of(self._recorder.record, self._puzzle)
         self._pace.at_most = self._puzzle.definition.arrangements() if space.keys is None else space.keys
         asked = self._settings
         self._settings = with_kind_of_map(space, asked, stored=self._database is not None)
@@ -310,7 +317,14 @@ class _Enumeration:
         while limit is None or len(self._layers) <= limit:
             depth = len(self._layers)
             begun = perf_counter()
-            states = search.next_layer(depth)
+            try:
+                states = search.next_layer(depth)
+            except MemoryUsedUpError as error:
+                if limit is None:
+                    raise
+                self._backend.give_up(depth)
+                self._stopped = f"{error}; the layers up to depth {depth - 1} are complete"
+                return False
             if states == 0 and not self._goes_on(space, store, depth):
                 self._seconds[-1] += perf_counter() - begun
                 return True
@@ -401,7 +415,10 @@ class _Enumeration:
         self._pace.reach(total)
         known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
         of_next = {"blocks": None, "blocks_done": None}
-        self._progress({"depth": depth, **known, "states_at_most": self._pace.at_most, **of_next})
+        told = list(self._layers) if len(self._layers) <= LAYERS_TOLD else None
+        self._progress(
+            {"depth": depth, **known, "states_at_most": self._pace.at_most, "layers": told, **of_next}
+        )
 
     def _progress(self, known: dict[str, Any]) -> None:
         if self._recorder is None:
@@ -444,6 +461,7 @@ class _Enumeration:
             complete=complete,
             resumed_from=self._resumed_from,
             figures=self._figures,
+            stopped=self._stopped,
         )
         self._reporter.finished(outcome)
         return outcome

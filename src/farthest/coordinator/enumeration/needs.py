@@ -5,11 +5,11 @@ Admission of a run and `farthest estimate` both ask here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.enumeration.expected_layers import expected_layers
+from farthest.coordinator.enumeration.expected_layers import expected_layers, published_layers
 from farthest.coordinator.enumeration.folder_run import FilesRun, FolderRun, ScatterRun
 from farthest.coordinator.enumeration.speed import (
     MAP_SECONDS,
@@ -21,6 +21,8 @@ from farthest.coordinator.enumeration.speed import (
     seconds_in_memory,
 )
 from farthest.coordinator.estimate import (
+    PROCESS_BYTES,
+    SCATTER_BYTES,
     check_disk,
     check_map,
     check_map_and_layers,
@@ -41,6 +43,7 @@ from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.residues import gathered_form
+from farthest.stores.memory.scatter_store import ROOM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,13 +130,16 @@ def _both_ways(space: Space) -> bool:
     return space.engine == "pattern" or scatter(space).undirected
 
 
-def _timed(needs: Estimate, settings: Settings, processor: float, wall: float = 1.0) -> Estimate:
-    """With the time that takes so many processor seconds on the processor that the constants are of."""
+def _timed(
+    needs: Estimate, settings: Settings, processor: float, wall: float = 1.0, *, states: int | None = None
+) -> Estimate:
+    """With the time that takes so many processor seconds on the processor that the constants are of. ``states``: those
+    that are found, where they are known."""
     threads = settings.threads or cores()
     if processor > WORTH_MEASURING:
         processor *= machine_speed()
     if settings.keeps_distances:
-        processor += MAP_SECONDS * needs.states_at_most
+        processor += MAP_SECONDS * (states or needs.states_at_most)
     return replace(
         needs, processor_seconds=processor, seconds=wall * processor / min(threads, cores()), threads=threads
     )
@@ -150,10 +156,21 @@ def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) ->
         needs = replace(needs, why="how many states there are is not known before")
     else:
         needs = replace(needs, why="they fit" if needs.memory <= needs.memory_limit else "")
-    if known and space.puzzle.family != "python":  # a class takes as long as it takes
-        needs = _timed(needs, settings, SCATTER_SECONDS * max(known))
+    layers = () if settings.max_depth is None else published_layers(space, settings.max_depth)
+    if layers and files is None:
+        needs = replace(needs, memory=min(_of_layers(space, settings, layers), needs.memory_limit), why="")
+    found = max(known, default=0) if settings.max_depth is None else sum(layers)
+    if found and space.puzzle.family != "python":  # a class takes as long as it takes
+        needs = _timed(needs, settings, SCATTER_SECONDS * found, states=found)
     needs = _refused(needs, lambda: check_map(space, settings))
     return ThreadNeeds(needs, files.files if files is not None else None)
+
+
+def _of_layers(space: ScatterSpace, settings: Settings, layers: Sequence[int]) -> int:
+    """Memory for these layers: where they are only counted, the last one is not kept, nor those before the last three
+    of the others where moves can be taken back."""
+    kept = sum(layers[-4:-1]) if space.undirected and settings.histogram_only else sum(layers)
+    return SCATTER_BYTES * kept + min(ROOM, SCATTER_BYTES * sum(layers)) + PROCESS_BYTES
 
 
 def runs_in_files(space: ScatterSpace, settings: Settings) -> bool:

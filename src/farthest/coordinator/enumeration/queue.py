@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from farthest.coordinator.enumeration.backends import check_workers
+from farthest.coordinator.enumeration.chosen_space import space_for
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
@@ -13,7 +14,6 @@ from farthest.models.naming import no_job_named
 from farthest.models.records import ENUMERATION, JobRecord
 from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
-from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 
 
@@ -24,8 +24,9 @@ def submit_puzzle(puzzle: Puzzle, database: Database, settings: Settings) -> tup
     the job. Raises PuzzleError, BoardError (of the origin), ResourceError and StorageError.
     """
     check_workers(puzzle)
-    space = compile_space(puzzle, settings.origin)
-    with_kind_of_map(space, replace(settings, workers="celery"), stored=True)
+    by_workers = replace(settings, workers="celery")
+    space = space_for(puzzle, by_workers)
+    with_kind_of_map(space, by_workers, stored=True)
     states_at_most = puzzle.definition.arrangements() if space.keys is None else space.keys
     if space.engine == "gather":
         check_shards(gather(space), settings)

@@ -11,6 +11,7 @@ from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.board_path import BoardPath
     from farthest.search.problem import Problem
     from farthest.search.serialized import Way
 
@@ -114,19 +115,21 @@ class SearchOutcome:
             ("nodes", f"{self.nodes:,}"),
             ("seconds", f"{self.seconds:.3g}"),
         ]
-        drawn = self._drawn()
-        return facts(self.definition.title, rows) + (image(drawn, self._result) if drawn else "")
+        path = self.path
+        drawn = image(path._repr_svg_(), self._result) if path else ""
+        return facts(self.definition.title, rows) + drawn
 
-    def _drawn(self) -> str | None:
-        """The boards of the first solution as an SVG document."""
-        from farthest.drawing.notebook import path_svg
+    @property
+    def path(self) -> BoardPath | None:
+        """The first solution with its boards; None where there is none, or none is listed."""
+        from farthest.queries.board_path import BoardPath
         from farthest.search.replay import boards_along
 
-        if not self.moves:
+        if self.moves is None:
             return None
-        board = self.definition.definition.parse_board(self.board)
-        boards = boards_along(self.definition, board, self.moves)
-        return path_svg(self.definition, self.definition.definition.named_path(boards, self.moves))
+        definition = self.definition.definition
+        boards = boards_along(self.definition, definition.parse_board(self.board), self.moves)
+        return BoardPath(self.definition, definition.named_path(boards, self.moves))
 
     @property
     def _result(self) -> str:

@@ -9,7 +9,8 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.blocks.definition import Blocks
-    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.definition import MoveName, PuzzleDefinition
+    from farthest.puzzles.holds import Hold
     from farthest.puzzles.picture import Picture
     from farthest.puzzles.puzzle import Puzzle
     from farthest.puzzles.source import Source
@@ -47,6 +48,15 @@ class BlocksFamily(Family):
         from farthest.families.blocks.picture import picture
 
         return picture(cast("Blocks", definition), board)
+
+    def hold(
+        self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
+    ) -> Hold:
+        """See Family."""
+        from farthest.families.blocks.picture import hold
+
+        del move
+        return hold(cast("Blocks", definition), board, after)
 
 
 FAMILY = BlocksFamily()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 from farthest.families.blocks.boards import anchors
 from farthest.families.blocks.definition import Blocks
 from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.holds import Area, Hold
 from farthest.puzzles.picture import Picture, Rows, Shape, cell_places, cells_picture
 
 _INSET = 0.06  # of a piece from the edge of its cells
@@ -23,32 +25,52 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
             first[cell] = token
             piece_of.update(dict.fromkeys(covers[kind][cell], f"{cell} {token}"))
     shapes: list[Shape] = []
-    for x, y, cell in cell_places(definition.rows, definition.cells):
-        if cell not in piece_of:
+    for x, y, cell, around in _places(definition.rows, definition.cells):
+        piece = piece_of.get(cell)
+        if piece is None:
             text = "*" if board[cell] == WILDCARD else definition.signs[cell]
             shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
             continue
-        left, right, above, below = (
-            0.0 if piece_of.get(other) == piece_of[cell] else _INSET
-            for other in _around(definition.rows, x, y)
-        )
+        left, right, above, below = (0.0 if piece_of.get(other) == piece else _INSET for other in around)
+        anchor, _, token = piece.partition(" ")
         shapes.append(
             Shape(
                 x + left,
                 y + above,
                 1 - left - right,
                 1 - above - below,
-                palette[piece_of[cell].partition(" ")[2]],
+                palette[token],
                 first.get(cell, ""),
                 bare=True,
-                piece=int(piece_of[cell].partition(" ")[0]),
+                glides=True,
+                piece=int(anchor),
             )
         )
     return cells_picture(definition.rows, definition.cells, shapes)
 
 
-def _around(rows: Rows, x: int, y: int) -> Iterator[int]:
-    """The cells to the left, the right, above and below; -1 where there is none."""
-    for column, row in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1)):
-        inside = 0 <= row < len(rows) and 0 <= column < len(rows[row])
-        yield rows[row][column] if inside else -1
+def hold(definition: Blocks, board: Sequence[int], after: Sequence[int]) -> Hold:
+    """The piece that is on other cells afterwards."""
+    before, now = (anchors(definition, each) or [] for each in (board, after))
+    kind = next(kind for kind, cells in enumerate(before) if cells != now[kind])
+    (source,), (target,) = set(before[kind]) - set(now[kind]), set(now[kind]) - set(before[kind])
+    places = {cell: (x, y) for x, y, cell, _ in _places(definition.rows, definition.cells)}
+    covered, covered_after = (definition.covers[kind][first] for first in (source, target))
+    shapes = tuple(number for number, cell in enumerate(places) if cell in covered)
+    return Hold(
+        Area.of_cells(places[cell] for cell in covered),
+        Area.of_cells(places[cell] for cell in covered_after),
+        shapes,
+    )
+
+
+@lru_cache(maxsize=16)
+def _places(rows: Rows, cells: int) -> list[tuple[int, int, int, tuple[int, ...]]]:
+    """Column, row and number of each cell, and the cells to the left, to the right, above and below; -1 where there is
+    none."""
+    places = cell_places(rows, cells)
+    at = {(x, y): cell for x, y, cell in places}
+    return [
+        (x, y, cell, tuple(at.get(place, -1) for place in ((x - 1, y), (x + 1, y), (x, y - 1), (x, y + 1))))
+        for x, y, cell in places
+    ]

@@ -25,7 +25,7 @@ def picture(definition: Hanoi, board: Sequence[int]) -> Picture:
         for level, disc in enumerate(stack, 1):
             width = 1 + 0.5 * disc
             corner = middle - width / 2, height - level * _DISC
-            shapes.append(Shape(*corner, width, _DISC, disc, str(disc + 1)))
+            shapes.append(Shape(*corner, width, _DISC, disc, str(disc + 1), glides=True))
         shapes.append(
             Shape(middle - 0.5, height, 1, 0.5, None, "*" if peg == WILDCARD else str(peg), bare=True)
         )

@@ -4,9 +4,13 @@ colours  = { U = "white", F = "green" }   # a sign for each colour
 squares  = """                            # a grid of unit squares, one row a line; . where there is none
 . . U:1 U:2                               # the colour on the goal, the slot, and behind + the orientation that it shows
 F F:3+1 . .                               # without a slot: a sticker that no move touches
+R:1b . . .                                # a letter behind the slot: of a piece with more stickers than orientations
 """
 polygons = """                            # or, or also, one sticker a line, with its corners x,y
 U:1+2 0,0 1,0 0.5,1
+"""
+discs = """                              # or, or also, one disc a line, one unit wide, with its middle x,y
+U:1 0.5,0.5
 """
 '''
 
@@ -26,9 +30,11 @@ if TYPE_CHECKING:
     from farthest.puzzles.source import Source
 
 TABLE = "permutation.net"
-_KEYS = ("colours", "squares", "polygons")
+_KEYS = ("colours", "squares", "polygons", "discs")
 _SIGN = re.compile(r"[^\W\d_]")
-_STICKER = re.compile(r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?:\+(?P<place>[0-9]{1,3}))?)?")
+_STICKER = re.compile(
+    r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?P<ring>[a-z])?(?:\+(?P<place>[0-9]{1,3}))?)?"
+)
 _NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?")
 
 
@@ -52,7 +58,7 @@ class _NetReader:
         self.first: int = table.get("numbering", 1)
         self.signs: dict[str, str] = {}
         self.stickers: list[Sticker] = []
-        self.shown: dict[tuple[int, int], str] = {}
+        self.shown: dict[tuple[int, int, int], str] = {}
 
     def fail(self, key: str, problem: str, row: int = 0) -> PuzzleError:
         return self.source.error(TABLE, key, problem, row=row)
@@ -68,12 +74,12 @@ class _NetReader:
                 if word != ".":
                     x, y = float(column), float(row - 1)
                     self.add("squares", row, word, ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)))
-        for row, line in self.lines("polygons"):
-            if line.strip():
-                word, *corners = line.split()
-                self.add("polygons", row, word, tuple(self.point(each, row) for each in corners))
+        for key in ("polygons", "discs"):
+            for row, line in self.lines(key):
+                if line.strip():
+                    self.add(key, row, line.split()[0], self.points(key, row, line.split()[1:]))
         if not self.stickers:
-            raise self.fail("", "no stickers; write squares or polygons")
+            raise self.fail("", "no stickers; write squares, polygons or discs")
         net = Net(tuple(self.stickers))
         problem = net_problem(net, self.moduli, self.goal)
         if problem:
@@ -100,13 +106,20 @@ class _NetReader:
             raise self.fail(key, f"expected a text of several lines, got {shown(text)}; write it in quotes")
         yield from enumerate(text.splitlines(), 1)
 
-    def point(self, text: str, row: int) -> Point:
-        x, comma, y = text.partition(",")
-        if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
+    def points(self, key: str, row: int, words: list[str]) -> tuple[Point, ...]:
+        points = []
+        for word in words:
+            x, comma, y = word.partition(",")
+            if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
+                raise self.fail(key, f"the corner {shown(word)}, expected x,y such as 1.5,2; correct it", row)
+            points.append((float(x), float(y)))
+        if key == "discs" and len(points) != 1:
             raise self.fail(
-                "polygons", f"the corner {shown(text)}, expected x,y such as 1.5,2; correct it", row
+                key, f"{len(points)} points, expected the middle of the disc alone; correct it", row
             )
-        return float(x), float(y)
+        if key == "polygons" and len(points) == 1:
+            raise self.fail(key, "a polygon has 1 corner, expected 3 or more; correct it", row)
+        return tuple(points)
 
     def add(self, key: str, row: int, word: str, points: tuple[Point, ...]) -> None:
         found = _STICKER.fullmatch(word)
@@ -118,19 +131,19 @@ class _NetReader:
             mend = f"expected one of {known}; add it to colours"
             raise self.fail(key, f"the sticker {shown(word)} has no known colour; {mend}", row)
         slot = FIXED if found["slot"] is None else int(found["slot"]) - self.first
-        place = int(found["place"] or 0)
+        place, ring = int(found["place"] or 0), ord(found["ring"] or "a") - ord("a")
         if slot != FIXED or found["slot"] is not None:
             if not 0 <= slot < len(self.moduli):
                 last = len(self.moduli) - 1 + self.first
                 raise self.fail(
                     key, f"the sticker {shown(word)}: slots are {self.first} to {last}; correct it", row
                 )
-            if (slot, place) in self.shown:
-                other = self.shown[slot, place]
+            if (slot, place, ring) in self.shown:
+                other = self.shown[slot, place, ring]
                 both = f"{shown(word)} and {shown(other)} show the same sticker"
                 raise self.fail(key, f"{both}, expected each at most once; correct one", row)
-            self.shown[slot, place] = word
-        sticker = Sticker(slot, place, self.signs[found["sign"]], points)
+            self.shown[slot, place, ring] = word
+        sticker = Sticker(slot, place, self.signs[found["sign"]], points, ring)
         problem = sticker_problem(sticker, self.moduli)
         if problem is None and len(self.stickers) == MOST_STICKERS:
             problem = f"more than {MOST_STICKERS} stickers"

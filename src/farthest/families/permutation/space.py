@@ -21,6 +21,7 @@ from farthest.families.permutation.neighbours import PermutationBoards, origin_b
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY, Space
+from farthest.spaces.packed_layout import is_packed
 from farthest.spaces.too_large import check_keys, kernel_limits
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     """See ``spaces.compile_space``."""
     definition = permutation(puzzle)
     origins = origin_boards(puzzle, origin)
+    if is_packed(layout):
+        from farthest.families.permutation.packed_space import PackedPermutationSpace
+
+        return PackedPermutationSpace(puzzle, origin, origins)
     if layout is None or "turned" not in layout or layout.get("gathered"):
         chosen = (
             choose_layout(definition, origins) if layout is None else Layout.from_dict(layout, definition)

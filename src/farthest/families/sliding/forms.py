@@ -65,10 +65,11 @@ def _published(rows: int, columns: int, metric: str) -> tuple[KnownAnswer, ...]:
     return tuple(
         KnownAnswer(
             states=answer["states"],
-            eccentricity=answer["eccentricity"],
-            layers=tuple(answer["layers"]),
+            eccentricity=answer.get("eccentricity"),
+            layers=tuple(answer["layers"]) if "layers" in answer else None,
             farthest=None,
             source=answer["source"] + turned,
+            first_layers=tuple(answer["first_layers"]) if "first_layers" in answer else None,
         )
         for answer in published
         if answer["name"] == f"sliding-{min(rows, columns)}x{max(rows, columns)}-{metric}"

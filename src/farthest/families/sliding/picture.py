@@ -23,7 +23,8 @@ def _tile(definition: Sliding, x: int, y: int, label: int) -> Shape:
         return Shape(x, y, colour=-1)
     if label == WILDCARD:
         return Shape(x, y, text="*")
-    return Shape(x, y, colour=definition.palette()[definition.tokens[label]], text=definition.tokens[label])
+    token = definition.tokens[label]
+    return Shape(x, y, colour=definition.palette()[token], text=token, glides=True)
 
 
 def hold(definition: Sliding, board: Sequence[int], move: MoveName) -> Hold:

@@ -20,14 +20,16 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.arrangement import ArrangementSpace
 from farthest.spaces.layout import Layout, choose_layout
 from farthest.spaces.moves import Move
+from farthest.spaces.packed_layout import is_packed
 
 if TYPE_CHECKING:
     from farthest.families.sliding.pattern_space import PatternSpace
+    from farthest.spaces.packed import PackedSpace
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> ArrangementSpace | PatternSpace:
+) -> ArrangementSpace | PackedSpace | PatternSpace:
     """See ``spaces.compile_space``."""
     definition = sliding(puzzle)
     if definition.blanks:
@@ -38,14 +40,15 @@ def compile(  # noqa: A001 - what families call it
     backward = tuple(move.inverse() for move in forward)
     origins = origin_boards(puzzle, origin)
     toward, away = (forward, backward) if origin.direction == "to" else (backward, forward)
+    packed = is_packed(layout)
     chosen = (
         choose_layout(
             definition.rows, definition.edges + definition.arcs, definition.counts, forward, origins
         )
-        if layout is None
+        if layout is None or packed
         else Layout.from_dict(layout, definition.counts)
     )
-    return ArrangementSpace(
+    space = ArrangementSpace(
         puzzle,
         origin,
         origins,
@@ -54,6 +57,11 @@ def compile(  # noqa: A001 - what families call it
         moves_away=away,
         undirected=not definition.arcs,
     )
+    if not packed:
+        return space
+    from farthest.families.sliding.packed_space import packed_space
+
+    return packed_space(space)
 
 
 def moves_of(definition: Sliding, metric: str) -> Iterator[Move]:

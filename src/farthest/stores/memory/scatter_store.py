@@ -2,12 +2,16 @@
 
 A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
 stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
-stepped; then each shard takes its own out, without those that it has already. Which runs those are depends on the
+stepped; then each shard takes its own out, without those that it has already. Where the successors would take too much
+room, the layer before is expanded several times, each time for some of the shards. Which runs those are depends on the
 graph:
 
     graded        none: a state has only one possible depth
     undirected    the two layers before
     any           all states found, kept in runs that double in size
+
+Where a depth limit ends the search and states are only counted, the states of the last layer are counted shard by
+shard, and not kept.
 """
 
 from __future__ import annotations
@@ -35,13 +39,24 @@ KEYS_PER_SHARD = 4096
 """Of a dense space at least: small ones have fewer shards."""
 
 ROOM = 2**30
-"""Bytes of successors before repeated ones are removed early."""
+"""Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
+have to be expanded more than PASSES times."""
+PASSES = 4
+
+LEAST_ROOM = 2**22
+BOX_BYTES = 2**13
+"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp)."""
+
+LEAST_KEPT = 1000
+"""Codes that are kept of each shard of a layer whose states are only counted: ``keys`` is not asked for more."""
 
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""
 
 SHARDS_AT_ONCE = 64
 """Shards whose fresh states are found between two such looks."""
+
+ALL = 2**64 - 1
 
 RUN_BYTES = 120
 """What a run takes besides its bytes: an object and its place in two dictionaries."""
@@ -67,10 +82,13 @@ class ScatterMemoryStore:
     """``JobStore`` over runs of this process.
 
     ``distances``: keep them, for ``chunks``. ``memory``: bytes that runs and successors may take, None for no limit.
-    ``poll`` is called now and then while a layer is stepped; it may raise an exception.
+    ``last``: the last depth that is wanted, where there is a limit. ``poll`` is called now and then while a layer is
+    stepped; it may raise an exception.
     """
 
-    def __init__(self, space: ScatterSpace, *, distances: bool, memory: int | None = None) -> None:
+    def __init__(
+        self, space: ScatterSpace, *, distances: bool, memory: int | None = None, last: int | None = None
+    ) -> None:
         self.space = space
         self.poll: Callable[[], None] = lambda: None
         self._width = space.code_bytes
@@ -78,8 +96,12 @@ class ScatterMemoryStore:
         self.shards = max(1, min(MOST_SHARDS, self._keys // KEYS_PER_SHARD)) if self._keys else MOST_SHARDS
         self._distances = distances
         self._memory = memory
+        self._limit = last
+        self._last = None if distances else last
         self._boxes = self._new_boxes()
-        self._expanded = 0  # the depth whose candidates the boxes hold
+        self._expanded = (0, 0)  # the depth whose candidates the boxes hold, and the first of their shards
+        self._at_once = self.shards  # shards of which they hold candidates
+        self._successor_bytes = 0.0  # of a state, about
         self._stepping = threading.Lock()
         self._runs: dict[int, dict[int, bytes]] = {0: {}}  # by depth and shard
         self._counts: dict[int, dict[int, int]] = {0: {}}
@@ -99,8 +121,8 @@ class ScatterMemoryStore:
         """Whether all states found must be known to tell which are new."""
         return not (self.space.graded or self.space.undirected)
 
-    def _new_boxes(self) -> _kernel.Outboxes:
-        room = ROOM if self._memory is None else min(ROOM, self._memory // 4)
+    def _new_boxes(self, expected: int = 0) -> _kernel.Outboxes:
+        room = max(ROOM if self._memory is None else min(ROOM, self._memory // 4), 2 * expected)
         return _kernel.Outboxes(self._width, self.shards, self._keys, room)
 
     # Memory
@@ -115,12 +137,15 @@ class ScatterMemoryStore:
             return
         self._boxes.trim()
         if self.held_bytes > self._memory:
-            advice = (
-                ", or count the layers with --histogram-only, in files if need be" if self._distances else ""
+            limit = ", set a depth limit" if self._limit is None else ""
+            files = (
+                ", or count the layers with --histogram-only, in files where they do not fit"
+                if self._distances
+                else ", or keep the layers in files, in a folder named with --scratch"
             )
             raise MemoryUsedUpError(
                 f"the states up to depth {depth} need {self.held_bytes:,} bytes of memory, more than the "
-                f"{self._memory:,} allowed; allow more, set a depth limit{advice}"
+                f"{self._memory:,} allowed; allow more{limit}{files}"
             )
 
     def _keep(self, depth: int, shard: int, states: int, run: bytes) -> None:
@@ -128,7 +153,7 @@ class ScatterMemoryStore:
         self._runs[depth][shard] = run
         self._counts[depth][shard] = states
         self._bytes += len(run) + RUN_BYTES
-        if self._remembers:
+        if self._remembers and depth != self._last:
             found = self._found.setdefault(shard, [])
             found.append((states, run))
             self._bytes += len(run)
@@ -191,18 +216,19 @@ class ScatterMemoryStore:
     # The step
 
     def fresh(self, depth: int, shards: Sequence[int], threads: int) -> list[tuple[int, bytes]]:
-        """The states of a layer that are in none before, shard by shard: their number, and their run."""
+        """The states of a layer that are in none before, shard by shard: their number, and their run; of a layer that
+        is only counted the run of the least."""
         with self._stepping:
-            if self._expanded < depth:
-                self._expand(depth, threads)
             found: dict[int, tuple[int, bytes]] = {}
-            filled = set(self._boxes.filled())
-            wanted = [shard for shard in shards if shard in filled]
             before = self._bytes
+            most = LEAST_KEPT if depth == self._last else ALL
             try:
-                for first in range(0, len(wanted), SHARDS_AT_ONCE):
-                    part = wanted[first : first + SHARDS_AT_ONCE]
-                    taken = self._boxes.take(part, [self._known(depth, shard) for shard in part], threads)
+                for together in self._parts(depth, shards):
+                    self._expand(depth, together[0], threads)
+                    filled = set(self._boxes.filled())
+                    part = [shard for shard in together if shard in filled]
+                    known = [self._known(depth, shard) for shard in part]
+                    taken = self._boxes.take(part, known, threads, most)
                     found.update(zip(part, taken, strict=True))
                     self._bytes += sum(len(run) for _, run in taken)
                     self._check_memory(depth)
@@ -210,6 +236,31 @@ class ScatterMemoryStore:
             finally:
                 self._bytes = before
             return [found.get(shard, (0, b"")) for shard in shards]
+
+    def _parts(self, depth: int, shards: Sequence[int]) -> Iterator[list[int]]:
+        """The shards, some at a time: those whose candidates the boxes hold together."""
+        if self._expanded[0] < depth:
+            self._at_once = self._fitting(depth)
+        part: list[int] = []
+        for shard in sorted(shards):
+            if part and (shard // self._at_once != part[0] // self._at_once or len(part) == SHARDS_AT_ONCE):
+                yield part
+                part = []
+            part.append(shard)
+        if part:
+            yield part
+
+    def _fitting(self, depth: int) -> int:
+        """Of how many shards the successors of the layer before have room at once."""
+        expected = int(self._successor_bytes * sum(self._counts[depth - 1].values()))
+        room = max(ROOM, expected // PASSES)
+        if self._memory is not None:
+            room = min(room, (self._memory - self._bytes) // 3)
+        passes = -(-expected // max(room, LEAST_ROOM))
+        if passes <= 1 or not hasattr(self.space, "expander"):
+            return self.shards
+        self._boxes = self._new_boxes(room)
+        return max(1, self.shards // passes)
 
     def _known(self, depth: int, shard: int) -> list[bytes]:
         if self.space.graded:
@@ -219,17 +270,32 @@ class ScatterMemoryStore:
             return [layer[shard] for layer in layers if shard in layer]
         return [run for _, run in self._found.get(shard, ())]
 
-    def _expand(self, depth: int, threads: int) -> None:
-        """Puts the successors of the layer before into the boxes."""
+    def _expand(self, depth: int, shard: int, threads: int) -> None:
+        """Puts the successors of the layer before that are in the shard, and in those at once with it, into the
+        boxes."""
+        first = shard - shard % self._at_once
+        if self._expanded == (depth, first):
+            return
+        end = min(first + self._at_once, self.shards)
         try:
             for runs in self._slices(depth - 1):
-                put_successors(self._boxes, self.space, runs, threads, self.poll)
+                put_successors(self._boxes, self.space, runs, threads, self.poll, (first, end))
                 self._check_memory(depth)
                 self.poll()
         except BaseException:
             self._boxes = self._new_boxes()
             raise
-        self._expanded = depth
+        self._expanded = depth, first
+        filled = self._boxes.filled_bytes
+        if filled > 4 * (end - first) * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
+            share = (end - first) / self.shards
+            self._successor_bytes = filled / share / sum(self._counts[depth - 1].values())
+
+    def give_up(self, depth: int) -> None:
+        """Forgets what was found of a layer that is not complete, the last one begun."""
+        self._boxes = self._new_boxes()
+        self._forget(depth)
+        self._counts.pop(depth, None)
 
     def _slices(self, depth: int) -> Iterator[list[bytes]]:
         """The runs of a layer, some at a time."""
@@ -284,5 +350,5 @@ class ScatterMemoryStore:
             for shard, (number, run) in runs.items():
                 self._keep(known, shard, number, run)
             self._check_memory(known)
-        self._depth = self._expanded = depth
+        self._depth, self._expanded = depth, (depth, 0)
         self._stamp = [depth] * self.shards

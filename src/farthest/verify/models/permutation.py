@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from farthest.families.permutation.definition import Permutation, permutation
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.families.permutation.definition import Permutation
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import trailing_products
+from farthest.verify.models.packed import PackedModel
+from farthest.verify.models.permutation_moves import PermutationMoves
 from farthest.verify.ranking import LayoutError
 
 NO_KEY = np.uint64(2**64 - 1)
@@ -27,9 +28,12 @@ NO_KEY = np.uint64(2**64 - 1)
 Keys = NDArray[np.uint64]
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PermutationModel | PackedModel:
     """See models."""
-    return PermutationModel(puzzle, origin, layout)
+    if "kind" not in layout:
+        return PermutationModel(puzzle, origin, layout)
+    moves = PermutationMoves(puzzle, origin)
+    return PackedModel(moves, layout, moves.radices, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +48,15 @@ class _Class:
     radix: int
 
 
-class PermutationModel:
+class PermutationModel(PermutationMoves):
     """See Model."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
-        self._body = permutation(puzzle)
-        self._origin = origin
+        super().__init__(puzzle, origin)
         read = _Fields(self._body, layout)
         self._orbits, self._sums, self._parity = read.orbits, read.sums, read.parity
         self._twisted, self._turned = read.twisted, read.turned
         self._classes = read.classes
-        self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
         modulus_of = [self._body.moduli[orbit] for orbit in self._body.label_orbit]
         self._twists = [modulus_of[label] for label in self._twisted for _ in range(self._body.counts[label])]
         self._twists += [int(self._moduli[slot]) for slot in self._turned]
@@ -78,32 +80,6 @@ class PermutationModel:
         for _, slots in groupby(self._turned, orbit_of.__getitem__):
             radices.append(prod(int(self._moduli[slot]) for slot in slots))
         return trailing_products(radices, halved=self._parity is not None)
-
-    def origins(self) -> Boards:
-        """See Model."""
-        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
-
-    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
-        """See Model: all moves made, or taken back where distances are counted to the origin."""
-        found = []
-        slots, forward = self._body.slots, self._origin.direction == "from"
-        ignored = np.array(self._body.ignore)
-        for move in self._body.generators:
-            to, delta = np.array(move.to), np.array(move.delta)
-            after = np.empty_like(boards)
-            if forward:
-                after[:, to] = boards[:, :slots]
-            else:
-                after[:, :slots] = boards[:, to]
-            if self._body.oriented:
-                if forward:
-                    after[:, slots + to] = (boards[:, slots:] + delta) % self._moduli
-                else:
-                    after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % self._moduli
-                after[:, slots:][ignored[after[:, :slots]]] = 0
-            found.append(after)
-        rows = np.tile(np.arange(len(boards)), len(found))
-        return rows, np.concatenate(found)
 
     def codes(self, boards: Boards) -> Keys:
         """See Model. A board that is not the board of its own key has no key."""

@@ -17,36 +17,29 @@ from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
 from farthest.verify.models.digits import joined, trailing_products
+from farthest.verify.models.packed import PackedModel
 from farthest.verify.moves import paths_toward_origin
 from farthest.verify.ranking import Ranking
 
 NO_KEY = np.uint64(2**64 - 1)
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> SlidingModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> SlidingModel | PackedModel:
     """See models."""
-    return SlidingModel(puzzle, origin, layout)
+    if "kind" not in layout:
+        return SlidingModel(puzzle, origin, layout)
+    counts = sliding(puzzle).counts
+    total = sum(label * count for label, count in enumerate(counts))
+    return PackedModel(SlidingMoves(puzzle, origin), layout, [len(counts)] * sum(counts), total)
 
 
-class SlidingModel:
-    """See Model."""
+class SlidingMoves:
+    """The moves of a Model."""
 
-    code_bytes = 8
-
-    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self._definition = sliding(puzzle)
-        self._ranking = Ranking(layout, self._definition.counts)
         self._paths = [path[::-1] for path in paths_toward_origin(puzzle, origin)]
         self._origin = origin
-        self.keys: int | None = self._ranking.keys
-        self._place_of = np.zeros(256, dtype=np.uint8)  # of a label among the layout's classes
-        self._place_of[self._ranking.classes] = range(len(self._ranking.classes))
-
-    @property
-    def block_sizes(self) -> list[int]:
-        """See BlockModel."""
-        ranking = self._ranking
-        return trailing_products(ranking.radices, halved=ranking.parity is not None)
 
     def origins(self) -> Boards:
         """See Model."""
@@ -67,6 +60,44 @@ class SlidingModel:
             parts.append((rows, after))
         return joined(parts, boards.shape[1])
 
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        """See packed.Moves: the labels."""
+        return boards.astype(np.int64)
+
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        """See packed.Moves."""
+        return contents.astype(np.uint8)
+
+    def _filled(self, template: Board) -> Iterator[list[int]]:
+        """The boards that a template stands for."""
+        counts = self._definition.counts
+        missing = [label for label, count in enumerate(counts) if template.count(label) < count]
+        if WILDCARD not in template:
+            yield list(template)
+            return
+        at = template.index(WILDCARD)
+        for label in missing:
+            yield from self._filled((*template[:at], label, *template[at + 1 :]))
+
+
+class SlidingModel(SlidingMoves):
+    """See Model."""
+
+    code_bytes = 8
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+        super().__init__(puzzle, origin)
+        self._ranking = Ranking(layout, self._definition.counts)
+        self.keys: int | None = self._ranking.keys
+        self._place_of = np.zeros(256, dtype=np.uint8)  # of a label among the layout's classes
+        self._place_of[self._ranking.classes] = range(len(self._ranking.classes))
+
+    @property
+    def block_sizes(self) -> list[int]:
+        """See BlockModel."""
+        ranking = self._ranking
+        return trailing_products(ranking.radices, halved=ranking.parity is not None)
+
     def codes(self, boards: Boards) -> NDArray[np.uint64]:
         """See Model."""
         ranking = self._ranking
@@ -79,14 +110,3 @@ class SlidingModel:
     def boards(self, codes: NDArray[Any]) -> Boards:
         """See Model."""
         return self._ranking.boards(np.where(codes < self._ranking.keys, codes, 0).astype(np.int64))
-
-    def _filled(self, template: Board) -> Iterator[list[int]]:
-        """The boards that a template stands for."""
-        counts = self._definition.counts
-        missing = [label for label, count in enumerate(counts) if template.count(label) < count]
-        if WILDCARD not in template:
-            yield list(template)
-            return
-        at = template.index(WILDCARD)
-        for label in missing:
-            yield from self._filled((*template[:at], label, *template[at + 1 :]))

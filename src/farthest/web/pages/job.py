@@ -59,7 +59,7 @@ def job(found: JobFound, scale: str) -> str:
         facts(_facts(found)),
         live(record.id, progress_rows(record)) if unfinished else None,
         _ask(found) if found.asked else None,
-        fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers else None,
+        fragment[h2["States at each depth"], chart_of(found, scale)] if found.layers or unfinished else None,
         _farthest(found),
         fragment[h2(id="known")["Published figures"], known_answers(found)] if found.puzzle.known else None,
         files(record, found.puzzle, layers=bool(found.layers)),
@@ -77,9 +77,11 @@ def chart_of(found: JobFound, scale: str, marked: int | None = None, here: str |
     other = "linear" if log else "log"
     address = job_page(number, scale=other) if here is None else f"{here}&scale={other}"
     link = (lambda depth: layer_page(number, depth)) if found.asked else None
-    drawn = Chart([layer.states for layer in found.layers], log, marked, link).part_of_page()
+    layers = [layer.states for layer in found.layers]
+    drawn = Markup(Chart(layers, log, marked, link).part_of_page()) if layers else None
+    kept_up = log and found.record.state_now in ENDABLE
     return fragment[
-        div(class_="wide")[Markup(drawn)],
+        div(class_="wide", id="live-chart" if kept_up else None)[drawn],
         p(class_="small")[
             f"{'Logarithmic' if log else 'Linear'} scale. ",
             a(href=address)[f"{'Linear' if log else 'Logarithmic'} scale"],

@@ -107,10 +107,12 @@ def _known(found: Puzzle) -> Node:
         ):
             if value is not None:
                 rows.append((what, f"{value:,}", known.source))
-        if known.layers is not None:
-            rows.append(
-                ("states at each depth", " ".join(f"{states:,}" for states in known.layers), known.source)
-            )
+        for what, layers in (
+            ("states at each depth", known.layers),
+            ("states at the first depths", known.first_layers),
+        ):
+            if layers is not None:
+                rows.append((what, " ".join(f"{states:,}" for states in layers), known.source))
     return rows_of(("figure", "value", "source"), rows)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from htpy import a, br, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
+from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
 from markupsafe import Markup
 
 from farthest.drawing.board_moves import MoveLink, board_with_moves
@@ -44,7 +44,10 @@ def state(found: JobFound, asked: State, path: NamedPath | None, scale: str) -> 
         f"{found.record.name}: {_distance(asked)}",
         p[a(href=job_page(number))[f"Job {number}: {puzzle.title or found.record.name}"]],
         div(class_="state", data_state=True)[
-            figure[_board(found, asked, holds), figcaption[asked.board, _hint(asked, holds)]],
+            figure[
+                _board(found, asked, holds),
+                figcaption[asked.board, p["Click a piece or drag it."] if any(holds) else None],
+            ],
             section(aria_labelledby="moves")[
                 p(class_="lead")[
                     _sentence(asked, to_goal=to_goal, where=str(found.record.parameters.get("where")))
@@ -104,16 +107,6 @@ def _board(found: JobFound, asked: State, holds: Sequence[Hold | None]) -> Node:
         return board(found.puzzle, asked.labels, asked.board)
     picture = board_picture(found.puzzle, asked.labels)
     return Markup(board_with_moves(picture, links, asked.board))  # escaped where it is made
-
-
-def _hint(asked: State, holds: Sequence[Hold | None]) -> Node:
-    """How moves are made, where that is not seen."""
-    ways = []
-    if any(hold is not None for hold in holds):
-        ways.append("Click a piece or drag it.")
-    if any(key_of(each.move) for each in asked.moves):
-        ways.append("The key of a letter makes its move, with Shift its inverse.")
-    return fragment[(fragment[br, way] for way in ways)]
 
 
 def _said(each: Neighbour, hold: Hold | None) -> str:

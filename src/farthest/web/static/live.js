@@ -30,6 +30,12 @@ function show(job) {
   replace(table, "tbody", job.rows.map(line));
 }
 
+// The server's own SVG, of numbers alone.
+function draw(chart) {
+  const parent = document.getElementById("live-chart");
+  if (parent) parent.replaceChildren(...new DOMParser().parseFromString(chart, "text/html").body.childNodes);
+}
+
 function connection(text) {
   const line = place.querySelector("[data-connection]");
   if (line.textContent !== text) line.textContent = text;
@@ -45,6 +51,7 @@ function follow() {
     if (source.readyState === EventSource.CLOSED) setTimeout(follow, 1000 * AGAIN_SECONDS);
   });
   source.addEventListener("progress", (event) => show(JSON.parse(event.data)));
+  source.addEventListener("chart", (event) => draw(JSON.parse(event.data)));
   source.addEventListener("end", () => {
     source.close();
     location.reload();

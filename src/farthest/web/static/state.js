@@ -10,6 +10,7 @@ said.setAttribute("aria-live", "polite");
 document.body.append(said);
 let shown = location.pathname + location.search;
 let newest = 0;
+let letters = true;
 
 const address = (link) => new URL(link.getAttribute("href"), location.href);
 const ofThisJob = (url) => {
@@ -22,8 +23,7 @@ function focusAfter(within) {
   if (place) return place.focus({ preventScroll: true });
   const heading = main.querySelector("h1");
   heading.tabIndex = -1;
-  heading.focus();
-  scrollTo(0, 0);
+  heading.focus({ preventScroll: true });
 }
 
 // ``within``: what of the page the reader uses, which has the focus again afterwards.
@@ -46,6 +46,7 @@ async function show(url, { push = false, within = "", meanwhile = null } = {}) {
   said.textContent = main.querySelector("h1").textContent;
   begin();
   focusAfter(within);
+  if (push && !within) scrollTo(0, 0);
 }
 
 function follow(link) {
@@ -53,9 +54,23 @@ function follow(link) {
   show(address(link), { push: true, within, meanwhile: within === "svg.moving" ? settle(link) : null });
 }
 
+// Letters that do something must be able to be turned off: who speaks to the computer may say them by chance.
+function lettersBox() {
+  if (!main.querySelector("[data-key]")) return;
+  const label = document.createElement("label");
+  const box = document.createElement("input");
+  Object.assign(box, { type: "checkbox", checked: letters });
+  box.addEventListener("change", () => {
+    letters = box.checked;
+  });
+  label.append(box, " Letters make moves, with Shift their inverses");
+  main.querySelector(".state figcaption").append(label);
+}
+
 function begin() {
   players(main);
   boards(main, follow);
+  lettersBox();
 }
 
 main.addEventListener("click", (event) => {
@@ -72,6 +87,7 @@ function linkOfKey(event) {
   const board = event.target.closest("svg.moving");
   const [x, y] = (board && WAYS[event.key]) ?? [];
   if (x === undefined) {
+    if (!letters) return null;
     const key = `${event.shiftKey ? "Shift+" : ""}${event.key.toUpperCase()}`;
     return main.querySelector(`[data-key="${CSS.escape(key)}"]`);
   }
@@ -85,7 +101,7 @@ function linkOfKey(event) {
 
 document.addEventListener("keydown", (event) => {
   if (event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
-  if (event.target.closest("input, textarea, select")) return;
+  if (event.target.closest("input:not([type=checkbox]), textarea, select")) return;
   const link = linkOfKey(event);
   if (!link) return;
   event.preventDefault();
@@ -93,6 +109,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 addEventListener("popstate", () => {
+  ++newest; // a page that is still on its way is not the one of this address
   if (location.pathname + location.search !== shown) show(location.href);
 });
 

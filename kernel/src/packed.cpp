@@ -1,0 +1,176 @@
+#include "farthest/packed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace farthest {
+namespace {
+
+constexpr std::size_t kContents = 256;
+
+template <class Code>
+constexpr std::size_t kWords = sizeof(Code) / sizeof(std::uint64_t);
+
+template <class Code>
+std::uint64_t& word_of(Code& code, std::size_t word) {
+  if constexpr (std::is_same_v<Code, Key>)
+    return static_cast<void>(word), code;
+  else
+    return code[word];
+}
+
+template <class Code>
+std::uint64_t word_of(const Code& code, std::size_t word) {
+  if constexpr (std::is_same_v<Code, Key>)
+    return static_cast<void>(word), code;
+  else
+    return code[word];
+}
+
+void check(const PackedBoards& boards, std::size_t width) {
+  const std::size_t cells = boards.fields.size() + (boards.sum ? 1 : 0);
+  if (cells == 0 || cells > static_cast<std::size_t>(kMaxSlots))
+    throw InvalidArgument("there must be 1 to 64 cells");
+  for (const PackedField& field : boards.fields) {
+    if (field.bits < 1 || field.bits > 8 || field.shift < 0 || field.shift + field.bits > 64 ||
+        field.word < 0)
+      throw InvalidArgument("a field must be 1 to 8 bits of one word");
+    const std::size_t end =
+        static_cast<std::size_t>(field.word) * 8 + (71 - static_cast<std::size_t>(field.shift)) / 8;
+    const std::size_t words = static_cast<std::size_t>(field.word) + 1;
+    if (width == sizeof(Key) ? words > 1 : end > width) throw InvalidArgument("a field is beyond the code");
+  }
+  if (boards.tables.empty() ||
+      std::ranges::any_of(boards.tables, [](const auto& table) { return table.size() != kContents; }))
+    throw InvalidArgument("there must be tables of 256 contents each");
+}
+
+void check(const PackedMove& move, std::size_t cells, std::size_t tables) {
+  if (move.to.size() != cells || move.turns.size() != cells)
+    throw InvalidArgument("a move must name a cell and a table for each cell");
+  SlotMask reached = 0;
+  for (const int cell : move.to) {
+    if (cell < 0 || cell >= static_cast<int>(cells)) throw InvalidArgument("a move leads out of the board");
+    reached |= bit(cell);
+  }
+  if (reached != first_slots(static_cast<int>(cells))) throw InvalidArgument("a move must permute the cells");
+  if (std::ranges::any_of(move.turns,
+                          [&](int table) { return table < 0 || table >= static_cast<int>(tables); }))
+    throw InvalidArgument("a move names a table that there is not");
+  if (((move.require | move.forbid) & ~reached) != 0)
+    throw InvalidArgument("a move asks for a cell that there is not");
+}
+
+template <class Code>
+class PackedExpander final : public ExpanderOf<Code> {
+ public:
+  PackedExpander(std::size_t width, const PackedBoards& boards, const std::vector<PackedMove>& moves)
+      : width_(width), fields_(boards.fields), sum_(boards.sum) {
+    check(boards, width);
+    const std::size_t cells = fields_.size() + (sum_ ? 1 : 0);
+    for (const ContentTable& table : boards.tables)
+      contents_.insert(contents_.end(), table.begin(), table.end());
+    for (const PackedMove& move : moves) {
+      check(move, cells, boards.tables.size());
+      add(move, boards);
+      masked_ = masked_ || (move.require | move.forbid) != 0;
+    }
+  }
+
+  std::size_t width() const override { return width_; }
+
+  void successors(std::span<const Code> codes, std::vector<Code>& out) const override {
+    Contents contents{};
+    for (const Code& code : codes) {
+      read(code, contents);
+      SlotMask blanks = 0;
+      if (masked_)
+        for (std::size_t cell = 0; cell < fields_.size() + (sum_ ? 1 : 0); ++cell)
+          blanks |= SlotMask{contents[cell] == 0 ? 1U : 0U} << cell;
+      for (const Made& move : moves_[kAlways]) make(move, blanks, code, contents, out);
+      for (SlotMask left = blanks; left != 0; left &= left - 1)
+        for (const Made& move : moves_[static_cast<std::size_t>(lowest(left))])
+          make(move, blanks, code, contents, out);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kAlways = kMaxSlots;
+  using Contents = std::array<std::uint8_t, kMaxSlots>;
+
+  // The field at `shift` of `word` gets what stood in `from`, by the table that begins at `table`; it held
+  // what stood in `to`.
+  struct Change {
+    std::uint32_t table;
+    std::uint8_t from, to, word, shift;
+  };
+  struct Made {
+    SlotMask require, forbid;
+    std::uint32_t first, last;  // changes
+  };
+
+  void add(const PackedMove& move, const PackedBoards& boards) {
+    Made made{move.require, move.forbid, static_cast<std::uint32_t>(changes_.size()), 0};
+    for (std::size_t from = 0; from < move.to.size(); ++from) {
+      const auto to = static_cast<std::size_t>(move.to[from]);
+      const auto table = static_cast<std::size_t>(move.turns[from]);
+      if (to >= fields_.size()) continue;  // it follows from the others
+      if (to == from && is_identity(boards.tables[table])) continue;
+      changes_.push_back({static_cast<std::uint32_t>(table * kContents), static_cast<std::uint8_t>(from),
+                          static_cast<std::uint8_t>(to), static_cast<std::uint8_t>(fields_[to].word),
+                          static_cast<std::uint8_t>(fields_[to].shift)});
+    }
+    made.last = static_cast<std::uint32_t>(changes_.size());
+    moves_[move.require == 0 ? kAlways : static_cast<std::size_t>(lowest(move.require))].push_back(made);
+  }
+
+  static bool is_identity(const ContentTable& table) {
+    for (std::size_t content = 0; content < kContents; ++content)
+      if (table[content] != content) return false;
+    return true;
+  }
+
+  void read(const Code& code, Contents& contents) const {
+    std::uint32_t sum = 0;
+    std::size_t cell = 0;
+    for (const PackedField& field : fields_) {
+      const std::uint64_t content = word_of(code, static_cast<std::size_t>(field.word)) >> field.shift;
+      contents[cell] = static_cast<std::uint8_t>(content & ((1U << field.bits) - 1));
+      sum += contents[cell++];
+    }
+    if (sum_) contents[cell] = static_cast<std::uint8_t>(*sum_ - sum);
+  }
+
+  void make(const Made& move, SlotMask blanks, const Code& code, const Contents& contents,
+            std::vector<Code>& out) const {
+    if ((blanks & move.require) != move.require || (blanks & move.forbid) != 0) return;
+    Code after = code;
+    for (std::uint32_t i = move.first; i < move.last; ++i) {
+      const Change& change = changes_[i];
+      const auto differing =
+          static_cast<std::uint64_t>(contents_[change.table + contents[change.from]] ^ contents[change.to]);
+      word_of(after, change.word) ^= differing << change.shift;
+    }
+    out.push_back(after);
+  }
+
+  std::size_t width_;
+  std::vector<PackedField> fields_;
+  std::optional<std::uint32_t> sum_;
+  std::vector<std::uint8_t> contents_;  // of all tables, one after another
+  std::vector<Change> changes_;
+  std::array<std::vector<Made>, kMaxSlots + 1> moves_;  // by the lowest cell that must be blank
+  bool masked_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Expander> packed_expander(std::size_t width, const PackedBoards& boards,
+                                          const std::vector<PackedMove>& moves) {
+  return with_code(width, [&]<class Code>(Code) -> std::unique_ptr<Expander> {
+    return std::make_unique<PackedExpander<Code>>(width, boards, moves);
+  });
+}
+
+}  // namespace farthest

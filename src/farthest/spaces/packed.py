@@ -1,0 +1,211 @@
+"""Sparse spaces of boards packed into codes: a field of bits for what stands in each cell (docs/key-layout.md).
+
+Every puzzle whose moves permute the contents of cells has one, however many arrangements it has: codes are never
+ranked, and memory goes by the states that are found. Contents are numbers below 256.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+from farthest import _kernel
+from farthest.errors import ResourceError
+from farthest.spaces.contract import NO_KEY
+from farthest.spaces.packed_layout import PACKED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+    from typing_extensions import Buffer
+
+    from farthest.puzzles.definition import Board, MoveName
+    from farthest.puzzles.puzzle import Origin, Puzzle
+    from farthest.spaces.contract import Boards, Codes, EngineKind
+
+WORD = 64
+CONTENTS = 256
+UNCHANGED = bytes(range(CONTENTS))
+
+
+class Neighbours(Protocol):
+    """What a packed space has of another space of the same puzzle."""
+
+    puzzle: Puzzle
+    origin: Origin
+    origins: list[Board]
+    cells: int
+
+    def neighbours(
+        self, boards: Boards, *, toward: bool
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
+        """See Space."""
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedMove:
+    """What stands in cell i goes to cell ``to[i]`` and becomes ``turns[i][content]``, where the cells of the bit mask
+    ``require`` hold 0 and those of ``forbid`` do not."""
+
+    to: Sequence[int]
+    turns: Sequence[bytes]
+    require: int = 0
+    forbid: int = 0
+
+
+class PackedSpace:
+    """See ScatterSpace. ``radices``: for each cell the number of its contents; ``total``: the sum of the contents of
+    all cells, where it never changes: then the last cell has no field; ``moves_away``: those away from the origin.
+
+    A family whose boards are more than a content for each cell overrides ``contents`` and ``boards``.
+    """
+
+    engine: EngineKind = "scatter"
+    keys: int | None = None
+    graded = False
+    moves_both_ways = True
+
+    def __init__(
+        self,
+        known: Neighbours,
+        radices: Sequence[int],
+        total: int | None,
+        moves_away: Sequence[PackedMove],
+        *,
+        undirected: bool,
+    ) -> None:
+        self.puzzle = known.puzzle
+        self.origin = known.origin
+        self.origins = known.origins
+        self.cells = known.cells
+        self.undirected = undirected
+        self._known = known
+        self._total = total
+        self._moves = moves_away
+        if max(radices) >= CONTENTS:
+            raise ResourceError(
+                f"puzzle {self.puzzle.name}: up to {max(radices)} kinds and turns of a piece in one cell, more than "
+                f"the {CONTENTS - 1} that a packed code can tell; search for solutions of single boards with "
+                "`farthest solve`"
+            )
+        self._radices = tuple(radices)
+        self.fields, self.code_bytes = packed_fields(radices if total is None else radices[:-1])
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space."""
+        return dict(PACKED)
+
+    def contents(self, boards: Boards) -> NDArray[np.uint8]:
+        """The contents, shape (boards, packed cells), of boards."""
+        return boards
+
+    def boards(self, contents: NDArray[np.uint8]) -> Boards:
+        """Inverse of ``contents``."""
+        return contents
+
+    def encode(self, boards: Boards) -> Codes:
+        """See Space."""
+        import numpy as np
+
+        contents = self.contents(np.asarray(boards, dtype=np.uint8).reshape(-1, self.cells))
+        words = np.zeros((len(contents), self._words), dtype=np.uint64)
+        for cell, (word, shift, _) in enumerate(self.fields):
+            words[:, word] |= contents[:, cell].astype(np.uint64) << np.uint64(shift)
+        none = (contents >= np.array(self._radices)).any(axis=1)
+        if self._total is not None:
+            none |= contents.sum(axis=1, dtype=np.int64) != self._total
+        if self.code_bytes == 8:
+            codes = words[:, 0]
+            codes[none] = NO_KEY
+            return codes
+        written = words.astype(">u8").view(np.uint8).reshape(len(contents), 8 * self._words)
+        written = np.ascontiguousarray(written[:, : self.code_bytes])
+        written[none] = 255
+        return written.reshape(-1).view(f"S{self.code_bytes}")
+
+    def decode(self, codes: Codes) -> Boards:
+        """See Space."""
+        import numpy as np
+
+        words = np.zeros((codes.size, self._words), dtype=np.uint64)
+        if self.code_bytes == 8:
+            words[:, 0] = codes
+        else:
+            written = np.zeros((codes.size, 8 * self._words), dtype=np.uint8)
+            strings = np.ascontiguousarray(codes, dtype=f"S{self.code_bytes}")
+            written[:, : self.code_bytes] = strings.view(np.uint8).reshape(codes.size, self.code_bytes)
+            words[:] = written.view(">u8")
+        contents = np.empty((codes.size, len(self._radices)), dtype=np.int64)
+        for cell, (word, shift, bits) in enumerate(self.fields):
+            contents[:, cell] = (words[:, word] >> np.uint64(shift)) & np.uint64((1 << bits) - 1)
+        if self._total is not None:
+            contents[:, -1] = self._total - contents[:, :-1].sum(axis=1)
+        if ((contents < 0) | (contents >= np.array(self._radices))).any():
+            raise ValueError(f"a code is of no board of the puzzle {self.puzzle.name}")
+        return self.boards(contents.astype(np.uint8))
+
+    def neighbours(
+        self, boards: Boards, *, toward: bool
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
+        """See Space."""
+        return self._known.neighbours(boards, toward=toward)
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space."""
+        return self._known.why_unreachable(board)
+
+    def origin_codes(self) -> Buffer:
+        """See ScatterSpace."""
+        import numpy as np
+
+        codes = self.encode(np.array(self.origins, dtype=np.uint8))
+        return np.ascontiguousarray(codes).view(np.uint8).data
+
+    @cached_property
+    def expander(self) -> _kernel.Expander:
+        """See ScatterSpace."""
+        tables = list(dict.fromkeys([UNCHANGED, *(table for move in self._moves for table in move.turns)]))
+        number = {table: at for at, table in enumerate(tables)}
+        moves = [
+            (list(move.to), [number[table] for table in move.turns], move.require, move.forbid)
+            for move in self._moves
+        ]
+        return _kernel.packed_expander(
+            self.code_bytes, self.fields, self._total, [list(table) for table in tables], moves
+        )
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
+        return _kernel.expand_codes(self.expander, codes, threads)
+
+    @property
+    def _words(self) -> int:
+        return self.fields[-1][0] + 1
+
+
+def packed_fields(radices: Sequence[int]) -> tuple[list[tuple[int, int, int]], int]:
+    """For each cell the (word, shift, bits) of its field, and the bytes of a code, for so many contents of each.
+
+    A field has as few bits as its contents need, one at least. The first is the highest of the first word; one that
+    does not fit into a word is the first of the next. Where all fit 63 bits they are the lowest of a number; else a
+    code has 9 bytes or more, as few as hold all fields and are not all bits.
+    """
+    fields, word, free = [], 0, WORD
+    for radix in radices:
+        bits = max(1, (radix - 1).bit_length())
+        if bits > free:
+            word, free = word + 1, WORD
+        free -= bits
+        fields.append((word, free, bits))
+    if word == 0 and free > 0:
+        return [(0, shift - free, bits) for _, shift, bits in fields], 8
+    used = -(-(WORD * (word + 1) - free) // 8)
+    whole = sum(bits for _, _, bits in fields) == 8 * used
+    return fields, max(9, used + whole)
