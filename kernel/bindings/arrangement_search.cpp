@@ -61,7 +61,7 @@ std::vector<std::uint8_t> small(const Numbers& numbers, const char* what) {
 void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& class_of,
               const Numbers& places, const Numbers& turn_places,
               const std::vector<std::tuple<int, int, int>>& digits, const Numbers& ignored,
-              Array<const std::uint8_t> distances) {
+              Array<const std::uint8_t> distances, int turns, const nb::bytes& turn_image, bool halves) {
   MapTable map;
   if (space != nullptr) map.layout = space->layout();
   map.class_of = bytes_of(class_of);
@@ -73,6 +73,10 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
   }
   map.ignored = small(ignored, "marks");
   map.distances = {distances.data(), distances.size()};
+  map.turn_image = bytes_of(turn_image);
+  map.halves = halves;
+  if (turns < 1 || turns > 64) throw InvalidArgument("turns must be 1 to 64");
+  map.turns = static_cast<std::size_t>(turns);
   new (place) BoardMap{std::move(map), std::move(distances)};
 }
 
@@ -167,14 +171,18 @@ void bind_arrangement_search(nb::module_& m) {
       "class_of: "
       "its class of each label. places: for each of its slots the cell of the board with its label; "
       "turn_places: with its orientation, or empty. digits: (cell of the label, cell, radix) of "
-      "orientations that follow in the key; ignored: for each label whether these are 0 with it.")
+      "orientations that follow in the key; ignored: for each label whether these are 0 with it. turn_image: "
+      "empty, or by slot of the board, label and orientation, `turns` of these, the orientation that the map "
+      "is read with. halves: a byte holds two distances, of the even key in its low half, 15 where no goal "
+      "can be reached.")
       .def("__init__", &make_map,
            nb::sig(
                "def __init__(self, space: ArrangementSpace | None, class_of: bytes, places: Sequence[int], "
                "turn_places: Sequence[int], digits: Sequence[tuple[int, int, int]], ignored: Sequence[int], "
-               "distances: " BUFFER ") -> None"),
+               "distances: " BUFFER ", turns: int = 1, turn_image: bytes = ..., "
+               "halves: bool = False) -> None"),
            "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a,
-           "distances"_a.noconvert());
+           "distances"_a.noconvert(), "turns"_a = 1, "turn_image"_a = nb::bytes("", 0), "halves"_a = false);
   nb::class_<Problem>(
       m, "WalkProblem",
       "A puzzle to be searched board by board: `slots` slots, `labels` labels, of which 0 is the blank where "

@@ -13,7 +13,7 @@ namespace {
 struct LookUps {
   struct Map {
     const MapCoordinates* coordinates;
-    const std::uint8_t* distances;
+    const MapTable* table;
     std::size_t first;
   };
   std::vector<Map> maps;
@@ -37,72 +37,89 @@ class CoordinateDescent {
       LookUps& look_ups = terms_.emplace_back();
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = problem.coordinates->maps[map];
-        look_ups.maps.push_back({&coordinates, coordinates.distances(), width_});
+        look_ups.maps.push_back({&coordinates, &coordinates.map(), width_});
         width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
     }
     for (int m = 0; m < problem.moves.count(); ++m) steady_ = steady_ && problem.moves.back(m) >= 0;
-    keys_.resize(most_maps_ * move_count_);
-    sequence_.resize(term_count_);
   }
 
   WalkResult run(const WalkRoot& root) {
     root_ = &root;
     depth_ = root.depth;
     way_ = root.before;
-    grow();
     if (!judge_root()) return std::move(result_);
     begin();
     while (level_ >= 0) {
-      Level& level = levels_[static_cast<std::size_t>(level_)];
-      if (level.next == level.open.size())
+      Expanded& board = here();
+      if (board.next == board.open.size())
         leave();
-      else if (!visit(level.open[level.next++]))
+      else if (!visit(board.next++))
         break;
     }
     return std::move(result_);
   }
 
  private:
+  // How many siblings are expanded together.
+  static constexpr std::size_t kTogether = 16;
+
   // A board whose moves are tried, and its children by move.
-  struct Level {
+  struct Expanded {
     std::vector<std::uint64_t> forbidden;  // bits of moves
     std::vector<std::uint16_t> open;       // the moves that the bound leaves
     std::size_t next = 0;                  // of `open`
+    std::size_t ready = 0;                 // the first of `open` whose children are not generated
     std::vector<std::uint32_t> values;     // by move: the coordinates
     std::vector<int> bounds;               // by move and term: the value, or more where it is not looked up
     std::vector<int> looked_up;            // by move: the greatest value looked up
+    std::vector<std::uint32_t> sequence;   // of terms
+    std::vector<Key> keys;                 // by map of a term and child
+    const std::uint32_t* own_values;       // of the board itself, in its parent
+    const int* own_bounds;
+  };
+  // Boards of one depth: siblings, of which one is searched below.
+  struct Level {
+    std::vector<Expanded> boards;
+    std::size_t at = 0;
   };
 
-  // Room for level_ + 1.
-  void grow() {
-    const auto levels = static_cast<std::size_t>(level_ + 2);
-    while (levels_.size() < levels) [[unlikely]] {
-      Level& level = levels_.emplace_back();
-      level.forbidden.resize(move_words_);
-      level.open.reserve(move_count_);
-      level.values.resize(move_count_ * width_ + 1);
-      level.bounds.resize(move_count_ * term_count_);
-      level.looked_up.resize(move_count_);
+  Expanded& here() {
+    Level& level = levels_[static_cast<std::size_t>(level_)];
+    return level.boards[level.at];
+  }
+
+  // Room for a board at a level.
+  Expanded& room(int number, std::size_t place) {
+    const auto levels = static_cast<std::size_t>(number) + 1;
+    if (levels_.size() < levels) [[unlikely]]
+      levels_.resize(levels);
+    Level& level = levels_[static_cast<std::size_t>(number)];
+    while (level.boards.size() <= place) [[unlikely]] {
+      Expanded& board = level.boards.emplace_back();
+      board.forbidden.resize(move_words_);
+      board.open.reserve(move_count_);
+      board.values.resize(move_count_ * width_ + 1);
+      board.bounds.resize(move_count_ * term_count_);
+      board.looked_up.resize(move_count_);
+      board.sequence.resize(term_count_);
+      board.keys.resize(most_maps_ * move_count_);
     }
+    return level.boards[place];
   }
 
-  void cut(int value) {
+  void cut(int value, int depth) {
     if (value >= kUnreachable) return;
-    const int sum = depth_ + value;
+    const int sum = depth + value;
     if (result_.next_bound == WalkResult::kNone || sum < result_.next_bound) result_.next_bound = sum;
-  }
-
-  static int sum_of(int sum, std::uint8_t distance) {
-    return distance == MapTable::kNever ? kUnreachable : std::min(sum + distance, kUnreachable);
   }
 
   // Whether there is anything to be searched below the root.
   bool judge_root() {
     const int value = bound_of(problem_, root_->board);
     if (value > limits_.bound - depth_) {
-      cut(value);
+      cut(value, depth_);
       return false;
     }
     if (value == 0) {
@@ -139,9 +156,13 @@ class CoordinateDescent {
       }
       for (const auto move : root_->before) order_->after(move, forbidden.data(), forbidden.data());
     }
-    ++level_;
-    levels_[0].forbidden = std::move(forbidden);
-    expand(root_values_.data(), root_bounds_.data());
+    Expanded& board = room(0, 0);
+    board.forbidden = std::move(forbidden);
+    board.own_values = root_values_.data();
+    board.own_bounds = root_bounds_.data();
+    level_ = 0;
+    ++depth_;
+    expand(levels_[0], 0, 1, depth_);
   }
 
   void forbid_back(int last, std::uint64_t* out) const {
@@ -150,125 +171,169 @@ class CoordinateDescent {
     if (back >= 0) out[back / 64] |= std::uint64_t{1} << (back % 64);
   }
 
-  // Begins with the moves on the board that `move` of level_ leads to.
-  void enter(std::uint16_t move) {
-    grow();
-    const Level& from = levels_[static_cast<std::size_t>(level_)];
-    ++level_;
-    Level& to = levels_[static_cast<std::size_t>(level_)];
-    if (order_ != nullptr)
-      order_->after(move, from.forbidden.data(), to.forbidden.data());
-    else
-      forbid_back(move, to.forbidden.data());
-    way_.push_back(move);
-    expand(from.values.data() + move * width_, from.bounds.data() + move * term_count_);
+  // Expands the open children of here() from `first` on that are no goals, some of them together.
+  void prepare(std::size_t first) {
+    room(level_ + 1, kTogether - 1);
+    const Expanded& from = here();
+    Level& below = levels_[static_cast<std::size_t>(level_) + 1];
+    std::size_t count = 0;
+    for (std::size_t i = first; i < from.open.size() && count < kTogether; ++i, ++count) {
+      const std::uint16_t move = from.open[i];
+      if (i > first && from.looked_up[move] == 0) break;
+      Expanded& board = below.boards[count];
+      if (order_ != nullptr)
+        order_->after(move, from.forbidden.data(), board.forbidden.data());
+      else
+        forbid_back(move, board.forbidden.data());
+      board.own_values = from.values.data() + move * width_;
+      board.own_bounds = from.bounds.data() + move * term_count_;
+    }
+    expand(below, 0, count, depth_ + 1);
+    here().ready = first + count;
+    below.at = 0;
   }
 
   void leave() {
     --level_;
     --depth_;
-    if (level_ >= 0) way_.pop_back();
+    if (level_ >= 0) {
+      way_.pop_back();
+      ++levels_[static_cast<std::size_t>(level_) + 1].at;
+    }
   }
 
-  // Generates the children at level_ of a board with these coordinates and bounds.
-  void expand(const std::uint32_t* values, const int* bounds) {
-    Level& level = levels_[static_cast<std::size_t>(level_)];
-    ++depth_;
-    level.next = 0;
-    level.open.resize(move_count_);
-    std::uint16_t* moves = level.open.data();
-    std::size_t count = 0;
+  // Generates the children of boards of a level, which are `depth` moves from where the bound is counted
+  // from.
+  void expand(Level& level, std::size_t first, std::size_t last, int depth) {
+    const int most = limits_.bound - depth;
+    for (std::size_t i = first; i < last; ++i) open_all(level.boards[i]);
+    for (std::size_t place = 0; place < term_count_; ++place) {
+      for (std::size_t i = first; i < last; ++i)
+        if (!level.boards[i].open.empty()) ask(level.boards[i], place, most);
+      for (std::size_t i = first; i < last; ++i)
+        if (!level.boards[i].open.empty()) compare(level.boards[i], place, most, depth);
+    }
+  }
+
+  // All moves that may be tried.
+  void open_all(Expanded& board) {
+    board.next = board.ready = 0;
+    board.open.clear();
     for (std::size_t i = 0; i < move_words_; ++i) {
-      std::uint64_t rest = ~level.forbidden[i];
+      std::uint64_t rest = ~board.forbidden[i];
       if (i + 1 == move_words_ && move_count_ % 64 != 0) rest &= (std::uint64_t{1} << move_count_ % 64) - 1;
-      for (; rest != 0; rest &= rest - 1)
-        moves[count++] =
-            static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest)));
+      for (; rest != 0; rest &= rest - 1) {
+        board.open.push_back(
+            static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
+        board.looked_up[board.open.back()] = 0;
+      }
     }
-    result_.nodes += count;
-    for (std::size_t i = 0; i < count; ++i) level.looked_up[moves[i]] = 0;
-    const int most = limits_.bound - depth_;
-    arrange(bounds);
-    for (std::size_t place = 0; place < term_count_ && count != 0; ++place) {
-      const std::size_t term = sequence_[place];
-      const int rise = static_cast<int>(terms_[term].maps.size());
-      const bool looked_up = place == 0 || !steady_ || bounds[term] + rise > most;
-      count = stage(level, term, looked_up, values, bounds[term] + rise, most, count);
-    }
-    level.open.resize(count);
+    result_.nodes += board.open.size();
+    arrange(board);
   }
 
   // The terms, the greatest first.
-  void arrange(const int* bounds) {
+  void arrange(Expanded& board) const {
     for (std::size_t t = 0; t < term_count_; ++t) {
       std::size_t place = t;
-      for (; place > 0 && bounds[sequence_[place - 1]] < bounds[t]; --place)
-        sequence_[place] = sequence_[place - 1];
-      sequence_[place] = static_cast<std::uint32_t>(t);
+      for (; place > 0 && board.own_bounds[board.sequence[place - 1]] < board.own_bounds[t]; --place)
+        board.sequence[place] = board.sequence[place - 1];
+      board.sequence[place] = static_cast<std::uint32_t>(t);
     }
   }
 
-  // Compares one term with the bound; the number of children that are left. risen: what the term is at most.
-  std::size_t stage(Level& level, std::size_t term, bool looked_up, const std::uint32_t* values, int risen,
-                    int most, std::size_t count) {
-    std::uint16_t* moves = level.open.data();
-    const auto& maps = terms_[term].maps;
-    Key* keys = keys_.data();
-    for (const auto& map : maps) {
-      map.coordinates->step(values + map.first, moves, count, level.values.data() + map.first, width_, keys);
-      if (looked_up)
-        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.distances + keys[i]);
+  // What the term is at most for a child, and whether it must be looked up.
+  int risen(const Expanded& board, std::size_t term) const {
+    return board.own_bounds[term] + static_cast<int>(terms_[term].maps.size());
+  }
+  bool looks_up(const Expanded& board, std::size_t place, int most) const {
+    return place == 0 || !steady_ || risen(board, board.sequence[place]) > most;
+  }
+
+  // The children's coordinates and keys of a term; asks memory for their distances.
+  void ask(Expanded& board, std::size_t place, int most) const {
+    const std::size_t count = board.open.size();
+    Key* keys = board.keys.data();
+    for (const auto& map : terms_[board.sequence[place]].maps) {
+      map.coordinates->step(board.own_values + map.first, board.open.data(), count,
+                            board.values.data() + map.first, width_, keys);
+      if (looks_up(board, place, most))
+        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
       keys += move_count_;
     }
-    if (!looked_up) {
-      for (std::size_t i = 0; i < count; ++i) level.bounds[moves[i] * term_count_ + term] = risen;
-      return count;
+  }
+
+  // Leaves open what a term does not cut off.
+  void compare(Expanded& board, std::size_t place, int most, int depth) {
+    const std::size_t term = board.sequence[place];
+    if (!looks_up(board, place, most)) {
+      for (const auto move : board.open) board.bounds[move * term_count_ + term] = risen(board, term);
+      return;
     }
     std::size_t kept = 0;
     int least_cut = kUnreachable;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint16_t move = moves[i];
+    for (std::size_t i = 0; i < board.open.size(); ++i) {
+      const std::uint16_t move = board.open[i];
       int sum = 0;
-      const Key* key = keys_.data() + i;
-      for (const auto& map : maps) {
-        sum = sum_of(sum, map.distances[*key]);
+      const Key* key = board.keys.data() + i;
+      for (const auto& map : terms_[term].maps) {
+        sum = std::min(sum + map.table->distance(*key), kUnreachable);
         key += move_count_;
       }
       if (sum > most) {
         least_cut = std::min(least_cut, sum);
         continue;
       }
-      level.bounds[move * term_count_ + term] = sum;
-      level.looked_up[move] = std::max(level.looked_up[move], sum);
-      moves[kept++] = move;
+      board.bounds[move * term_count_ + term] = sum;
+      board.looked_up[move] = std::max(board.looked_up[move], sum);
+      board.open[kept++] = move;
     }
-    cut(least_cut);
-    return kept;
+    board.open.resize(kept);
+    cut(least_cut, depth);
   }
 
   // False: the search is over, or given back.
-  bool visit(std::uint16_t move) {
-    if (levels_[static_cast<std::size_t>(level_)].looked_up[move] == 0) [[unlikely]] {
+  bool visit(std::size_t number) {
+    const std::uint16_t move = here().open[number];
+    if (here().looked_up[move] == 0) [[unlikely]] {
       way_.push_back(move);
       const bool goal = bound_of(problem_, board_after(way_)) == 0;
       if (goal) solved();
       way_.pop_back();
       if (goal) return !limits_.first;
       if (limits_.bound == depth_) {
-        cut(1);
+        cut(1, depth_);
         return true;
       }
     }
     if (result_.nodes >= limits_.budget) {
-      put_back(move);
-      for (; level_ >= 0; leave()) {
-        Level& level = levels_[static_cast<std::size_t>(level_)];
-        while (level.next < level.open.size()) put_back(level.open[level.next++]);
-      }
+      give_back(number);
       return false;
     }
-    enter(move);
+    if (number >= here().ready) prepare(number);
+    way_.push_back(move);
+    ++level_;
+    ++depth_;
     return true;
+  }
+
+  // What has not been searched, the deepest first: of boards whose children are generated these.
+  void give_back(std::size_t number) {
+    for (here().next = number; level_ >= 0; leave()) {
+      Expanded& board = here();
+      const Level* below =
+          board.next < board.ready ? &levels_[static_cast<std::size_t>(level_) + 1] : nullptr;
+      for (std::size_t place = below ? below->at : 0; board.next < board.open.size(); ++board.next, ++place) {
+        const std::uint16_t move = board.open[board.next];
+        if (board.next >= board.ready) {
+          put_back(move);
+          continue;
+        }
+        way_.push_back(move);
+        for (const auto child : below->boards[place].open) put_back(child);
+        way_.pop_back();
+      }
+    }
   }
 
   void solved() {
@@ -312,8 +377,6 @@ class CoordinateDescent {
   std::vector<Level> levels_;
   std::vector<std::uint32_t> root_values_;
   std::vector<int> root_bounds_;
-  std::vector<Key> keys_;                // by map of a term and child
-  std::vector<std::uint32_t> sequence_;  // of terms
   Way way_;
   WalkResult result_;
 };

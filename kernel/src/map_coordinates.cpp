@@ -21,6 +21,7 @@ class MapCoordinates::Builder {
 
   std::optional<MapCoordinates> build() {
     out_.moves_ = static_cast<std::size_t>(moves_.count());
+    out_.board_slots_ = static_cast<std::size_t>(moves_.slots());
     out_.shift_ = layout_.halved() ? 1 : 0;
     weigh();
     for (int first = 0; first < layout_.classes();) {
@@ -36,6 +37,27 @@ class MapCoordinates::Builder {
   }
 
  private:
+  // What a move adds to the orientation of what goes from a slot of the board to another, as the map reads
+  // it; none where that depends on the piece or its orientation.
+  std::optional<std::uint8_t> added(const Move& move, std::size_t slot, std::size_t modulus) const {
+    const std::size_t own = move.delta.empty() ? 0 : move.delta[slot];
+    if (map_.turn_image.empty()) return static_cast<std::uint8_t>(own % modulus);
+    const std::size_t labels = map_.class_of.size(), turns = moves_.moduli()[slot];
+    const auto image = [&](std::size_t at, std::size_t label, std::size_t turn) {
+      return std::size_t{map_.turn_image[(at * labels + label) * map_.turns + turn % turns]};
+    };
+    std::optional<std::uint8_t> found;
+    for (std::size_t label = 0; label < labels; ++label)
+      for (std::size_t turn = 0; turn < turns; ++turn) {
+        const std::size_t before = image(slot, label, turn) % modulus;
+        const auto difference =
+            static_cast<std::uint8_t>((image(move.to[slot], label, turn + own) + modulus - before) % modulus);
+        if (found && *found != difference) return {};
+        found = difference;
+      }
+    return found;
+  }
+
   // The weights in the key of the digits of classes and of twists.
   void weigh() {
     Key weight = 1;
@@ -117,7 +139,7 @@ class MapCoordinates::Builder {
     if (!advance(group)) return false;
     add_up(group);
     rank(group, first, end, end < last, taken);
-    out_.groups_.push_back(std::move(group));
+    keep(std::move(group));
     return true;
   }
 
@@ -156,8 +178,9 @@ class MapCoordinates::Builder {
         const Move& move = moves_.move(static_cast<int>(m));
         for (std::size_t i = 0; i < slots.size(); ++i) {
           const auto to = number[move.to[cells[i]]];
-          if (to == kNoSlot) return false;
-          after[to] = (before[i] + (move.delta.empty() ? 0 : move.delta[cells[i]])) % modulus;
+          const auto turned = added(move, cells[i], modulus);
+          if (to == kNoSlot || !turned) return false;
+          after[to] = (before[i] + *turned) % modulus;
         }
         std::size_t next = 0;
         for (std::size_t i = 0; i < told; ++i) next = next * modulus + after[i];
@@ -165,10 +188,19 @@ class MapCoordinates::Builder {
       }
       group.place.push_back(static_cast<std::uint32_t>(state));
     }
-    group.sum = {0};
-    group.twist_share = {0};
-    out_.groups_.push_back(std::move(group));
+    keep(std::move(group));
     return true;
+  }
+
+  void keep(Group group) {
+    bool alone = group.twists == 1 && group.place.size() == group.arrangements;
+    for (std::size_t i = 0; alone && i < group.arrangements; ++i) alone = group.place[i] == i;
+    if (alone) {
+      for (const auto next : group.next) group.alone.push_back(static_cast<std::uint16_t>(next));
+      group.next = {};
+      group.place = {};
+    }
+    out_.groups_.push_back(std::move(group));
   }
 
   // The tables that say what moves do.
@@ -180,6 +212,13 @@ class MapCoordinates::Builder {
       if (number[cells[i]] != kNoSlot) return false;
       number[cells[i]] = static_cast<std::uint8_t>(i);
     }
+    std::vector<std::uint8_t> turns;  // by move and slot of the orbit: added
+    for (std::size_t m = 0; m < out_.moves_ && !group.twisted.empty(); ++m)
+      for (const auto cell : cells) {
+        const auto turned = added(moves_.move(static_cast<int>(m)), cell, group.modulus);
+        if (!turned) return false;
+        turns.push_back(*turned);
+      }
     group.next.resize(group.arrangements * out_.moves_);
     std::vector<std::uint8_t> before(slots), after(slots);
     for (std::size_t state = 0; state < group.arrangements; ++state) {
@@ -194,7 +233,7 @@ class MapCoordinates::Builder {
         }
         for (const auto cls : group.twisted) {
           const auto i = static_cast<std::size_t>(std::ranges::find(before, cls) - before.begin());
-          turned = turned * group.modulus + (move.delta.empty() ? 0 : move.delta[cells[i]] % group.modulus);
+          turned = turned * group.modulus + turns[m * slots + i];
         }
         const Key next = group.ranks ? group.ranks->encode(after) : 0;
         group.next[state * out_.moves_ + m] = static_cast<std::uint32_t>(next | turned << 16);
@@ -275,19 +314,21 @@ std::optional<MapCoordinates> MapCoordinates::of(const BoardMoves& moves, const 
 }
 
 void MapCoordinates::start(const std::uint8_t* board, std::uint32_t* values) const {
+  const std::size_t slots = board_slots_;
   std::uint8_t classes[kMaxSlots], twists[kMaxSlots];
   for (std::size_t i = 0; i < map_.places.size(); ++i) classes[i] = map_.class_of[board[map_.places[i]]];
-  for (std::size_t i = 0; i < map_.turn_places.size(); ++i) twists[i] = board[map_.turn_places[i]];
+  for (std::size_t i = 0; i < map_.turn_places.size(); ++i)
+    twists[i] = map_.turn(board, map_.turn_places[i] - slots, slots);
   for (const Group& group : groups_) {
-    const std::size_t slots = group.slots.size();
-    std::vector<std::uint8_t> own(slots, group.classes);
+    const std::size_t orbit = group.slots.size();
+    std::vector<std::uint8_t> own(orbit, group.classes);
     std::size_t turned = 0;
     if (group.by_slot) {
       for (const auto slot : group.slots) turned = turned * group.modulus + twists[slot];
       *values++ = static_cast<std::uint32_t>(turned);
       continue;
     }
-    for (std::size_t i = 0; i < slots; ++i) {
+    for (std::size_t i = 0; i < orbit; ++i) {
       const int cls = classes[group.slots[i]] - group.first_class;
       if (cls >= 0 && cls < group.classes) own[i] = static_cast<std::uint8_t>(cls);
     }

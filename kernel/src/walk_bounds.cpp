@@ -74,17 +74,19 @@ int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const
   if (map.layout) {
     std::uint8_t classes[kMaxSlots], twists[kMaxSlots];
     for (std::size_t i = 0; i < map.places.size(); ++i) classes[i] = map.class_of[board[map.places[i]]];
-    for (std::size_t i = 0; i < map.turn_places.size(); ++i) twists[i] = board[map.turn_places[i]];
+    for (std::size_t i = 0; i < map.turn_places.size(); ++i)
+      twists[i] = map.turn(board, map.turn_places[i] - slots_, slots_);
     key = map.layout->encode({classes, map.places.size()}, {twists, map.turn_places.size()});
     if (key == kNoKey) return kUnreachable;
   }
   for (const MapTable::Digit& digit : map.digits) {
-    const std::uint8_t turn = map.ignored[board[digit.label_cell]] != 0 ? std::uint8_t{0} : board[digit.cell];
+    const std::uint8_t turn = map.ignored[board[digit.label_cell]] != 0
+                                  ? std::uint8_t{0}
+                                  : map.turn(board, digit.cell - slots_, slots_);
     if (turn >= digit.radix) return kUnreachable;
     key = key * digit.radix + turn;
   }
-  const std::uint8_t distance = map.distances[key];
-  return distance == MapTable::kNever ? kUnreachable : distance;
+  return map.distance(key);
 }
 
 void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const {
@@ -100,15 +102,20 @@ void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const 
     throw InvalidArgument("a map must have a place for each slot of its layout");
   for (const auto cell : map.places) inside(cell, 0, slots_);
   for (const auto cell : map.turn_places) inside(cell, slots_, cells);
+  const auto most = static_cast<std::size_t>(moves.turned() ? std::ranges::max(moves.moduli()) : 1);
+  if (!map.turn_image.empty() && (map.turns < most || map.turns > 64 || !moves.turned() ||
+                                  map.turn_image.size() != slots_ * labels * map.turns))
+    throw InvalidArgument("a map must have an image of each orientation for each slot and label");
   Key keys = map.layout ? map.layout->keys() : 1;
   for (const MapTable::Digit& digit : map.digits) {
     inside(digit.label_cell, 0, slots_);
     inside(digit.cell, slots_, cells);
-    if (digit.radix < 1 || keys > map.distances.size())
+    if (digit.radix < 1 || keys > 2 * map.distances.size())
       throw InvalidArgument("a map must have a distance for each key");
     keys *= digit.radix;
   }
-  if (keys != map.distances.size()) throw InvalidArgument("a map must have a distance for each key");
+  if ((map.halves ? (keys + 1) / 2 : keys) != map.distances.size())
+    throw InvalidArgument("a map must have a distance for each key");
 }
 
 BoardBounds::Gaps::Gaps(const BoardMoves& moves, GapTable table)

@@ -30,7 +30,7 @@ class MapCoordinates {
   static std::optional<MapCoordinates> of(const BoardMoves& moves, const MapTable& map);
 
   std::size_t size() const { return groups_.size(); }  // coordinates
-  const std::uint8_t* distances() const { return map_.distances.data(); }
+  const MapTable& map() const { return map_; }
 
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
@@ -44,12 +44,22 @@ class MapCoordinates {
     std::fill_n(sets, count, 0);
     for (const Group& group : groups_) {
       const std::uint32_t value = *values++;
+      const Key weight = group.weight;
+      if (!group.alone.empty()) {
+        const std::uint16_t* after_moves = group.alone.data() + value * moves_;
+        for (std::size_t i = 0; i < count; ++i) {
+          const std::uint16_t next = after_moves[moves[i]];
+          keys[i] += next * weight;
+          after[moves[i] * stride] = next;
+        }
+        ++after;
+        continue;
+      }
       const std::uint32_t* row = group.next.data() + (value & 0xffff) * moves_;
       const std::uint8_t* sum = group.sum.data() + (value >> 16);
       const std::uint32_t* place = group.place.data();
       const Key* share = group.twist_share.data();
       const std::size_t arrangements = group.arrangements, twist_numbers = group.twists;
-      const Key weight = group.weight;
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint32_t entry = row[moves[i]];
         const std::size_t arrangement = entry & 0xffff;
@@ -74,7 +84,10 @@ class MapCoordinates {
     bool by_slot = false;               // orientations in slots in place of an arrangement
     std::uint8_t modulus = 1;
     std::size_t arrangements = 1, twists = 1;
-    Key weight = 0;                    // of the digits of the arrangement
+    Key weight = 0;  // of the digits of the arrangement
+    // Where the share is the coordinate times the weight, this stands for the tables below: by coordinate and
+    // move the coordinate after it.
+    std::vector<std::uint16_t> alone;
     std::vector<std::uint32_t> next;   // by arrangement and move: arrangement, twists added << 16
     std::vector<std::uint8_t> sum;     // by twists added and twists
     std::vector<Key> twist_share;      // by twists
@@ -84,7 +97,7 @@ class MapCoordinates {
 
   explicit MapCoordinates(const MapTable& map) : map_(map) {}
 
-  std::size_t moves_ = 0;
+  std::size_t moves_ = 0, board_slots_ = 0;
   int shift_ = 0;  // 1: the key is half of the full rank
   MapTable map_;
   std::vector<Group> groups_;

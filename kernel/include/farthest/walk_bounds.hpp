@@ -51,6 +51,26 @@ struct MapTable {
   std::vector<Digit> digits;              // orientations by slot, after the layout's key
   std::vector<std::uint8_t> ignored;      // by label, whether its orientation is 0 in these digits
   std::span<const std::uint8_t> distances;  // the caller's memory
+  // Where the map is read for an image of the board: the orientation there, by slot, label and orientation of
+  // the board, `turns` of these; empty: the same.
+  std::vector<std::uint8_t> turn_image = {};
+  std::size_t turns = 1;
+  // Whether a byte holds two distances, that of the even key in its low half: then 15 stands for never.
+  bool halves = false;
+
+  const std::uint8_t* place(Key key) const { return distances.data() + (halves ? key >> 1 : key); }
+  // kUnreachable where no goal can be reached.
+  int distance(Key key) const {
+    const int kept = halves ? *place(key) >> (key & 1) * 4 & 15 : *place(key);
+    return kept == (halves ? 15 : kNever) ? kUnreachable : kept;
+  }
+
+  // The orientation in a slot of the board, as the map reads it; slots, labels: of the board.
+  std::uint8_t turn(const std::uint8_t* board, std::size_t slot, std::size_t slots) const {
+    const std::uint8_t own = board[slots + slot];
+    if (turn_image.empty()) return own;
+    return turn_image[(slot * class_of.size() + board[slot]) * turns + own];
+  }
 };
 
 class BoardBounds {

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from farthest.heuristics.half_bytes import HalfBytes
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
 
@@ -86,13 +87,17 @@ class MapTable:
 
     ``space``: of the pattern puzzle, with the map's layout. ``distances``: uint8 in key order, 255 where no goal can be
     reached, 254 for greater distances. ``label_of``: for each of the 256 label bytes the pattern's. ``cell_of``: for
-    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups).
+    each cell of the pattern the board's cell that it is read from (identity except for symmetric look-ups). ``turned``:
+    for a symmetric look-up, by slot, label and orientation of the board, the image's orientation, flat; ``turns``: how
+    many orientations each label has there.
     """
 
     space: Space
-    distances: NDArray[np.uint8]
+    distances: NDArray[np.uint8] | HalfBytes
     label_of: bytes
     cell_of: tuple[int, ...]
+    turned: bytes = b""
+    turns: int = 1
 
 
 Component = Table | PatternTable | LinearConflict | Matching | Contents | Gaps | MapTable
@@ -123,7 +128,8 @@ class PatternMap(Protocol):
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
     order (for an additive pattern the places of `PatternTable`); the type's largest value where there is none.
-    ``holes``: whether a key has no distance.
+    ``holes``: whether a key has no distance. ``halves``: whether
+    ``distances`` are those of `HalfBytes`.
     """
 
     @property
@@ -134,6 +140,9 @@ class PatternMap(Protocol):
 
     @property
     def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
+
+    @property
+    def halves(self) -> bool: ...
 
     @property
     def holes(self) -> bool: ...

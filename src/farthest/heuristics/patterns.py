@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.heuristics.half_bytes import HalfBytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from farthest.heuristics.contract import Component, PatternMap
     from farthest.puzzles.patterns import Pattern
     from farthest.spaces.contract import Boards
+
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes
 
 
 class AdditivePattern:
@@ -58,19 +61,25 @@ class PlainPattern:
         self.name = name
         self._pattern = pattern
         self._found = found
+        self._distances: Distances = found.distances
+        if found.halves:
+            assert found.space.keys is not None, "maps of keys are kept so"
+            self._distances = HalfBytes(_bytes(found.distances), found.space.keys)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
         codes = self._found.space.encode(numpy.ascontiguousarray(self._pattern.boards(boards)))
-        return _told(self._found.distances, codes)
+        return _told(self._distances, codes)
 
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: where distances are below 255."""
-        if self._found.distances.dtype != numpy.uint8:
+        if self._distances.dtype != numpy.uint8:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        return [[MapTable(self._found.space, _bytes(self._found.distances), label_of, cells)]]
+        distances = self._distances
+        kept = distances if isinstance(distances, HalfBytes) else _bytes(distances)
+        return [[MapTable(self._found.space, kept, label_of, cells)]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
@@ -91,9 +100,7 @@ def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[n
     return numpy.asarray(distances, dtype=numpy.uint8)
 
 
-def _told(
-    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16], places: NDArray[numpy.integer]
-) -> NDArray[numpy.int32]:
+def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:
     """The distances at places; ``UNREACHABLE`` where there is none, or no such place."""
     none = numpy.iinfo(distances.dtype).max
     inside = places < len(distances)

@@ -1,22 +1,27 @@
 """Heuristics as they are written: ``manhattan``, ``@1-7+@8-15``, ``linear-conflict,sym:@1-7+@8-15``.
 
 HEURISTIC  TERM,TERM,...   the greatest of the terms
-TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's mirror images
+TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's images by symmetries
 PART       a name of ``simple.SIMPLE``, or @TOKENS: the stored map of the pattern PUZZLE@TOKENS
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from farthest.errors import PuzzleError, SettingError
+from farthest.errors import PuzzleError, ResourceError, SettingError
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.symmetries import Conjugation, SlotImages
+from farthest.families.permutation.symmetries import symmetries as symmetries_of_pieces
 from farthest.families.sliding.definition import Sliding
 from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.combined import Greatest, Sum
+from farthest.heuristics.conjugated import conjugated, some_boards
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.patterns import pattern_of
 from farthest.wording import near_match, shown
@@ -101,15 +106,39 @@ class _Reader:
     def _mirrored(self, text: str) -> Heuristic:
         if text.startswith(SYMMETRIC * 2):
             raise self._error(text, f"has {SYMMETRIC} twice; leave one out")
+        if isinstance(self.puzzle.definition, Permutation):
+            images = self._conjugations(text)
+            term = self._term(text.removeprefix(SYMMETRIC))
+            return conjugated(text, term, images, some_boards(self.puzzle, self.targets[0]))
         definition = self.puzzle.definition
         found = symmetries(definition, self.targets) if isinstance(definition, Sliding) else []
         if not found:
             raise self._error(
                 text,
                 "needs a grid of a sliding puzzle with one goal that a mirror image or a turn leaves unchanged "
-                f"except for the names of pieces; leave out {SYMMETRIC}",
+                f"except for the names of pieces, or a permutation puzzle; leave out {SYMMETRIC}",
             )
         return Mirrored(text, self._term(text.removeprefix(SYMMETRIC)), found)
+
+    def _conjugations(self, text: str) -> list[tuple[Conjugation, SlotImages]]:
+        """All symmetries of a permutation puzzle that fix its goal."""
+        if any(not part.startswith(MARK) for part in text.removeprefix(SYMMETRIC).split("+")):
+            raise self._error(
+                text, f"needs patterns ({MARK}PIECES) of a permutation puzzle; leave out {SYMMETRIC}"
+            )
+        if len(self.targets) != 1 or WILDCARD in self.targets[0]:
+            raise self._error(text, f"needs one goal without wildcards; leave out {SYMMETRIC}")
+        try:
+            found = symmetries_of_pieces(cast("Permutation", self.puzzle.definition), self.targets[0]).maps
+        except ResourceError as error:
+            raise self._error(text, f"cannot be used: {error}; leave out {SYMMETRIC}") from None
+        images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]
+        if any(image is None for _, image in images):
+            raise self._error(
+                text,
+                f"needs a puzzle that no piece holds and whose orientations all count; leave out {SYMMETRIC}",
+            )
+        return [(each, image) for each, image in images if image is not None]
 
     def _part(self, name: str) -> Heuristic:
         if name.startswith(MARK):

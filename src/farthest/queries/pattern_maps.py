@@ -14,6 +14,7 @@ import numpy
 
 from farthest import _kernel
 from farthest.errors import JobError, PuzzleError, ResourceError
+from farthest.heuristics.half_bytes import HALF
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.stored_job import origin_of, space_of
@@ -35,6 +36,9 @@ KEPT_BYTES = 4 * 2**30
 
 TO_GOAL = Origin()
 
+LARGE_KEYS = 2**26
+"""Maps of fewer keys are kept as they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPattern:
@@ -45,12 +49,15 @@ class StoredPattern:
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
     holes: bool
     job: int
+    halves: bool = False
 
 
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, in_halves: bool = False) -> None:
+        """``in_halves``: large maps of permutation puzzles are kept as `HalfBytes` where distances allow it."""
+        self._in_halves = in_halves
         self._database = database
         self._jobs = Jobs(database)
 
@@ -58,9 +65,10 @@ class PatternMaps:
         """The map of a puzzle with the same digest, whatever its name. Raises JobError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
-        key = (self._database.place, record.id, record.digest)
+        halves = self._in_halves and _fits_halves(puzzle, record)
+        key = (self._database.place, record.id, record.digest, halves)
         with _lock:  # one at a time, also while reading: two readers would only slow each other down
-            found = _kept.pop(key, None) or self._read(puzzle, record)
+            found = _kept.pop(key, None) or self._read(puzzle, record, halves=halves)
             _kept[key] = found
             while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
                 _kept.popitem(last=False)
@@ -82,7 +90,7 @@ class PatternMaps:
             what = f", except job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise missing_map(self._database.place, puzzle, what)
 
-    def _read(self, puzzle: Puzzle, record: JobRecord) -> StoredPattern:
+    def _read(self, puzzle: Puzzle, record: JobRecord, *, halves: bool) -> StoredPattern:
         space = space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
@@ -93,19 +101,36 @@ class PatternMaps:
             whole.flags.writeable = False
             return StoredPattern(puzzle, space, whole, record.states != space.keys, record.id)
         unit, keys = numpy.dtype(record.unit), space.keys
+        needed = (keys + 1) // 2 if halves else keys * unit.itemsize
         try:
-            pages = _kernel.pages(keys * unit.itemsize)
+            pages = _kernel.pages(needed)
         except MemoryError:
             raise ResourceError(
-                f"the map of {puzzle.name} (job {record.id}) needs {keys * unit.itemsize:,} bytes of memory, which the "
+                f"the map of {puzzle.name} (job {record.id}) needs {needed:,} bytes of memory, which the "
                 "system does not give; free some, or take a smaller pattern"
             ) from None
+        if halves:
+            packed = numpy.frombuffer(pages, dtype=numpy.uint8)
+            Maps(self._database).read_halves_into(record.id, packed)
+            packed.flags.writeable = False
+            return StoredPattern(puzzle, space, packed, record.states != keys, record.id, halves=True)
         Maps(self._database).read_into(
             record.id, cast("Unit", record.unit), numpy.frombuffer(pages, dtype=numpy.uint8)
         )
         distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
         distances.flags.writeable = False
         return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
+
+
+def _fits_halves(puzzle: Puzzle, record: JobRecord) -> bool:
+    """Whether two distances fit in a byte, and the map is large and one that searches look up by key."""
+    return (
+        puzzle.family == "permutation"
+        and record.unit == "uint8"
+        and not record.keeps_residues
+        and (record.eccentricity or HALF) < HALF
+        and (record.states or 0) >= LARGE_KEYS
+    )
 
 
 def missing_map(place: str, puzzle: Puzzle, what: str = "") -> JobError:
@@ -127,4 +152,4 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, int, str | None], StoredPattern] = OrderedDict()
+_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern] = OrderedDict()

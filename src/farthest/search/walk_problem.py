@@ -16,6 +16,7 @@ from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
+from farthest.heuristics.half_bytes import HalfBytes
 from farthest.puzzles.definition import WILDCARD
 from farthest.search.expansion import forward_space
 from farthest.spaces.arrangement import ArrangementSpace
@@ -150,6 +151,7 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
                 (cell_of[slot], cell_of[slots + slot], space.definition.slot_moduli[slot])
                 for slot in space.turned
             ]
+    distances = component.distances
     return _kernel.BoardMap(
         space=ranks,
         class_of=bytes(classes.index(label) for label in pattern),
@@ -157,5 +159,10 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         turn_places=turns,
         digits=digits,
         ignored=ignored,
-        distances=numpy.ascontiguousarray(component.distances),
+        distances=distances.packed
+        if isinstance(distances, HalfBytes)
+        else numpy.ascontiguousarray(distances),
+        halves=isinstance(distances, HalfBytes),
+        turns=component.turns,
+        turn_image=component.turned,
     )

@@ -7,6 +7,7 @@ import pytest
 
 import farthest
 from farthest.heuristics.registry import open_heuristic
+from farthest.queries import pattern_maps
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.problem import Problem
@@ -23,7 +24,9 @@ from farthest.search.problem import Problem
         ("sliding-2x3-slide", ["plain:1-2"], "@plain:1-2"),
     ],
 )
-def test_maps_of_patterns(tmp_path: Path, name: str, patterns: list[str], text: str) -> None:
+def test_maps_of_patterns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, patterns: list[str], text: str
+) -> None:
     database = str(tmp_path / "maps.db")
     for tokens in patterns:
         farthest.enumerate(f"{name}@{tokens}", database=database).close()
@@ -46,6 +49,17 @@ def test_maps_of_patterns(tmp_path: Path, name: str, patterns: list[str], text: 
             opened.puzzle.definition.at_goal(boards), 0, np.maximum(heuristic.values(boards), 1)
         )
         assert bounds == expected.tolist()
+        # The same in half a byte each.
+        monkeypatch.setattr(pattern_maps, "LARGE_KEYS", 0)
+        small = PatternMaps(opened.database, in_halves=True)
+        packed = open_heuristic(text, opened.puzzle, goals, small)
+        kept = small(farthest.load_puzzle(f"{name}@{patterns[0]}"))
+        assert kept.halves == (opened.puzzle.family == "permutation")
+        assert len(kept.distances) == ((kept.space.keys or 0) + kept.halves) // (1 + kept.halves)
+        assert (packed.values(boards) == heuristic.values(boards)).all()
+        engine = arrangement_engine(Problem(opened.puzzle, goals[0], "goal", text), packed)
+        assert engine is not None
+        assert [engine.lower_bound(tuple(board)) for board in boards.tolist()] == bounds
 
 
 def test_orientations(tmp_path: Path) -> None:

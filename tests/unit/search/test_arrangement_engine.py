@@ -14,9 +14,13 @@ import farthest
 from families import ARCS, BLANKS
 from farthest.errors import ResourceError
 from farthest.families.given import board_given
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.symmetries import Conjugation, symmetries
 from farthest.heuristics.algorithms import PlainAlgorithm
 from farthest.heuristics.combined import Greatest
+from farthest.heuristics.conjugated import conjugated, some_boards
 from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
+from farthest.heuristics.half_bytes import HalfBytes
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
@@ -302,6 +306,10 @@ def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
     assert engine is not None
     assert engine.walk.kernel.by_coordinates
     found = deepen(engine, board, first=False, limit=1000)
+    halves = Greatest("maps", [Mapped(puzzle, pattern, halves=True) for pattern in patterns])
+    packed = arrangement_engine(problem, halves)
+    assert packed is not None
+    assert deepen(packed, board, first=False, limit=1000) == found
     other = deepen(BatchEngine(problem, Zero()), board, first=False, limit=1000)
     assert (found.length, found.solutions, set(found.listed)) == (
         other.length,
@@ -327,13 +335,47 @@ def test_searches_by_coordinates_are_those_of_the_engine_for_any_family(
     assert first.listed[0] in found.listed
 
 
+@pytest.mark.parametrize("pattern", ["UL.UR", "UL=UB.turns:edges"])
+def test_images_by_symmetries_are_looked_up_as_numpy_does(pattern: str) -> None:
+    puzzle = farthest.load_puzzle("pyraminx")
+    goal = puzzle.definition.origin_boards[0][0]
+    found = symmetries(permutation(puzzle), goal).maps
+    images = [(each, each.slotwise()) for each in found if isinstance(each, Conjugation)]
+    boards = some_boards(puzzle, goal)
+    alone = Mapped(puzzle, pattern)
+    heuristic = conjugated("sym", alone, [(each, image) for each, image in images if image], boards)
+    terms = heuristic.terms()
+    assert terms is not None
+    assert len(terms) > 1
+    values = heuristic.values(boards)
+    assert (values >= alone.values(boards)).all()
+    problem = Problem(puzzle, tuple(boards[0].tolist()), "goal", "sym")
+    engine = arrangement_engine(problem, heuristic)
+    assert engine is not None
+    assert engine.walk.kernel.by_coordinates
+    for board, value in zip(boards.tolist()[:50], values.tolist()[:50], strict=True):
+        assert engine.lower_bound(tuple(board)) == (0 if tuple(board) == goal else max(1, value))
+    board = board_given(puzzle, "moves: U R' B L")
+    problem = Problem(puzzle, board, "goal", "sym")
+    engine = arrangement_engine(problem, heuristic)
+    assert engine is not None
+    whole = deepen(engine, board, first=False, limit=1000)
+    other = deepen(BatchEngine(problem, Zero()), board, first=False, limit=1000)
+    assert (whole.length, whole.solutions, set(whole.listed)) == (
+        other.length,
+        other.solutions,
+        set(other.listed),
+    )
+
+
 class Mapped:
     """A pattern's map as a heuristic, orientations and all."""
 
     name = "mapped"
     admissible = consistent = True
 
-    def __init__(self, puzzle: Puzzle, pattern: str) -> None:
+    def __init__(self, puzzle: Puzzle, pattern: str, *, halves: bool = False) -> None:
+        self._halves = halves
         self._pattern = pattern_of(puzzle, pattern)
         self._found = stored(self._pattern.puzzle)
 
@@ -345,7 +387,17 @@ class Mapped:
     def terms(self) -> list[list[Component]]:
         relabel = bytes(self._pattern.relabel).ljust(256, b"\0")
         cells = tuple(range(self._pattern.puzzle.definition.cells))
-        return [[MapTable(self._found.space, self._found.distances, relabel, cells)]]
+        distances = self._found.distances
+        if not self._halves:
+            return [[MapTable(self._found.space, distances, relabel, cells)]]
+        even = numpy.minimum(numpy.append(distances, [255] * (len(distances) % 2)), 15).astype(numpy.uint8)
+        return [
+            [
+                MapTable(
+                    self._found.space, HalfBytes(even[0::2] | even[1::2] << 4, len(distances)), relabel, cells
+                )
+            ]
+        ]
 
 
 def test_more_arrangements_than_can_be_numbered() -> None:

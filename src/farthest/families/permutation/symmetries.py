@@ -7,6 +7,7 @@ of a solution undone, is as far where each move can be taken back.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,6 +34,17 @@ if TYPE_CHECKING:
 
 Image = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
 """``to``, ``shift`` and ``sign``: the point (i, x) goes to slot ``to[i]``, orientation ``shift[i]`` + ``sign[i]`` x."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotImages:
+    """What is in slot i goes to slot ``to[i]``, label k becomes ``labels[k]``, and an orientation what ``turned`` has
+    for slot, label and orientation before, flat, ``turns`` orientations for each label."""
+
+    to: tuple[int, ...]
+    labels: tuple[int, ...]
+    turned: bytes
+    turns: int
 
 
 class Pieces:
@@ -83,6 +95,25 @@ class Conjugation:
         self._label = pieces.labels[self._to[home]]
         # What is taken off for a label: the shift of its home, and the orientations that count from there.
         self._off = self._shift[home] + self._sign[home] * pieces.turned[home] - pieces.turned[self._to[home]]
+
+    def slotwise(self) -> SlotImages | None:
+        """The images slot by slot; None where held pieces are brought home, or orientations of some pieces do not
+        count."""
+        pieces = self._pieces
+        if self._turns is not None or any(pieces.ignored):
+            return None
+        turns = np.arange(int(pieces.moduli.max()))
+        turned = (
+            self._shift[:, None, None]
+            + self._sign[:, None, None] * turns[None, None, :]
+            - self._off[None, :, None]
+        ) % pieces.moduli[:, None, None]
+        return SlotImages(
+            tuple(self._to.tolist()),
+            tuple(self._label.tolist()),
+            turned.astype(np.uint8).tobytes(),
+            len(turns),
+        )
 
     def images(self, boards: Boards) -> Boards:
         """The images of boards, uint8 (N, cells)."""
