@@ -121,7 +121,7 @@ def pictures(browser: Browser, folder: Path, server: Served) -> None:
     Camera(browser, server, dark=True).take("cube-dark", state_page(CUBE, "moves: R U' F2 R2 U F'"))
     Camera(browser, server, width=TELEPHONE).take("telephone", state_page(PEGS, "start"), most=900)
     with process(folder, "resume", str(RUN), "--here", "--database", "maps.db") as run:
-        stopped_in_its_midst(run, folder / "maps.db", RUN)
+        stopped_in_its_midst(run, folder / "maps.db", RUN, states=20_000_000)
         light.take(
             "running-job", job_page(RUN), lambda page: expect(page.locator("#status")).to_have_text("running")
         )

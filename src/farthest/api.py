@@ -63,7 +63,8 @@ def enumerate(  # noqa: A001 - the verb of the command line
     ``memory``: bytes that may be used. ``map``: "full" keeps every distance in the database, "residues" a bit or two of
     each in a file, for puzzles whose moves can be taken back; None: full, residues beyond 2^30 keys where they can be.
     ``progress``: a progress bar; None: in a notebook and on a terminal; True: elsewhere too, as lines on standard
-    error. An enumeration that was broken off is resumed. Raises PuzzleError, BoardError (of the origin), ResourceError,
+    error. An enumeration that was broken off is resumed. Where the memory is used up before ``max_depth``, the map ends
+    with the last complete layer (its ``depth``). Raises PuzzleError, BoardError (of the origin), ResourceError,
     StorageError, or SettingError (of the folder of files).
     """
     from farthest.coordinator.bars import progress_bar
@@ -104,7 +105,8 @@ def histogram(
 ) -> Outcome:
     """Enumerate a puzzle for its layers and farthest boards alone: the least memory, and nothing is stored.
 
-    The arguments are those of `enumerate`.
+    The arguments are those of `enumerate`; where the memory is used up before ``max_depth``, the outcome's ``stopped``
+    says so.
     """
     from farthest.coordinator.bars import progress_bar
     from farthest.coordinator.enumeration.bar import EnumerationBar

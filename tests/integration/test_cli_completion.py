@@ -33,7 +33,7 @@ def wanted(parameter: click.Parameter) -> bool:
         parameter.is_flag or parameter.name in ("name", "cors_origin")
     ):
         return False
-    if parameter.name in ("boards", "board", "allow_module"):
+    if parameter.name in ("boards", "board", "allow_module", "generators"):
         return False
     return not isinstance(parameter.type, click.IntRange) and parameter.metavar != "SIZE"
 

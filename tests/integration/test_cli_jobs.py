@@ -16,7 +16,7 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles import catalogue
-from integration.conftest import Run, RunJson
+from integration.conftest import Run, RunJson, alter
 
 
 def test_jobs(place: str, run: Run, run_json: RunJson) -> None:
@@ -236,9 +236,6 @@ def test_a_proof_is_told_until_something_disproves_it(place: str, run: Run, run_
     assert found["version"] == found["verified"]["version"] == farthest.__version__
     assert [one["name"] for one in found["verified"]["checks"]] == [one["name"] for one in report["checks"]]
     assert f"by farthest {farthest.__version__}, {len(report['checks'])} checks" in run("show", "1").stdout
-    plain = sqlite3.connect(place)
-    plain.execute("UPDATE state SET board = 'x' WHERE key = 0")
-    plain.commit()
-    plain.close()
+    alter("UPDATE state SET board = 'x' WHERE key = 0")
     run("verify", "1", status=1)
     assert run_json("show", "1")["verified"] is None

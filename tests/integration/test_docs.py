@@ -176,6 +176,10 @@ def test_patterns_that_are_shown(run: Run) -> None:
     phase_one, *others = re.findall(r"^    farthest (.*)$", text.partition("Such patterns")[0], re.MULTILINE)
     assert len(others) == 4
     assert load(shlex.split(phase_one)[1]).definition.arrangements() == 495 * 2**12 * 3**8
+    searching = (ROOT / "docs/searching.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^    farthest (.* cube-2x2x2-htm.*)$", searching, re.MULTILINE)
+    assert len(shown) == 3
+    others += shown
     for line in others:
         assert run(*shlex.split(line)).exit_code == 0
 

@@ -12,11 +12,7 @@ import pytest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
-from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import load
-from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.puzzle import Puzzle
-from farthest.puzzles.reader import parse_puzzle
 
 PHASE_ONE = "FR=FL=BL=BR.turns:corners.edges"
 STATES = 495 * 2048 * 2187
@@ -31,20 +27,13 @@ QUARTER_TURNS = (
 ORIENTATIONS = (1, 4, 34, 300, 2_556, 21_276, 168_539, 1_038_210, 2_562_320, 683_124, 2_612)
 
 
-def by_quarter_turns() -> Puzzle:
-    """The cube of the catalogue with quarter turns alone."""
-    text = (Path(catalogue.__file__).parent / "catalogue" / "cube-3x3x3.toml").read_text(encoding="utf-8")
-    named = text.replace('metric = "power"', 'metric = "generator"').partition("[[known]]")[0]
-    return parse_puzzle(named, "cube-3x3x3 by quarter turns")
-
-
 def test_the_layers_are_all_states() -> None:
     assert sum(FACE_TURNS) == sum(QUARTER_TURNS) == STATES
     assert sum(ORIENTATIONS) == 2048 * 2187
 
 
 def test_orientations_by_quarter_turns() -> None:
-    puzzle = pattern_of(by_quarter_turns(), "turns:all").puzzle
+    puzzle = load("cube-3x3x3-qtm@turns:all")
     assert enumerate_puzzle(puzzle, None, Settings(histogram_only=True)).layers == ORIENTATIONS
 
 
@@ -66,5 +55,5 @@ def test_phase_one_by_face_turns_as_a_residue_map(tmp_path: Path) -> None:
 
 @pytest.mark.night
 def test_phase_one_by_quarter_turns() -> None:
-    puzzle = pattern_of(by_quarter_turns(), PHASE_ONE).puzzle
+    puzzle = load(f"cube-3x3x3-qtm@{PHASE_ONE}")
     assert enumerate_puzzle(puzzle, None, Settings(histogram_only=True)).layers == QUARTER_TURNS

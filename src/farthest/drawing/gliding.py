@@ -28,7 +28,7 @@ def tracks(pictures: Sequence[Picture]) -> list[Track]:
         there: dict[Shape, list[Point]] = defaultdict(list)
         for shape in picture.shapes:
             if shape.glides:
-                there[replace(shape, x=0.0, y=0.0, points=(), piece=None)].append((shape.x, shape.y))
+                there[replace(shape, x=0.0, y=0.0, points=())].append((shape.x, shape.y))
         for track in found:
             track.places.append(None)
         for look, places in there.items():

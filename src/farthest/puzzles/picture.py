@@ -49,9 +49,8 @@ class Shape:
     ``points``: the polygon within that has these corners (x, y).
 
     ``colour``: a number (see ``COLOURS``) or a name of ``NAMED_COLOURS``; None: no filling, only an outline; -1: a
-    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``piece``: of a piece that is
-    drawn as several shapes, the number of the cell that it is named by. ``glides``: a piece, or a part of one, which
-    animations move from place to place.
+    hole, a place without a piece. ``text`` stands in the middle. ``bare``: no outline. ``glides``: a piece, or a part
+    of one, which animations move from place to place.
     """
 
     x: float
@@ -63,7 +62,6 @@ class Shape:
     disc: bool = False
     bare: bool = False
     points: tuple[Point, ...] = ()
-    piece: int | None = None
     glides: bool = False
 
 

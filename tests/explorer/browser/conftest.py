@@ -1,6 +1,7 @@
 """Chromium and a server, one of each for all tests of this folder in a process of tests.
 
-Both end with the folder's last test: while Playwright runs, no other test of the process could use asyncio.
+Both end with the folder's last test (`__init__.py`): while Playwright is there, its event loop counts as running, and
+other tests of the process could run none.
 """
 
 from __future__ import annotations
@@ -27,9 +28,8 @@ PEGS, CUBE, RUSH_HOUR, TOWERS, LAMPS = range(SEARCH + 1, SEARCH + 6)
 NewPage = Callable[..., Page]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """Of a module: while Playwright is there, its event loop counts as running, and tests elsewhere run their own."""
     executable = program()
     if executable is None:
         pytest.skip("no Chromium is installed (Debian: apt install chromium)")
@@ -48,7 +48,7 @@ def maps(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def server(browser: Browser, maps: Path) -> Iterator[Served]:
     """A server that takes jobs. It is started after the browser: where there is none, nothing else is made."""
     server = Served(maps, "--allow-jobs", FARTHEST_WEB_TOKEN=TOKEN)
@@ -65,7 +65,7 @@ def opened(browser: Browser, *, signed_in: bool = True, **options: Any) -> Page:
     return context.new_page()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def shared(browser: Browser, server: Served) -> tuple[Page, Complaints]:
     """A page that is signed in at ``server``, and what it complains of: a context takes a quarter of a second."""
     page = opened(browser, base_url=server.address)

@@ -13,9 +13,11 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 
 
-def stopped_in_its_midst(run: subprocess.Popen[bytes], file: Path, job: int) -> dict[str, Any]:
-    """Stops a run that has told how far it is and how fast, and returns that. It goes on for a tenth of a second at a
-    time, so that it is not at its end before: it tells once a second."""
+def stopped_in_its_midst(
+    run: subprocess.Popen[bytes], file: Path, job: int, states: int = 0
+) -> dict[str, Any]:
+    """Stops a run that has told how fast it is and that it has ``states``, and returns what it has told. It goes on for
+    a tenth of a second at a time, so that it is not at its end before: it tells once a second."""
     with open_database(file, create=False) as database:
         jobs = Jobs(database)
         while jobs.get(job).status == "queued":
@@ -24,7 +26,7 @@ def stopped_in_its_midst(run: subprocess.Popen[bytes], file: Path, job: int) -> 
         while True:
             run.send_signal(signal.SIGSTOP)
             known = jobs.get(job).progress or {}
-            if known.get("states_a_second"):
+            if known.get("states_a_second") and known["states"] >= states:
                 return dict(known)
             time.sleep(PROGRESS_SECONDS)
             assert run.poll() is None

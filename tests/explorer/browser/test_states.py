@@ -1,4 +1,4 @@
-"""The page of a state: paths that are played, moves that are made in every way, boards that are pasted."""
+"""The page of a state: paths that are played, moves that are clicked in the list, boards that are pasted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import farthest
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR, NewPage
@@ -17,22 +17,11 @@ pytestmark = pytest.mark.slow
 
 FARTHEST = "┘│└/─□─/┐│┌"
 GOAL = "┌─┐/│□│/└─┘"
-TARGET = """(link) => {
-  const [x, y, width, height] = link.dataset.to.split(" ").map(Number);
-  const place = new DOMPoint(x + width / 2, y + height / 2).matrixTransform(link.ownerSVGElement.getScreenCTM());
-  return [place.x, place.y];
-}"""
-"""Where a piece of a board goes, in pixels."""
 
 
 def expect_distance(page: Page, moves: int) -> None:
     """Of the state that the page shows."""
     expect(page.get_by_role("heading", level=1)).to_have_text(re.compile(rf": distance {moves}$"))
-
-
-def pieces(page: Page) -> Locator:
-    """The links on the board."""
-    return page.get_by_role("figure").get_by_role("link")
 
 
 def test_a_path_is_played_to_the_goal(new_page: NewPage) -> None:
@@ -106,69 +95,28 @@ def test_moves_are_clicked_in_the_list(page: Page, maps: Path, job: int, board: 
             assert opened.distance(shown) == distance
 
 
-@pytest.mark.parametrize(
-    ("job", "board"),
-    [(KINDS, FARTHEST), (RUSH_HOUR, "start"), (PEGS, "start")],
-    ids=["sliding", "blocks", "pegs"],
-)
-def test_moves_are_made_on_the_board(page: Page, job: int, board: str) -> None:
-    """By a click on a piece, and by dragging it; the browser's Back takes a move back."""
-    page.goto(state_page(job, board))
-    first, before, distance = "", -1, -1
-    for number in range(4):
-        first = page.url
-        piece = pieces(page).last
-        told = re.search(r"distance (\d+)$", str(piece.get_attribute("aria-label")))
-        assert told is not None
-        if number % 2:
-            piece.click()
-        else:
-            x, y = piece.evaluate(TARGET)
-            piece.hover()
-            page.mouse.down()
-            page.mouse.move(x, y, steps=4)
-            page.mouse.up()
-        expect(page).not_to_have_url(first)
-        before, distance = distance, int(told[1])
-        expect_distance(page, distance)
-    page.go_back()
-    page.go_forward()  # at once: the page of the former board is still on its way
-    expect_distance(page, distance)
-    page.go_back()
-    expect(page).to_have_url(first)
-    expect_distance(page, before)
-
-
-def test_a_piece_that_is_let_go_early_stays(page: Page) -> None:
+def test_back_and_forward_at_once(page: Page) -> None:
+    """The page of the former board comes when it is not wanted any more."""
     page.goto(state_page(KINDS, FARTHEST))
-    piece = pieces(page).first
-    box = piece.bounding_box()
-    assert box is not None
-    (x, y), (to_x, to_y) = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), piece.evaluate(TARGET)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + (to_x - x) * 0.3, y + (to_y - y) * 0.3, steps=4)
-    page.mouse.up()
+    former = page.url
+    page.get_by_role("figure").get_by_role("link").first.click()
+    expect_distance(page, 29)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(former, hold)
+    with page.expect_request(former):
+        page.go_back()
+    page.go_forward()
+    with page.expect_response(former):
+        held[0].continue_()
+    page.unroute(former)
+    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+    expect_distance(page, 29)
+    page.go_back()
     expect_distance(page, 30)
-    expect(page).to_have_url(state_page(KINDS, FARTHEST))
-
-
-def test_moves_are_made_by_keys(page: Page) -> None:
-    """By arrows on a board; by the letters of a cube's moves."""
-    page.goto(state_page(KINDS, GOAL))
-    pieces(page).first.focus()
-    for distance, key in enumerate(("ArrowUp", "ArrowLeft", "ArrowDown"), 1):
-        page.keyboard.press(key)
-        expect_distance(page, distance)
-    page.goto(state_page(CUBE, "goal"))
-    page.keyboard.press("r")
-    expect_distance(page, 1)
-    page.keyboard.press("u")
-    expect_distance(page, 2)
-    page.keyboard.press("Shift+U")
-    expect_distance(page, 1)
-    page.keyboard.press("Shift+R")
-    expect_distance(page, 0)
 
 
 def test_a_wrong_board_is_told_and_can_be_mended(page: Page) -> None:

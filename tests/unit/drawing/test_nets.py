@@ -173,6 +173,49 @@ def test_each_face_of_the_goal_has_one_colour(name: str) -> None:
     assert len(set.union(*colours.values())) == len(colours) == len(normals)
 
 
+ORDER = "ABCDEFLGKJIH"
+"""Of the faces in the net."""
+
+
+def faces_around(corners: list[str], face: str) -> list[str]:
+    """The faces around one, clockwise: a corner is named clockwise by its faces."""
+    after = {
+        (name * 2)[name.index(face) + 1]: (name * 2)[name.index(face) + 2] for name in corners if face in name
+    }
+    found = [min(after)]
+    while len(found) < 5:
+        found.append(after[found[-1]])
+    assert after[found[-1]] == found[0]
+    return found
+
+
+def test_a_turn_of_the_megaminx_takes_each_side_of_a_face_to_the_next() -> None:
+    puzzle = catalogue.load("megaminx")
+    net, goal = puzzle.definition.net, puzzle.definition.origin_boards[0][0]  # type: ignore[attr-defined]
+    names = [puzzle.definition.tokens[label] for label in goal[:50]]  # type: ignore[attr-defined]
+    corners = names[:20]
+    face_of = {sticker.colour: ORDER[number // 11] for number, sticker in enumerate(net.stickers)}
+    assert len(face_of) == 12
+    for turned in "ABCDEFGHIJKL":
+        around = faces_around(corners, turned)
+        after = board_picture(puzzle, drawn_board(puzzle, f"moves: {turned}"))
+        edges: list[tuple[str, Vector]] = []
+        for sticker, shape in zip(net.stickers, after.shapes, strict=True):
+            face = face_of[sticker.colour]
+            name = names[sticker.slot] if sticker.slot >= 0 else face
+            assert face in name
+            beside = turned in name and face != turned
+            expected = around[around.index(face) - 1] if beside else face
+            assert face_of[str(shape.colour)] == expected
+            if face == turned and len(name) == 2:
+                edges.append((name.replace(face, ""), np.mean(shape.points, axis=0)))
+        middle = np.mean([place for _, place in edges], axis=0)
+        clockwise = sorted(edges, key=lambda edge: float(np.arctan2(*(edge[1] - middle)[::-1])))
+        order = [name for name, _ in clockwise]
+        first = order.index(around[0])
+        assert order[first:] + order[:first] == around
+
+
 HEAD = """name = "two"
 family = "permutation"
 [permutation]

@@ -20,7 +20,7 @@ from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY
 from farthest.spaces.packed import PackedSpace, packed_fields
 from farthest.spaces.packed_layout import PACKED
-from farthest.stores.memory import scatter_store
+from farthest.stores.memory import candidates
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.verify.models import model_of
 from farthest.verify.ranking import LayoutError
@@ -138,12 +138,12 @@ def test_a_layer_found_in_parts_is_the_layer(name: str, monkeypatch: pytest.Monk
     whole = ScatterMemoryStore(packed(puzzle), distances=False)
     wanted = layers(whole, 14)
     for constant in ("LEAST_ROOM", "ROOM", "BOX_BYTES"):
-        monkeypatch.setattr(scatter_store, constant, 1)
-    monkeypatch.setattr(scatter_store, "PASSES", 5)
+        monkeypatch.setattr(candidates, constant, 1)
+    monkeypatch.setattr(candidates, "PASSES", 5)
     parts = ScatterMemoryStore(packed(puzzle), distances=False, last=len(wanted) - 1)
     assert layers(parts, len(wanted) - 1) == wanted
     if name == "3x3":
-        assert parts._at_once < parts.shards
+        assert parts._candidates._at_once < parts.shards
     assert parts.keys(len(wanted) - 1, 1000) == whole.keys(len(wanted) - 1, 1000)
 
 

@@ -138,13 +138,17 @@ def test_every_instruction_set_finds_the_same(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["equal pieces turned, to", "one kind turned, from", "sums, by slot"])
-def test_maps_of_orientations_by_slot_that_were_scattered(name: str) -> None:
+def test_maps_of_orientations_by_slot_that_were_scattered(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     puzzle = SAMPLES[name]
     space = SlotwiseSpace(puzzle, puzzle.origin, origin_boards(puzzle, puzzle.origin), None)
     assert compile_space(puzzle, layout=space.layout_fields()).engine == "scatter"
     expected = distances(puzzle)
     keys = space.encode(np.array(list(expected), dtype=np.uint8)).tolist()
     assert found_by_scattering(space) == dict(zip(keys, expected.values(), strict=True))
+    codes = np.array(keys, dtype=np.uint64).data
+    one_thread = bytes(memoryview(space.successors(codes, 1)))
+    monkeypatch.setattr("farthest.families.permutation.scatter_space.BATCH", 7)
+    assert bytes(memoryview(space.successors(codes, 3))) == one_thread
 
 
 def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:

@@ -13,6 +13,7 @@ from farthest.coordinator.enumeration.expected_layers import expected_layers, pu
 from farthest.coordinator.enumeration.folder_run import FilesRun, FolderRun, ScatterRun
 from farthest.coordinator.enumeration.speed import (
     MAP_SECONDS,
+    PACKED_SECONDS,
     PATTERN_SECONDS,
     SCATTER_SECONDS,
     WALL,
@@ -42,9 +43,10 @@ from farthest.errors import PuzzleError, ResourceError
 from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
 from farthest.spaces.known_states import known_states
+from farthest.spaces.packed_layout import is_packed
+from farthest.stores.memory.candidates import ROOM
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.stores.memory.residues import gathered_form
-from farthest.stores.memory.scatter_store import ROOM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,7 +164,8 @@ def _scattering(space: ScatterSpace, settings: Settings, folder: Path | None) ->
         needs = replace(needs, memory=min(_of_layers(space, settings, layers), needs.memory_limit), why="")
     found = known if settings.max_depth is None else sum(layers)
     if found and space.puzzle.family != "python":  # a class takes as long as it takes
-        needs = _timed(needs, settings, SCATTER_SECONDS * found, states=found)
+        each = PACKED_SECONDS if is_packed(space.layout_fields()) else SCATTER_SECONDS
+        needs = _timed(needs, settings, each * found, states=found)
     needs = _refused(needs, lambda: check_map(space, settings))
     return ThreadNeeds(needs, files.files if files is not None else None)
 

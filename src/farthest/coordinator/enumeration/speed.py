@@ -38,6 +38,9 @@ SCATTER_SECONDS = 1e-6
 """A state that is found as a successor of others, and sorted among them: diabolical-box (1.4e-6 for red-donkey, 0.2e-6
 for hanoi-4-9)."""
 
+PACKED_SECONDS = 0.25e-6
+"""The same of packed boards: cube-3x3x3 to depth 7 (0.18e-6), cube-3x3x3-qtm to depth 9, 15-puzzle to depth 27."""
+
 PATTERN_SECONDS = 0.2e-6
 """A placement of the pieces of an additive pattern (docs/patterns.md: 15-puzzle@1-7 and @8-15, on two cores)."""
 

@@ -32,7 +32,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
             shapes.append(Shape(x, y, colour=-1, text=text, bare=True))
             continue
         left, right, above, below = (0.0 if piece_of.get(other) == piece else _INSET for other in around)
-        anchor, _, token = piece.partition(" ")
+        token = piece.partition(" ")[2]
         shapes.append(
             Shape(
                 x + left,
@@ -43,7 +43,6 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
                 first.get(cell, ""),
                 bare=True,
                 glides=True,
-                piece=int(anchor),
             )
         )
     return cells_picture(definition.rows, definition.cells, shapes)

@@ -1,12 +1,13 @@
 """Permutation puzzles with orientations told by slot, their states expanded one by one.
 
-A move turns what stands in a slot, so orientations kept by piece, as the kernel's words want them, need pieces that can
-be told apart. Here the key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
+For what no line of the kernel can hold: orientations of very many equal pieces; and few kinds of piece on many slots.
+The key is the rank of the labels' arrangement, and then a digit for the orientation in each slot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -102,14 +103,22 @@ class SlotwiseSpace(PermutationBoards):
         return self.encode(np.array(self.origins, dtype=np.uint8)).data
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace; one thread."""
-        del threads
+        """See ScatterSpace."""
         states = np.frombuffer(memoryview(codes), dtype=np.uint64)
         out = np.empty((len(self.moves_away), states.size), dtype=np.uint64)
-        for first in range(0, states.size, BATCH):
+
+        def expand(first: int) -> None:
             boards = self.decode(states[first : first + BATCH])
             for row, move in zip(out, self.moves_away, strict=True):
                 row[first : first + len(boards)] = self.encode(self.moved(boards, move))
+
+        batches = range(0, states.size, BATCH)
+        if threads == 1 or len(batches) == 1:
+            for first in batches:
+                expand(first)
+        else:
+            with ThreadPoolExecutor(threads) as pool:
+                list(pool.map(expand, batches))
         return out.reshape(-1).data
 
     @cached_property

@@ -2,9 +2,8 @@
 
 A run is held as the kernel codes it (kernel/include/farthest/run_blob.hpp), about a byte or two a state. A layer is
 stepped in two parts: all successors of the layer before go into the outboxes, as soon as the first of its shards is
-stepped; then each shard takes its own out, without those that it has already. Where the successors would take too much
-room, the layer before is expanded several times, each time for some of the shards. Which runs those are depends on the
-graph:
+stepped (in several turns where they do not all have room: candidates.py); then each shard takes its own out, without
+those that it has already. Which runs those are depends on the graph:
 
     graded        none: a state has only one possible depth
     undirected    the two layers before
@@ -27,7 +26,8 @@ from farthest.models.chunks import Unit
 from farthest.models.sparse import SparsePiece
 from farthest.stores.contract import Base
 from farthest.stores.distances import check_depth
-from farthest.stores.scattering import MapPieces, least_codes, put_successors, read_map
+from farthest.stores.memory.candidates import Candidates
+from farthest.stores.scattering import MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
@@ -38,23 +38,11 @@ MOST_SHARDS = 256
 KEYS_PER_SHARD = 4096
 """Of a dense space at least: small ones have fewer shards."""
 
-ROOM = 2**30
-"""Bytes of successors before repeated ones are removed early. More are not there at once, unless the layer before would
-have to be expanded more than PASSES times."""
-PASSES = 4
-
-LEAST_ROOM = 2**22
-BOX_BYTES = 2**13
-"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp)."""
-
 LEAST_KEPT = 1000
 """Codes that are kept of each shard of a layer whose states are only counted: ``keys`` is not asked for more."""
 
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""
-
-SHARDS_AT_ONCE = 64
-"""Shards whose fresh states are found between two such looks."""
 
 ALL = 2**64 - 1
 
@@ -98,10 +86,7 @@ class ScatterMemoryStore:
         self._memory = memory
         self._limit = last
         self._last = None if distances else last
-        self._boxes = self._new_boxes()
-        self._expanded = (0, 0)  # the depth whose candidates the boxes hold, and the first of their shards
-        self._at_once = self.shards  # shards of which they hold candidates
-        self._successor_bytes = 0.0  # of a state, about
+        self._candidates = Candidates(space, self.shards, memory)
         self._stepping = threading.Lock()
         self._runs: dict[int, dict[int, bytes]] = {0: {}}  # by depth and shard
         self._counts: dict[int, dict[int, int]] = {0: {}}
@@ -111,9 +96,7 @@ class ScatterMemoryStore:
         self._begun: list[int] = []
         self._taken: set[int] = set()
         self._stamp = [0] * self.shards
-        self._boxes.add(space.origin_codes())
-        filled = self._boxes.filled()
-        for shard, (states, run) in zip(filled, self._boxes.take(filled, [[]] * len(filled)), strict=True):
+        for shard, (states, run) in self._candidates.of(space.origin_codes()).items():
             self._keep(0, shard, states, run)
 
     @property
@@ -121,21 +104,21 @@ class ScatterMemoryStore:
         """Whether all states found must be known to tell which are new."""
         return not (self.space.graded or self.space.undirected)
 
-    def _new_boxes(self, expected: int = 0) -> _kernel.Outboxes:
-        room = max(ROOM if self._memory is None else min(ROOM, self._memory // 4), 2 * expected)
-        return _kernel.Outboxes(self._width, self.shards, self._keys, room)
-
     # Memory
 
     @property
     def held_bytes(self) -> int:
         """Bytes that runs and successors take now."""
-        return self._bytes + self._boxes.held_bytes
+        return self._bytes + self._candidates.boxes.held_bytes
+
+    @property
+    def _free(self) -> int | None:
+        return None if self._memory is None else self._memory - self._bytes
 
     def _check_memory(self, depth: int) -> None:
         if self._memory is None or self.held_bytes <= self._memory:
             return
-        self._boxes.trim()
+        self._candidates.boxes.trim()
         if self.held_bytes > self._memory:
             limit = ", set a depth limit" if self._limit is None else ""
             files = (
@@ -223,12 +206,12 @@ class ScatterMemoryStore:
             before = self._bytes
             most = LEAST_KEPT if depth == self._last else ALL
             try:
-                for together in self._parts(depth, shards):
-                    self._expand(depth, together[0], threads)
-                    filled = set(self._boxes.filled())
-                    part = [shard for shard in together if shard in filled]
+                states, free = sum(self._counts[depth - 1].values()), self._free
+                for together in self._candidates.parts(depth, shards, states, free):
+                    self._candidates.expand(together[0], self._slices(depth), states, threads, self.poll)
+                    part = self._candidates.filled(together)
                     known = [self._known(depth, shard) for shard in part]
-                    taken = self._boxes.take(part, known, threads, most)
+                    taken = self._candidates.boxes.take(part, known, threads, most)
                     found.update(zip(part, taken, strict=True))
                     self._bytes += sum(len(run) for _, run in taken)
                     self._check_memory(depth)
@@ -236,31 +219,6 @@ class ScatterMemoryStore:
             finally:
                 self._bytes = before
             return [found.get(shard, (0, b"")) for shard in shards]
-
-    def _parts(self, depth: int, shards: Sequence[int]) -> Iterator[list[int]]:
-        """The shards, some at a time: those whose candidates the boxes hold together."""
-        if self._expanded[0] < depth:
-            self._at_once = self._fitting(depth)
-        part: list[int] = []
-        for shard in sorted(shards):
-            if part and (shard // self._at_once != part[0] // self._at_once or len(part) == SHARDS_AT_ONCE):
-                yield part
-                part = []
-            part.append(shard)
-        if part:
-            yield part
-
-    def _fitting(self, depth: int) -> int:
-        """Of how many shards the successors of the layer before have room at once."""
-        expected = int(self._successor_bytes * sum(self._counts[depth - 1].values()))
-        room = max(ROOM, expected // PASSES)
-        if self._memory is not None:
-            room = min(room, (self._memory - self._bytes) // 3)
-        passes = -(-expected // max(room, LEAST_ROOM))
-        if passes <= 1 or not hasattr(self.space, "expander"):
-            return self.shards
-        self._boxes = self._new_boxes(room)
-        return max(1, self.shards // passes)
 
     def _known(self, depth: int, shard: int) -> list[bytes]:
         if self.space.graded:
@@ -270,44 +228,27 @@ class ScatterMemoryStore:
             return [layer[shard] for layer in layers if shard in layer]
         return [run for _, run in self._found.get(shard, ())]
 
-    def _expand(self, depth: int, shard: int, threads: int) -> None:
-        """Puts the successors of the layer before that are in the shard, and in those at once with it, into the
-        boxes."""
-        first = shard - shard % self._at_once
-        if self._expanded == (depth, first):
-            return
-        end = min(first + self._at_once, self.shards)
-        try:
-            for runs in self._slices(depth - 1):
-                put_successors(self._boxes, self.space, runs, threads, self.poll, (first, end))
-                self._check_memory(depth)
-                self.poll()
-        except BaseException:
-            self._boxes = self._new_boxes()
-            raise
-        self._expanded = depth, first
-        filled = self._boxes.filled_bytes
-        if filled > 4 * (end - first) * BOX_BYTES * threads:  # else it tells of the boxes' pieces of memory
-            share = (end - first) / self.shards
-            self._successor_bytes = filled / share / sum(self._counts[depth - 1].values())
-
     def give_up(self, depth: int) -> None:
         """Forgets what was found of a layer that is not complete, the last one begun."""
-        self._boxes = self._new_boxes()
+        self._candidates.drop()
         self._forget(depth)
         self._counts.pop(depth, None)
 
     def _slices(self, depth: int) -> Iterator[list[bytes]]:
-        """The runs of a layer, some at a time."""
+        """The runs of the layer before, some at a time; between them the memory is checked."""
         runs, states = list[bytes](), 0
-        for shard, run in self._runs[depth].items():
+        for shard, run in self._runs[depth - 1].items():
             runs.append(run)
-            states += self._counts[depth][shard]
+            states += self._counts[depth - 1][shard]
             if states >= SLICE:
                 yield runs
+                self._check_memory(depth)
+                self.poll()
                 runs, states = [], 0
         if runs:
             yield runs
+            self._check_memory(depth)
+            self.poll()
 
     # Results
 
@@ -319,7 +260,7 @@ class ScatterMemoryStore:
         """See JobStore: ``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
             raise StorageError("this store keeps no distances: it only counts")
-        self._boxes.trim()
+        self._candidates.boxes.trim()
 
         def runs_of(shard: int) -> Iterator[tuple[int, bytes]]:
             return (
@@ -350,5 +291,5 @@ class ScatterMemoryStore:
             for shard, (number, run) in runs.items():
                 self._keep(known, shard, number, run)
             self._check_memory(known)
-        self._depth, self._expanded = depth, (depth, 0)
+        self._depth = depth
         self._stamp = [depth] * self.shards
