@@ -199,7 +199,7 @@ FOREIGN = {
     "points.gap": ("R := (1,1000000000);;", "the point 1000000000 is out of range"),
     "images.gap": (
         "R := PermList([" + ",".join(f"{n + 2},{n + 1}" for n in range(0, 5_000, 2)) + "]);;",
-        "at most 64",
+        "images.gap, line 1: the moved points are 5000 pieces; at most 999 are possible",
     ),
     "brackets.gap": ("R := " + "(" * LONG + ";;", "brackets in each other"),
     "lists.gap": ("R := " + "[" * LONG + ";;", "brackets in each other"),

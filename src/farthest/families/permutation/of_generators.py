@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
-from farthest.families.permutation.fields import MAX_SLOTS, name_problem
+from farthest.families.permutation.fields import MAX_POINTS, MAX_SLOTS, name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, listed
 from farthest.families.permutation.reach import base
 from farthest.families.permutation.stickers import pieces_of
@@ -42,6 +42,10 @@ def of_generators(
     ]
     pieces = pieces_of([str(point) for point in points], moves)
     sets, moduli = pieces.sets, slot_moduli(pieces.sets)
+    if len(moduli) > MAX_POINTS:
+        raise fail(
+            f"the moved points are {len(moduli)} pieces; at most {MAX_POINTS} are possible; take fewer points"
+        )
     if len(moduli) > MAX_SLOTS:
         told = _told_by_a_base(sets, pieces.moves)
         if told is None:
