@@ -62,12 +62,18 @@ def test_m11_on_eleven_and_on_twelve_points() -> None:
 
 
 @pytest.mark.slow
-def test_m12_and_m22() -> None:
+def test_m12() -> None:
     found = farthest.histogram(M12)
     assert (found.states, list(found.layers)) == (95_040, layers(M12))
+
+
+@pytest.mark.night
+@pytest.mark.slow
+def test_m22() -> None:
     assert farthest.histogram(M22).states == 443_520
 
 
+@pytest.mark.night
 @pytest.mark.slow
 def test_the_half_turns_of_the_cube(tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("gap") / "half.gap"

@@ -64,12 +64,12 @@ CASES = [
     ("cuboid-1x3x3", None, "goal", 8),
     ("cuboid-2x2x3", 3, "goal", 4),
     ("cube-2x2x2-htm", 2, "goal", 48),
-    ("cube-2x2x2-qtm", 2, "moves: R U F'", 48),
-    ("pyraminx", 2, "goal", 24),
-    ("skewb", 1, "goal", 24),
+    pytest.param("cube-2x2x2-qtm", 2, "moves: R U F'", 48, marks=pytest.mark.slow),
+    pytest.param("pyraminx", 2, "goal", 24, marks=pytest.mark.slow),
+    pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.slow),
     ("topspin-7-4", 4, "goal", 2),
     ("lrx-6", 6, "goal", 2),
-    (HALF_TURNS, 2, "goal", 48),
+    pytest.param(HALF_TURNS, 2, "goal", 48, marks=pytest.mark.slow),
     (ALIKE, None, "goal", 2),
 ]
 

@@ -82,7 +82,7 @@ def test_what_has_too_many_keys_is_refused_at_once(name: str, tmp_path: Path) ->
         farthest.enumerate(name, database=tmp_path / "maps.db", max_depth=limit)
 
 
-@pytest.mark.parametrize(("name", "layers"), [("pancake-64", (1, 63, 3906)), ("sliding-8x8", (1, 2, 4, 10))])
+@pytest.mark.parametrize(("name", "layers"), [("pancake-64", (1, 63)), ("sliding-8x8", (1, 2, 4, 10))])
 def test_first_layers_of_any_puzzle(name: str, layers: tuple[int, ...], tmp_path: Path) -> None:
     limit = len(layers) - 1
     assert farthest.histogram(name, max_depth=limit).layers == layers
