@@ -63,7 +63,7 @@ CASES = [
     ("sliding-2x3", 9, "goal", 1),
     ("cuboid-1x3x3", None, "goal", 8),
     ("cuboid-2x2x3", 3, "goal", 4),
-    ("cube-2x2x2-htm", 2, "goal", 48),
+    pytest.param("cube-2x2x2-htm", 2, "goal", 48, marks=pytest.mark.slow),
     pytest.param("cube-2x2x2-qtm", 2, "moves: R U F'", 48, marks=pytest.mark.slow),
     pytest.param("pyraminx", 2, "goal", 24, marks=pytest.mark.slow),
     pytest.param("skewb", 1, "goal", 24, marks=pytest.mark.slow),
