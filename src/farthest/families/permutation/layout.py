@@ -21,7 +21,10 @@ from farthest.spaces.layout import WORD_BITS, word_labels
 
 VERSION = 1
 
-MEND = "make more pieces equal, ignore orientations, take a pattern of some pieces (PUZZLE@PIECES)"
+MEND = (
+    "count its first layers alone (--max-depth N), make more pieces equal, ignore orientations, take a pattern of some "
+    "pieces (PUZZLE@PIECES)"
+)
 """What makes a puzzle of this family smaller."""
 
 
