@@ -121,7 +121,13 @@ async def asked(app: Gate, method: str, path: str, receive: Callable[[], Any]) -
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {
+    await app(scope_of(method, path), receive, send)
+    return sent
+
+
+def scope_of(method: str, path: str) -> dict[str, Any]:
+    """What a server hands to an application with a request."""
+    return {
         "type": "http",
         "method": method,
         "path": path,
@@ -133,8 +139,6 @@ async def asked(app: Gate, method: str, path: str, receive: Callable[[], Any]) -
         "client": ("127.0.0.1", 1),
         "http_version": "1.1",
     }
-    await app(scope, receive, send)
-    return sent
 
 
 def copied(stored: Path, tmp_path: Path) -> tuple[Path, WebSettings]:

@@ -16,7 +16,7 @@ from pyarrow import parquet
 
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
-from explorer.test_events import copied, served
+from explorer.test_events import copied, scope_of, served
 from farthest.documents.citation import citation_of
 from farthest.errors import StorageError
 from farthest.models.database import open_database
@@ -132,21 +132,8 @@ def sent_to(
             await took(message)
             sent.append(message)
 
-        path = f"/jobs/{KINDS}/map.csv"
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "raw_path": path.encode(),
-            "query_string": b"",
-            "headers": [(b"host", b"127.0.0.1")],
-            "scheme": "http",
-            "server": ("127.0.0.1", 8080),
-            "client": ("127.0.0.1", 1),
-            "http_version": "1.1",
-        }
         async with served(app):
-            await app(scope, receive, send)  # type: ignore[arg-type]
+            await app(scope_of("GET", f"/jobs/{KINDS}/map.csv"), receive, send)  # type: ignore[arg-type]
 
     asyncio.run(asyncio.wait_for(run(app), 20))
     return sent

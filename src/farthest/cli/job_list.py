@@ -35,6 +35,8 @@ def print_jobs(records: Sequence[JobRecord]) -> None:
 
 
 def _row(record: JobRecord) -> tuple[str, ...]:
+    from farthest.documents.jobs import origin_text
+
     return (
         str(record.id),
         record.name,
@@ -66,17 +68,6 @@ def _seconds(seconds: float) -> str:
         if seconds < 1000 * MOST_SECONDS
         else f"{seconds:.4g}"
     )
-
-
-def origin_text(record: JobRecord) -> str:
-    """Where moves are counted from or to; of a search its board and target."""
-    from farthest.models.records import SEARCH
-    from farthest.puzzles.origin_names import where_text
-
-    asked = record.parameters
-    if record.kind == SEARCH:
-        return f"{asked['board']} to {where_text(asked['target'])}"
-    return f"{asked['direction']} {where_text(asked['where'])}"
 
 
 def verified_text(record: JobRecord) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.job_list import minute, origin_text, print_jobs, verified_text
+from farthest.cli.job_list import minute, print_jobs, verified_text
 from farthest.cli.options import database_option, json_option
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def show(job: str, database: str | None, as_json: bool) -> None:
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
     from farthest.cli.printing import print_facts, print_table
+    from farthest.documents.jobs import origin_text
     from farthest.documents.progress import progress_rows
     from farthest.models.stored_job import puzzle_of
     from farthest.wording import seconds_text

@@ -14,6 +14,17 @@ if TYPE_CHECKING:
     from farthest.models.verifications import Verification
 
 
+def origin_text(record: JobRecord) -> str:
+    """Where moves are counted from or to, in one line; of a search its board and target. What a damaged row lacks is
+    left out."""
+    from farthest.puzzles.origin_names import where_text
+
+    asked = record.parameters
+    if "board" in asked:
+        return f"{asked['board']} to {where_text(str(asked.get('target', 'goal')))}"
+    return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
+
+
 def job_summary(record: JobRecord) -> dict[str, Any]:
     """What lists of jobs say of each."""
     return {

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from farthest.errors import PuzzleError
 from farthest.families.given import drawn_board
+from farthest.families.permutation.definition import permutation
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import Picture
@@ -146,7 +147,7 @@ def turned(puzzle: Puzzle, before: dict[Place, Any], name: str, times: int) -> d
 @given(data=st.data())
 def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
     puzzle = catalogue.load(name)
-    generators = sorted({move.name.rstrip("'23") for move in puzzle.definition.generators})  # type: ignore[attr-defined]
+    generators = sorted({move.name.rstrip("'23") for move in permutation(puzzle).generators})
     moves = data.draw(
         st.lists(st.tuples(st.sampled_from(generators), st.integers(1, 2)), min_size=1, max_size=6)
     )
@@ -191,8 +192,9 @@ def faces_around(corners: list[str], face: str) -> list[str]:
 
 def test_a_turn_of_the_megaminx_takes_each_side_of_a_face_to_the_next() -> None:
     puzzle = catalogue.load("megaminx")
-    net, goal = puzzle.definition.net, puzzle.definition.origin_boards[0][0]  # type: ignore[attr-defined]
-    names = [puzzle.definition.tokens[label] for label in goal[:50]]  # type: ignore[attr-defined]
+    net, goal = permutation(puzzle).net, permutation(puzzle).goals[0]
+    assert net is not None
+    names = [permutation(puzzle).tokens[label] for label in goal[:50]]
     corners = names[:20]
     face_of = {sticker.colour: ORDER[number // 11] for number, sticker in enumerate(net.stickers)}
     assert len(face_of) == 12

@@ -9,9 +9,9 @@ from htpy import a, button, div, form, fragment, h2, label, li, p, span, ul
 from htpy import input as field
 from markupsafe import Markup
 
+from farthest.documents.jobs import origin_text
 from farthest.documents.puzzles import known_states
 from farthest.puzzles import catalogue
-from farthest.puzzles.origin_names import where_text
 from farthest.puzzles.title_search import matching
 from farthest.web.addresses import home_page, job_page, puzzle_page
 from farthest.web.page import board, page, rows_of
@@ -73,14 +73,6 @@ def _jobs(listed: JobPage, wanted: str, *, older_page: bool) -> Node:
     older = a(href=home_page(wanted, listed.older), rel="next")["Older jobs"] if listed.older else None
     ways = p[newest if older_page else None, " · " if older_page and older else None, older]
     return fragment[rows_of(headings, rows, numbers=(0, 4, 5)), ways if older_page or older else None]
-
-
-def origin_text(record: JobRecord) -> str:
-    """Where moves are counted from or to; of a search its board and target."""
-    asked = record.parameters
-    if "board" in asked:
-        return f"{asked['board']} to {where_text(str(asked.get('target', 'goal')))}"
-    return f"{asked.get('direction', '')} {where_text(str(asked.get('where', '')))}"
 
 
 def is_named(record: JobRecord, wanted: str) -> bool:

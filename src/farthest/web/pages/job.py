@@ -9,6 +9,7 @@ from htpy import a, button, details, div, form, fragment, h2, label, p, span, su
 from htpy import input as field
 from markupsafe import Markup
 
+from farthest.documents.jobs import origin_text
 from farthest.documents.progress import progress_rows
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
@@ -16,7 +17,6 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.safe_text import safe
 from farthest.web.addresses import job_page, layer_page, puzzle_page, random_state, state_page
 from farthest.web.page import board_of, boards, facts, live, page, rows_of
-from farthest.web.pages.home import origin_text
 from farthest.web.pages.job_files import cite, files
 from farthest.wording import counted, seconds_text
 
