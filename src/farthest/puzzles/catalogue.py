@@ -11,6 +11,7 @@ from farthest.puzzles.family import families, file_endings
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
+from farthest.puzzles.some_moves import OPENS, split_moves, with_moves
 from farthest.puzzles.title_search import matching, meant
 from farthest.wording import near_match, shown
 
@@ -59,8 +60,8 @@ def search(text: str) -> list[str]:
 
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
-    format of another program; with ``@`` and tokens after it, a pattern of that puzzle; or of a text that tells a
-    puzzle, such as generators of a group in cycles.
+    format of another program; with ``<`` and ``>`` around moves after it, the puzzle with these alone; with ``@`` and
+    tokens after that, a pattern; or of a text that tells a puzzle, such as generators of a group in cycles.
 
     Reads only that puzzle's file. Raises PuzzleError for an impossible size or a wrong file, UnknownPuzzleError for an
     unknown name.
@@ -70,11 +71,20 @@ def load(name_or_path: str | Path) -> Puzzle:
         from farthest.puzzles.patterns import pattern_of, split_name
 
         parent, tokens = split_name(name)
+        if OPENS in tokens:
+            pattern, opened, moves = tokens.partition(OPENS)
+            raise PuzzleError(
+                f"{shown(name)}: write the moves before {MARK}: {parent}{opened}{moves}{MARK}{pattern}"
+            )
         if MARK in parent and not os.path.isfile(parent):
             raise PuzzleError(
                 f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {MARK}"
             )
         return pattern_of(load(parent), tokens).puzzle
+    if isinstance(name_or_path, str) and OPENS in name and not os.path.isfile(name):
+        split = split_moves(name)
+        assert split is not None, "it holds the sign"
+        return with_moves(load(split[0]), split[1])
     if isinstance(name_or_path, str) and "(" in name and not os.path.isfile(name):
         written = next(filter(None, (each.written(name) for each in families())), None)
         if written is not None:
@@ -92,11 +102,22 @@ def load(name_or_path: str | Path) -> Puzzle:
     return puzzle
 
 
+def named(name: str) -> Puzzle:
+    """As ``known``. Raises UnknownPuzzleError where there is none."""
+    puzzle = known(name)
+    if puzzle is None:
+        raise _unknown(name)
+    return puzzle
+
+
 def known(name: str) -> Puzzle | None:
     """The puzzle, or the pattern of one, that ``load`` finds for a name without reading a file but the catalogue's;
     None where there is none. For names of stored puzzles, which may be anything. Raises PuzzleError as ``load``."""
     parent, mark, tokens = name.partition(MARK)
-    puzzle = _named(parent)
+    split = split_moves(parent)
+    puzzle = _named(parent if split is None else split[0])
+    if puzzle is not None and split is not None:
+        puzzle = with_moves(puzzle, split[1])
     if puzzle is None or not mark:
         return puzzle
     from farthest.puzzles.patterns import pattern_of

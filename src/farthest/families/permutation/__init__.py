@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
+    from farthest.errors import PuzzleError
     from farthest.families.permutation.definition import Permutation
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
     from farthest.puzzles.holds import Hold
@@ -95,6 +96,12 @@ class PermutationFamily(Family):
         from farthest.families.permutation.symmetries import symmetries
 
         return symmetries(cast("Permutation", definition), fixed)
+
+    def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
+        """See Family."""
+        from farthest.families.permutation.some_moves import with_moves
+
+        return with_moves(puzzle, text, fail)
 
     def patterns(self) -> PatternMaker:
         """See Family."""
