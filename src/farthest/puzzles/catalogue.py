@@ -12,7 +12,7 @@ from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
 from farthest.puzzles.some_moves import OPENS, split_moves, with_moves
-from farthest.puzzles.title_search import matching, meant
+from farthest.puzzles.title_search import matching, meant, plain, telling
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
 ALIASES = {"24-puzzle": "sliding-5x5", "cube-3x3x3-htm": "cube-3x3x3"}
 """Other names of puzzles."""
-_TITLE = re.compile(r'title\s*=\s*"(.*)"')
+_TEXT = re.compile(r'(title|also)\s*=\s*"(.*)"')
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
 
 
@@ -45,17 +45,39 @@ class UnknownPuzzleError(PuzzleError):
 
 def titles() -> dict[str, str]:
     """The titles of the catalogue's puzzles by name; the puzzles themselves are not read."""
-    return {name: _title(os.path.join(_FOLDER, name + _SUFFIX)) for name in names()}
+    return {name: title for name, (title, _) in _called().items()}
 
 
-def _title(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return next((line[1] for line in map(_TITLE.match, file) if line), "")
+def _called() -> dict[str, tuple[str, str]]:
+    """Of each puzzle of the catalogue by name: its title, and its other names, divided by commas."""
+    found = {}
+    for name in names():
+        texts = {"title": "", "also": ""}
+        with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+            for line in file:
+                if not line.strip():
+                    break  # the keys of the puzzle itself are the first lines
+                if text := _TEXT.match(line):
+                    texts[text[1]] = text[2]
+        found[name] = texts["title"], texts["also"]
+    return found
+
+
+def _described() -> dict[str, str]:
+    """The titles and other names of the catalogue's puzzles by name."""
+    return {name: f"{title} {also}" for name, (title, also) in _called().items()}
 
 
 def search(text: str) -> list[str]:
-    """The names of the catalogue's puzzles whose names and titles hold all words of the text."""
-    return matching(text, titles())
+    """The names of the catalogue's puzzles whose names, titles and other names hold all words of the text."""
+    return matching(text, _described())
+
+
+def search_forms(text: str) -> dict[str, str]:
+    """The parametric names, as they are written, that hold all words of the text, or are called so; and how they are
+    called."""
+    called = forms()
+    return {form: called[form] for form in matching(text, called)}
 
 
 def load(name_or_path: str | Path) -> Puzzle:
@@ -96,10 +118,22 @@ def load(name_or_path: str | Path) -> Puzzle:
         or os.sep in name
     ):
         return read_puzzle(name)
-    puzzle = _named(name)
+    puzzle = _named(name) or _called_so(name)
     if puzzle is None:
         raise _unknown(name)
     return puzzle
+
+
+def _called_so(name: str) -> Puzzle | None:
+    """The one puzzle of the catalogue that is called so, capitals, spaces and marks apart; None where there is none or
+    several."""
+    wanted = plain(name)
+    if not wanted:
+        return None
+    called = {each: [each, *also.split(",")] for each, (_, also) in _called().items()}
+    called |= {of: [*called.get(of, []), each] for each, of in ALIASES.items()}
+    found = [each for each, so in called.items() if wanted in map(plain, so)]
+    return _named(found[0]) if len(found) == 1 else None
 
 
 def named(name: str) -> Puzzle:
@@ -134,9 +168,9 @@ def _named(name: str) -> Puzzle | None:
     return _parametric(name) if _FORM.fullmatch(name) else None
 
 
-def forms() -> list[str]:
-    """How parametric names are written."""
-    return [form for each in families() for form in each.forms]
+def forms() -> dict[str, str]:
+    """How parametric names are written, and what people call such puzzles."""
+    return {form: called for each in families() for form, called in each.forms}
 
 
 def _parametric(name: str) -> Puzzle | None:
@@ -199,9 +233,11 @@ def _unknown(name: str) -> UnknownPuzzleError:
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
         word = name.partition("-")[0]
-        alike = [form for form in forms() if near_match(word, [form.partition("-")[0]])]
+        alike = [*(search_forms(name) if telling(name) else [])] or [
+            form for form in forms() if near_match(word, [form.partition("-")[0]])
+        ]
         any_size = f"did you mean {' or '.join(alike)}?" if alike else ""
-        mend = meant(name, titles()) or any_size or listed
+        mend = meant(name, _described()) or any_size or listed
     endings = ", ".join(puzzle_file_endings())
     return UnknownPuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"

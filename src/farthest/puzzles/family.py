@@ -28,8 +28,8 @@ class Family(ABC):
     metrics: ClassVar[tuple[str, ...]]
     default_origin: ClassVar[str]
     example: ClassVar[str]
-    forms: ClassVar[tuple[str, ...]] = ()
-    """How its parametric names are written, for messages."""
+    forms: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """How its parametric names are written, each with what people call such puzzles."""
     files: ClassVar[tuple[str, ...]] = ()
     """The endings of files of other programs that hold its puzzles."""
 

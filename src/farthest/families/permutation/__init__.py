@@ -27,7 +27,12 @@ class PermutationFamily(Family):
     metrics = ("generator", "power")
     default_origin = "to goal"
     example = 'goal = "1 2 3" and [permutation.generators]'
-    forms = ("pancake-N", "burnt-pancake-N", "topspin-N-K", "lrx-N")
+    forms = (
+        ("pancake-N", "pancakes, pancake sorting by prefix reversals"),
+        ("burnt-pancake-N", "burnt pancakes"),
+        ("topspin-N-K", "Top Spin"),
+        ("lrx-N", "a ring turned left and right, and an exchange"),
+    )
     files = (".tws", ".def", ".gap", ".g")
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Permutation:
