@@ -92,7 +92,7 @@ def test_orders_of_groups_of_the_cube(moves: str, order: int) -> None:
     "name",
     [
         "cube-2x2x2-htm<U,R2>",
-        f"{CUBE}<U2,R2,F2>",
+        f"{CUBE}<U2,D2,F2>",
         f"{CUBE}-qtm<M=L' R,E=D' U,S=F' B>",
         "pyraminx<A=U R>",
         "skewb<A=UBR DFR'>",
