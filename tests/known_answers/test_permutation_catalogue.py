@@ -12,7 +12,7 @@ from farthest.puzzles.puzzle import Puzzle
 QUICK_STATES = 1_000_000
 NUMBERED = {"coxeter-e6"}
 """Their group elements are numbered, which takes longer than bits."""
-MOST_STATES = 50_000_000
+MOST_STATES = 100_000_000
 
 
 def cases() -> list[Any]:
