@@ -33,6 +33,8 @@ class MapCoordinates::Builder {
     for (const Layout::DigitGroup& digits : layout_.digit_groups())
       if (layout_.twist_digit(digits.first).cls < 0 ? !add_turned(digits) : digits.last > digits.first + 1)
         return {};
+    out_.class_weights_ = weight_;
+    out_.digit_weights_ = digit_weight_;
     return std::move(out_);
   }
 
