@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
-from farthest.heuristics.half_bytes import HalfBytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,10 +20,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.contract import Component, PatternMap
+    from farthest.heuristics.half_bytes import HalfBytes
+    from farthest.heuristics.reduced_map import ReducedMap
     from farthest.puzzles.patterns import Pattern
     from farthest.spaces.contract import Boards
 
-    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
 
 
 class AdditivePattern:
@@ -37,6 +38,9 @@ class AdditivePattern:
         self.name = name
         self.labels = pattern.labels
         self._cells = pattern.parent.definition.cells
+        assert isinstance(found.distances, numpy.ndarray), (
+            "only maps of permutation puzzles are kept otherwise"
+        )
         self._distances = found.distances
         self._holes = found.holes
 
@@ -48,7 +52,8 @@ class AdditivePattern:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._holes:
             return None
-        return [[PatternTable(self.labels, _bytes(self._distances), tuple(range(self._cells)))]]
+        distances = numpy.asarray(self._distances, dtype=numpy.uint8)
+        return [[PatternTable(self.labels, distances, tuple(range(self._cells)))]]
 
 
 class PlainPattern:
@@ -62,9 +67,6 @@ class PlainPattern:
         self._pattern = pattern
         self._found = found
         self._distances: Distances = found.distances
-        if found.halves:
-            assert found.space.keys is not None, "maps of keys are kept so"
-            self._distances = HalfBytes(_bytes(found.distances), found.space.keys)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -77,9 +79,7 @@ class PlainPattern:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        distances = self._distances
-        kept = distances if isinstance(distances, HalfBytes) else _bytes(distances)
-        return [[MapTable(self._found.space, kept, label_of, cells)]]
+        return [[MapTable(self._found.space, _bytes(self._distances), label_of, cells)]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
@@ -95,9 +95,9 @@ def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int6
     return ranks
 
 
-def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[numpy.uint8]:
+def _bytes(distances: Distances) -> NDArray[numpy.uint8] | HalfBytes | ReducedMap:
     """Distances of one byte, without a copy: there may be very many."""
-    return numpy.asarray(distances, dtype=numpy.uint8)
+    return numpy.asarray(distances, dtype=numpy.uint8) if isinstance(distances, numpy.ndarray) else distances
 
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:
