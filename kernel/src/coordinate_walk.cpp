@@ -275,9 +275,9 @@ class CoordinateDescent {
     if (!looks_up(board, place, most)) return;
     Key* keys = board.keys.data();
     for (const auto& map : terms_[board.sequence[place]].maps) {
-      for (std::size_t i = 0; map.table->representatives && i < board.open.size(); ++i) {
-        keys[i] = map.coordinates->entry(keys[i]);
-        __builtin_prefetch(map.table->place(keys[i]));
+      if (map.table->representatives) {
+        map.table->representatives->locate(keys, board.open.size());
+        for (std::size_t i = 0; i < board.open.size(); ++i) __builtin_prefetch(map.table->place(keys[i]));
       }
       keys += move_count_;
     }

@@ -35,15 +35,15 @@ class MapCoordinates {
   std::size_t size() const { return groups_.size(); }  // coordinates
   const MapTable& map() const { return map_; }
 
-  // Of a map kept by representatives: the entry of a sum, and where what is told of it first is.
-  Key entry(Key sum) const { return map_.representatives->entry(sum >> 32, sum & 0xffffffff); }
+  // Of a map kept by representatives: where what is told of a sum first is.
   const void* told(Key sum) const { return map_.representatives->told(sum >> 32); }
 
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
 
   // The coordinates after each of `count` moves, at after[move * stride], and the keys in the order of the
-  // moves; of a map kept by representatives the sums that entry() takes.
+  // moves; of a map kept by representatives the sums that
+  // Representatives::locate() takes.
   void step(const std::uint32_t* values, const std::uint16_t* moves, std::size_t count, std::uint32_t* after,
             std::size_t stride, Key* keys) const {
     std::uint32_t sets[kMaxMoves];

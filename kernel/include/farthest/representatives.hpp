@@ -47,6 +47,16 @@ class Representatives {
     return (told >> 8) * moved_ + moves_[(told & 255) * moved_ + moved];
   }
 
+  // Makes entries of sums: the number of the reduced side in the upper half, that of the moved in the lower.
+  void locate(Key* sums, std::size_t count) const {
+    const std::uint32_t *told = told_.data(), *moves = moves_.data();
+    const Key moved = moved_;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t there = told[sums[i] >> 32];
+      sums[i] = (there >> 8) * moved + moves[(there & 255) * moved + (sums[i] & 0xffffffff)];
+    }
+  }
+
   // What entry() reads first.
   const std::uint32_t* told(std::size_t reduced) const { return told_.data() + reduced; }
 

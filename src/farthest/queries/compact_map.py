@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 LARGE_KEYS = 2**26
 """Maps of fewer keys are kept as they are."""
 
+REDUCED_KEYS = 2**27
+"""Maps of fewer keys, at most 64 MiB, are not kept by representatives: looking them up so costs a few nodes in a
+hundred (docs/patterns.md)."""
+
 
 def may_be_compact(puzzle: Puzzle, record: JobRecord) -> bool:
     """Whether a map is large, one that searches look up by key, and of distances of a byte."""
@@ -50,9 +54,10 @@ def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes 
     """The map of a job; None where it can be no smaller. Raises DamagedMapError where it is not the same for states
     that are alike by symmetry, ResourceError where it does not fit in memory, and what reading it raises."""
     halves = (record.eccentricity or 0) < HALF
-    representatives = representatives_of(space)
+    keys = record.keys or 0
+    representatives = representatives_of(space) if keys >= REDUCED_KEYS else None
     if representatives is None:
-        return _halved(record, _pieces(database, record), space.keys or 0) if halves else None
+        return _halved(record, _pieces(database, record), keys) if halves else None
     entries = memory_of(record, representatives.kernel.entries)
     entries[:] = _kernel.Representatives.unset
     for first, distances in _pieces(database, record):

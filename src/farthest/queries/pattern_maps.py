@@ -40,11 +40,22 @@ TO_GOAL = Origin()
 
 @dataclass(frozen=True, slots=True)
 class StoredPattern:
-    """``PatternMap`` of a finished job. ``distances`` may only be read."""
+    """``PatternMap`` of a finished job: all distances in key order, which may only be read."""
 
     puzzle: Puzzle
     space: Space
-    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
+    distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
+    holes: bool
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class CompactPattern:
+    """``PatternMap`` of a finished job, in less memory."""
+
+    puzzle: Puzzle
+    space: Space
+    distances: HalfBytes | ReducedMap
     holes: bool
     job: int
 
@@ -59,7 +70,7 @@ class PatternMaps:
         self._database = database
         self._jobs = Jobs(database)
 
-    def __call__(self, puzzle: Puzzle) -> StoredPattern:
+    def __call__(self, puzzle: Puzzle) -> StoredPattern | CompactPattern:
         """The map of a puzzle with the same digest, whatever its name. Raises JobError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
@@ -88,7 +99,13 @@ class PatternMaps:
             what = f", except job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise missing_map(self._database.place, puzzle, what)
 
-    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> StoredPattern:
+    def whole(self, puzzle: Puzzle) -> StoredPattern:
+        """All distances in key order, of a database that is not ``compact``. Raises as a call."""
+        found = self(puzzle)
+        assert isinstance(found, StoredPattern), "the maps are not compact"
+        return found
+
+    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> StoredPattern | CompactPattern:
         space = space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
@@ -98,7 +115,7 @@ class PatternMaps:
         if compact:
             small = compacted(self._database, record, space)
             if small is not None:
-                return StoredPattern(puzzle, space, small, holes, record.id)
+                return CompactPattern(puzzle, space, small, holes, record.id)
         if record.keeps_residues:
             whole = StoredMap(self._database, record).array()
             whole.flags.writeable = False
@@ -130,4 +147,4 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern] = OrderedDict()
+_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern | CompactPattern] = OrderedDict()

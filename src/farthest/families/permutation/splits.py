@@ -81,7 +81,7 @@ def smallest_split(space: Space) -> Split | None:
     if type(space) is not PermutationSpace or space.layout.parity is not None:
         return None
     digits = key_digits(space.layout)
-    parts = sorted({digit.part for digit in digits})
+    parts = sorted({digit.part for digit in digits if digit.radix > 1})
     assert prod(digit.radix for digit in digits) == space.keys, "a key is made of its digits"
     if not 2 <= len(parts) <= MOST_PARTS:
         return None
@@ -157,7 +157,7 @@ def _splits(
         moved = {part for part, side in zip(parts, sides, strict=True) if side}
         reduced = set(parts) - moved
         sizes = [prod(digit.radix for digit in digits if digit.part in side) for side in (reduced, moved)]
-        if sizes[0] > MOST_REDUCED or sizes[1] > MOST_MOVED:
+        if 1 in sizes or sizes[0] > MOST_REDUCED or sizes[1] > MOST_MOVED:
             continue
         kept = tuple(
             each
