@@ -66,7 +66,7 @@ def enumerate_missing(puzzle: Puzzle, heuristic: str, database: str) -> None:
     with open_database(database, create=True) as opened:
         for text in heuristic.replace("sym:", "").replace("@", "").split(","):
             try:
-                PatternMaps(opened, in_halves=True)(farthest.load_puzzle(f"{puzzle.name}@{text}"))
+                PatternMaps(opened, compact=True)(farthest.load_puzzle(f"{puzzle.name}@{text}"))
             except JobError:
                 begun = time.perf_counter()
                 farthest.enumerate(f"{puzzle.name}@{text}", database=database).close()

@@ -32,7 +32,6 @@ class CoordinateDescent {
         move_words_(static_cast<std::size_t>(problem.moves.move_words())),
         move_count_(static_cast<std::size_t>(problem.moves.count())),
         inverse_(problem.coordinates->inverse ? &*problem.coordinates->inverse : nullptr),
-        inverse_count_(inverse_ == nullptr ? 0 : inverse_->maps().size()),
         term_count_(problem.coordinates->terms.size()),
         steady_(order_ != nullptr) {
     for (const auto& term : problem.coordinates->terms) {
@@ -40,12 +39,16 @@ class CoordinateDescent {
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = problem.coordinates->maps[map];
         look_ups.maps.push_back({&coordinates, &coordinates.map(), width_});
+        reduced_ = reduced_ || coordinates.map().representatives;
         width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
     }
     for (int m = 0; m < problem.moves.count(); ++m) steady_ = steady_ && problem.moves.back(m) >= 0;
-    for (std::size_t i = 0; i < inverse_count_; ++i) inverse_maps_.push_back(&inverse_->map(i));
+    for (std::size_t i = 0; inverse_ != nullptr && i < inverse_->maps().size(); ++i) {
+      const MapCoordinates& coordinates = inverse_->map(i);
+      inverse_maps_.push_back({&coordinates, &coordinates.map()});
+    }
     for (const bool tied : problem.coordinates->tied) tied_count_ += tied ? 1 : 0;
   }
 
@@ -69,6 +72,10 @@ class CoordinateDescent {
   // How many siblings are expanded together.
   static constexpr std::size_t kTogether = 16;
 
+  struct InverseMap {
+    const MapCoordinates* coordinates;
+    const MapTable* table;
+  };
   // A board whose moves are tried, and its children by move.
   struct Expanded {
     std::vector<std::uint64_t> forbidden;  // bits of moves
@@ -82,7 +89,7 @@ class CoordinateDescent {
     std::vector<Key> keys;                 // by map of a term and child
     std::vector<std::uint8_t> ties;        // by move: tied terms that are as great as the bound leaves
     InverseLookUps::Inverse inverse;       // of the board
-    std::vector<Key> inverse_entries;      // by child and map
+    std::vector<Key> inverse_keys;      // by child and map
     const std::uint32_t* own_values;       // of the board itself, in its parent
     const int* own_bounds;
   };
@@ -114,7 +121,7 @@ class CoordinateDescent {
       board.keys.resize(most_maps_ * move_count_);
       board.ties.resize(move_count_);
       if (inverse_ != nullptr) board.inverse.resize(static_cast<std::size_t>(problem_.moves.slots()));
-      board.inverse_entries.resize(inverse_count_ * move_count_);
+      board.inverse_keys.resize(inverse_maps_.size() * move_count_);
     }
     return level.boards[place];
   }
@@ -222,6 +229,8 @@ class CoordinateDescent {
     for (std::size_t place = 0; place < term_count_; ++place) {
       for (std::size_t i = first; i < last; ++i)
         if (!level.boards[i].open.empty()) ask(level.boards[i], place, most);
+      for (std::size_t i = first; reduced_ && i < last; ++i)
+        if (!level.boards[i].open.empty()) locate(level.boards[i], place, most);
       for (std::size_t i = first; i < last; ++i)
         if (!level.boards[i].open.empty()) compare(level.boards[i], place, most, depth);
     }
@@ -230,6 +239,7 @@ class CoordinateDescent {
       for (std::size_t i = first; i < last; ++i) part_ties(level.boards[i], most, depth);
     if (inverse_ == nullptr) return;
     for (std::size_t i = first; i < last; ++i) ask_inverse(level.boards[i]);
+    for (std::size_t i = first; reduced_ && i < last; ++i) locate_inverse(level.boards[i]);
     for (std::size_t i = first; i < last; ++i) compare_inverse(level.boards[i], most, depth);
   }
 
@@ -271,15 +281,32 @@ class CoordinateDescent {
     return place == 0 || !steady_ || risen(board, term) >= cuts_from;
   }
 
-  // The children's coordinates and keys of a term; asks memory for their distances.
+  // The children's coordinates and keys of a term; asks memory for what is read next.
   void ask(Expanded& board, std::size_t place, int most) const {
     const std::size_t count = board.open.size();
     Key* keys = board.keys.data();
     for (const auto& map : terms_[board.sequence[place]].maps) {
       map.coordinates->step(board.own_values + map.first, board.open.data(), count,
                             board.values.data() + map.first, width_, keys);
-      if (looks_up(board, place, most))
-        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
+      if (looks_up(board, place, most)) {
+        if (map.table->representatives)
+          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.coordinates->told(keys[i]));
+        else
+          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
+      }
+      keys += move_count_;
+    }
+  }
+
+  // The entries of keys in maps kept by representatives; asks memory for their distances.
+  void locate(Expanded& board, std::size_t place, int most) const {
+    if (!looks_up(board, place, most)) return;
+    Key* keys = board.keys.data();
+    for (const auto& map : terms_[board.sequence[place]].maps) {
+      if (map.table->representatives) {
+        map.table->representatives->locate(keys, board.open.size());
+        for (std::size_t i = 0; i < board.open.size(); ++i) __builtin_prefetch(map.table->place(keys[i]));
+      }
       keys += move_count_;
     }
   }
@@ -324,27 +351,43 @@ class CoordinateDescent {
   }
 
   void ask_inverse(Expanded& board) const {
-    Key* entries = board.inverse_entries.data();
+    Key* keys = board.inverse_keys.data();
     for (const std::uint16_t move : board.open) {
-      inverse_->entries(move, board.inverse, entries);
-      for (std::size_t i = 0; i < inverse_count_; ++i) __builtin_prefetch(inverse_map(i).place(entries[i]));
-      entries += inverse_count_;
+      inverse_->keys(move, board.inverse, keys);
+      for (const InverseMap& map : inverse_maps_) {
+        if (map.table->representatives)
+          __builtin_prefetch(map.coordinates->told(*keys++));
+        else
+          __builtin_prefetch(map.table->place(*keys++));
+      }
     }
+  }
+
+  void locate_inverse(Expanded& board) const {
+    Key* key = board.inverse_keys.data();
+    for (std::size_t i = 0; i < board.open.size(); ++i)
+      for (const InverseMap& map : inverse_maps_) {
+        if (map.table->representatives) {
+          map.table->representatives->locate(key, 1);
+          __builtin_prefetch(map.table->place(*key));
+        }
+        ++key;
+      }
   }
 
   void compare_inverse(Expanded& board, int most, int depth) {
     const auto& tied = problem_.coordinates->inverse_tied;
-    const Key* entries = board.inverse_entries.data();
+    const Key* keys = board.inverse_keys.data();
+    const auto distance = [&](std::size_t i) { return inverse_maps_[i].table->distance(keys[i]); };
     std::size_t kept = 0;
     for (const std::uint16_t move : board.open) {
       int greatest = 0, least = kUnreachable;
-      for (std::size_t i = 0; i < inverse_count_; ++i)
-        greatest = std::max(greatest, inverse_map(i).distance(entries[i]));
+      for (std::size_t i = 0; i < inverse_maps_.size(); ++i) greatest = std::max(greatest, distance(i));
       if (greatest == most && !tied.empty()) {
-        for (const std::size_t i : tied) least = std::min(least, inverse_map(i).distance(entries[i]));
+        for (const std::size_t i : tied) least = std::min(least, distance(i));
         if (least == most) ++greatest;
       }
-      entries += inverse_count_;
+      keys += inverse_maps_.size();
       if (greatest > most)
         cut(greatest, depth);
       else
@@ -352,8 +395,6 @@ class CoordinateDescent {
     }
     board.open.resize(kept);
   }
-
-  const MapTable& inverse_map(std::size_t number) const { return *inverse_maps_[number]; }
 
   // False: the search is over, or given back.
   bool visit(std::size_t number) {
@@ -432,10 +473,11 @@ class CoordinateDescent {
   const MoveOrder* order_;
   const std::size_t move_words_, move_count_;
   const InverseLookUps* inverse_;  // none: null
-  const std::size_t inverse_count_, term_count_;
-  std::vector<const MapTable*> inverse_maps_;
+  const std::size_t term_count_;
+  std::vector<InverseMap> inverse_maps_;
   int tied_count_ = 0;
-  bool steady_;  // no move changes a map's distance by more than 1
+  bool steady_;           // no move changes a map's distance by more than 1
+  bool reduced_ = false;  // a map is kept by representatives
   std::size_t width_ = 0, most_maps_ = 1;
   std::vector<LookUps> terms_;
   const WalkRoot* root_ = nullptr;

@@ -37,7 +37,7 @@ class InverseLookUps {
 
   // The maps that are looked up, by their numbers in `maps`.
   const std::vector<std::size_t>& maps() const { return numbers_; }
-  const MapTable& map(std::size_t place) const { return maps_[place].coordinates->map(); }
+  const MapCoordinates& map(std::size_t place) const { return *maps_[place].coordinates; }
 
   Inverse start(const std::uint8_t* board) const;
   // The inverse of the board after a move.
@@ -46,8 +46,8 @@ class InverseLookUps {
     for (std::size_t slot = 0; slot < slots_; ++slot) after[slot] = becomes[inverse[slot]];
   }
 
-  // For each of maps() the place of the distance of the inverse after a move.
-  void entries(int move, const Inverse& inverse, Key* out) const {
+  // For each of maps() the key of the inverse after a move, as MapCoordinates::step() gives keys.
+  void keys(int move, const Inverse& inverse, Key* out) const {
     const auto& becomes = becomes_[static_cast<std::size_t>(move)];
     const std::uint64_t* words = words_.data();
     for (std::size_t first = 0; first < numbers_.size(); first += kMaps, words += slots_ * kContents * kBlock) {
@@ -59,7 +59,7 @@ class InverseLookUps {
       for (std::size_t i = 0; i < kMaps && first + i < numbers_.size(); ++i) {
         const Map& map = maps_[first + i];
         const std::uint64_t number = sums[kMaps] >> (i * kNumberBits) & (kNumbers - 1);
-        out[first + i] = map.coordinates->entry(sums[i] + map.share[number]);
+        out[first + i] = map.coordinates->key_of(sums[i] + map.share[number]);
       }
     }
   }
