@@ -89,7 +89,7 @@ class CoordinateDescent {
     std::vector<Key> keys;                 // by map of a term and child
     std::vector<std::uint8_t> ties;        // by move: tied terms that are as great as the bound leaves
     InverseLookUps::Inverse inverse;       // of the board
-    std::vector<Key> inverse_keys;      // by child and map
+    std::vector<Key> inverse_keys;         // by child and map
     const std::uint32_t* own_values;       // of the board itself, in its parent
     const int* own_bounds;
   };

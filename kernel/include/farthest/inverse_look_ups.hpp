@@ -50,7 +50,8 @@ class InverseLookUps {
   void keys(int move, const Inverse& inverse, Key* out) const {
     const auto& becomes = becomes_[static_cast<std::size_t>(move)];
     const std::uint64_t* words = words_.data();
-    for (std::size_t first = 0; first < numbers_.size(); first += kMaps, words += slots_ * kContents * kBlock) {
+    for (std::size_t first = 0; first < numbers_.size();
+         first += kMaps, words += slots_ * kContents * kBlock) {
       std::uint64_t sums[kBlock] = {};
       for (std::size_t slot = 0; slot < slots_; ++slot) {
         const std::uint64_t* more = words + (slot * kContents + becomes[inverse[slot]]) * kBlock;
@@ -75,9 +76,9 @@ class InverseLookUps {
   class Builder;
 
   std::size_t slots_ = 0, turns_ = 1;
-  std::vector<std::uint8_t> goal_, moduli_, home_;         // home_: by label, its slot in the goal
-  std::vector<std::array<std::uint8_t, 256>> becomes_;     // by move and content
-  std::vector<std::uint64_t> words_;                       // by block, slot, content and word of the block
+  std::vector<std::uint8_t> goal_, moduli_, home_;      // home_: by label, its slot in the goal
+  std::vector<std::array<std::uint8_t, 256>> becomes_;  // by move and content
+  std::vector<std::uint64_t> words_;                    // by block, slot, content and word of the block
   std::vector<Map> maps_;
   std::vector<std::size_t> numbers_;
 };
