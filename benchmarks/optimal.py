@@ -3,9 +3,10 @@
     python benchmarks/optimal.py --database MAPS.db [--puzzle cube-3x3x3] [--heuristic TEXT] [--turns 16,17,20]
                                  [--boards 10] [--threads 2] [--seed 1] [--only DISTANCE] [--inverse]
 
-The maps are enumerated where the database does not have them, and the seconds of that are told. A board is made by random
-turns, no two in a row of one face or of opposite faces in the wrong order; its distance is mostly their number, up to 17.
---only: until so many boards of that distance are solved. --inverse solves the inverse of each board too, and compares the lengths.
+The maps are enumerated where the database does not have them, and the seconds of that are told. A board is made by
+random turns, no two in a row of one face or of opposite faces in the wrong order; its distance is mostly their
+number, up to 17. --only: until so many boards of that distance are solved. --inverse solves the inverse of each board
+too, and compares the lengths.
 """
 
 from __future__ import annotations
@@ -129,10 +130,11 @@ def main() -> None:
             sum(each.outcome.nodes for each in searches),
             sum(each.processor for each in searches),
         )
+        count = len(searches)
         print(
-            f"distance {distance}: {len(searches)} boards, mean {statistics.mean(seconds):.2f} s, median "
-            f"{statistics.median(seconds):.2f} s, {nodes / len(searches):,.0f} nodes, {processor / len(searches):.2f} s of "
-            f"processors, {nodes / processor / 1e6:.2f} million nodes a processor second"
+            f"distance {distance}: {count} boards, mean {statistics.mean(seconds):.2f} s, "
+            f"median {statistics.median(seconds):.2f} s, {nodes / count:,.0f} nodes, "
+            f"{processor / count:.2f} s of processors, {nodes / processor / 1e6:.2f} million nodes in each of these"
         )
 
 
