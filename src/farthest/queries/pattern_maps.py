@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 import numpy
 
 from farthest import _kernel
-from farthest.errors import JobError, PuzzleError, ResourceError
+from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
 from farthest.heuristics.half_bytes import HALF
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -62,7 +62,7 @@ class PatternMaps:
         self._jobs = Jobs(database)
 
     def __call__(self, puzzle: Puzzle) -> StoredPattern:
-        """The map of a puzzle with the same digest, whatever its name. Raises JobError where there is none,
+        """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
         halves = self._in_halves and _fits_halves(puzzle, record)
@@ -133,9 +133,9 @@ def _fits_halves(puzzle: Puzzle, record: JobRecord) -> bool:
     )
 
 
-def missing_map(place: str, puzzle: Puzzle, what: str = "") -> JobError:
+def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
     """The error for a puzzle that has to be enumerated first."""
-    return JobError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
+    return MissingMapError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
 
 
 def _enumeration(puzzle: Puzzle) -> str:
