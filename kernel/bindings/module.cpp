@@ -31,6 +31,7 @@
 #include "pattern.hpp"
 #include "pegs.hpp"
 #include "recount.hpp"
+#include "representatives.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -247,6 +248,7 @@ NB_MODULE(_kernel, m) {
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
+  farthest::python::bind_representatives(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);
   farthest::python::bind_recount(m);

@@ -38,6 +38,7 @@ class CoordinateDescent {
       for (const std::size_t map : term) {
         const MapCoordinates& coordinates = problem.coordinates->maps[map];
         look_ups.maps.push_back({&coordinates, &coordinates.map(), width_});
+        reduced_ = reduced_ || coordinates.map().representatives;
         width_ += coordinates.size();
         most_maps_ = std::max(most_maps_, look_ups.maps.size());
       }
@@ -210,6 +211,8 @@ class CoordinateDescent {
     for (std::size_t place = 0; place < term_count_; ++place) {
       for (std::size_t i = first; i < last; ++i)
         if (!level.boards[i].open.empty()) ask(level.boards[i], place, most);
+      for (std::size_t i = first; reduced_ && i < last; ++i)
+        if (!level.boards[i].open.empty()) locate(level.boards[i], place, most);
       for (std::size_t i = first; i < last; ++i)
         if (!level.boards[i].open.empty()) compare(level.boards[i], place, most, depth);
     }
@@ -250,15 +253,32 @@ class CoordinateDescent {
     return place == 0 || !steady_ || risen(board, board.sequence[place]) > most;
   }
 
-  // The children's coordinates and keys of a term; asks memory for their distances.
+  // The children's coordinates and keys of a term; asks memory for what is read next.
   void ask(Expanded& board, std::size_t place, int most) const {
     const std::size_t count = board.open.size();
     Key* keys = board.keys.data();
     for (const auto& map : terms_[board.sequence[place]].maps) {
       map.coordinates->step(board.own_values + map.first, board.open.data(), count,
                             board.values.data() + map.first, width_, keys);
-      if (looks_up(board, place, most))
-        for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
+      if (looks_up(board, place, most)) {
+        if (map.table->representatives)
+          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.coordinates->told(keys[i]));
+        else
+          for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(map.table->place(keys[i]));
+      }
+      keys += move_count_;
+    }
+  }
+
+  // The entries of keys in maps kept by representatives; asks memory for their distances.
+  void locate(Expanded& board, std::size_t place, int most) const {
+    if (!looks_up(board, place, most)) return;
+    Key* keys = board.keys.data();
+    for (const auto& map : terms_[board.sequence[place]].maps) {
+      if (map.table->representatives) {
+        map.table->representatives->locate(keys, board.open.size());
+        for (std::size_t i = 0; i < board.open.size(); ++i) __builtin_prefetch(map.table->place(keys[i]));
+      }
       keys += move_count_;
     }
   }
@@ -368,7 +388,8 @@ class CoordinateDescent {
   const WalkLimits limits_;
   const MoveOrder* order_;
   const std::size_t move_words_, move_count_, term_count_;
-  bool steady_;  // no move changes a map's distance by more than 1
+  bool steady_;           // no move changes a map's distance by more than 1
+  bool reduced_ = false;  // a map is kept by representatives
   std::size_t width_ = 0, most_maps_ = 1;
   std::vector<LookUps> terms_;
   const WalkRoot* root_ = nullptr;

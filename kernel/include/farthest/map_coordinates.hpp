@@ -11,6 +11,9 @@
 // well: on the number of that set among the sets that are as large. A table gives for this number and an
 // arrangement the digits and the number of the set with the group's own slots.
 //
+// Where the map is kept by representatives, the sum has the number of the reduced side in its upper half and
+// that of the moved side in its lower half.
+//
 // Orientations that the key tells by slot are a group for each orbit: a move takes them from slot to slot.
 #pragma once
 
@@ -32,11 +35,15 @@ class MapCoordinates {
   std::size_t size() const { return groups_.size(); }  // coordinates
   const MapTable& map() const { return map_; }
 
+  // Of a map kept by representatives: where what is told of a sum first is.
+  const void* told(Key sum) const { return map_.representatives->told(sum >> 32); }
+
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
 
   // The coordinates after each of `count` moves, at after[move * stride], and the keys in the order of the
-  // moves.
+  // moves; of a map kept by representatives the sums that
+  // Representatives::locate() takes.
   void step(const std::uint32_t* values, const std::uint16_t* moves, std::size_t count, std::uint32_t* after,
             std::size_t stride, Key* keys) const {
     std::uint32_t sets[kMaxMoves];
