@@ -13,42 +13,49 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
-from farthest.heuristics.half_bytes import HalfBytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.pattern_images import PatternImage
     from farthest.heuristics.contract import Component, PatternMap
+    from farthest.heuristics.half_bytes import HalfBytes
+    from farthest.heuristics.reduced_map import ReducedMap
     from farthest.puzzles.patterns import Pattern
     from farthest.spaces.contract import Boards
 
-    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
 
 
 class AdditivePattern:
-    """The number of moves of the pattern's pieces only."""
+    """The number of moves of the pattern's pieces only. ``labels``: of these pieces, ascending."""
 
     admissible = True
     consistent = False
 
-    def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
+    def __init__(self, name: str, image: PatternImage, found: PatternMap) -> None:
+        """``found``: the map of the pattern of ``image.labels``, in which this pattern's distances are."""
         self.name = name
-        self.labels = pattern.labels
-        self._cells = pattern.parent.definition.cells
+        self.labels = tuple(sorted(image.pieces))
+        self._image = image
+        assert isinstance(found.distances, numpy.ndarray), (
+            "only maps of permutation puzzles are kept otherwise"
+        )
         self._distances = found.distances
         self._holes = found.holes
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
-        return _told(self._distances, placement_ranks(boards, self.labels))
+        return _told(self._distances, placement_ranks(boards, self._image.pieces, self._image.cells))
 
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._holes:
             return None
-        return [[PatternTable(self.labels, _bytes(self._distances), tuple(range(self._cells)))]]
+        distances = numpy.asarray(self._distances, dtype=numpy.uint8)
+        return [[PatternTable(self._image.pieces, distances, self._image.cells)]]
 
 
 class PlainPattern:
@@ -62,9 +69,6 @@ class PlainPattern:
         self._pattern = pattern
         self._found = found
         self._distances: Distances = found.distances
-        if found.halves:
-            assert found.space.keys is not None, "maps of keys are kept so"
-            self._distances = HalfBytes(_bytes(found.distances), found.space.keys)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -77,27 +81,26 @@ class PlainPattern:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        distances = self._distances
-        kept = distances if isinstance(distances, HalfBytes) else _bytes(distances)
-        return [[MapTable(self._found.space, kept, label_of, cells)]]
+        return [[MapTable(self._found.space, _bytes(self._distances), label_of, cells)]]
 
 
-def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
+def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int]) -> NDArray[numpy.int64]:
     """The index of each board in a `PatternTable`."""
     cells = boards.shape[1]
+    renumbered = numpy.array(cell_of, dtype=numpy.int64)
     ranks = numpy.zeros(len(boards), dtype=numpy.int64)
     placed: list[NDArray[numpy.int64]] = []
     for taken, label in enumerate(labels):
-        cell = (boards == label).argmax(axis=1)
+        cell = renumbered[(boards == label).argmax(axis=1)]
         digit = cell - sum((before < cell for before in placed), start=numpy.zeros_like(cell))
         ranks = ranks * (cells - taken) + digit
         placed.append(cell)
     return ranks
 
 
-def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[numpy.uint8]:
+def _bytes(distances: Distances) -> NDArray[numpy.uint8] | HalfBytes | ReducedMap:
     """Distances of one byte, without a copy: there may be very many."""
-    return numpy.asarray(distances, dtype=numpy.uint8)
+    return numpy.asarray(distances, dtype=numpy.uint8) if isinstance(distances, numpy.ndarray) else distances
 
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:
