@@ -9,10 +9,13 @@
 #include <string>
 #include <tuple>
 
+#include <algorithm>
 #include "buffers.hpp"
+
 #include "farthest/arrangement.hpp"
 #include "farthest/graph_search.hpp"
 #include "farthest/walk.hpp"
+#include "representatives.hpp"
 
 namespace farthest::python {
 
@@ -61,7 +64,8 @@ std::vector<std::uint8_t> small(const Numbers& numbers, const char* what) {
 void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& class_of,
               const Numbers& places, const Numbers& turn_places,
               const std::vector<std::tuple<int, int, int>>& digits, const Numbers& ignored,
-              Array<const std::uint8_t> distances, int turns, const nb::bytes& turn_image, bool halves) {
+              Array<const std::uint8_t> distances, int turns, const nb::bytes& turn_image, bool halves,
+              const SharedRepresentatives* representatives) {
   MapTable map;
   if (space != nullptr) map.layout = space->layout();
   map.class_of = bytes_of(class_of);
@@ -75,6 +79,7 @@ void make_map(BoardMap* place, const ArrangementSpace* space, const nb::bytes& c
   map.distances = {distances.data(), distances.size()};
   map.turn_image = bytes_of(turn_image);
   map.halves = halves;
+  if (representatives != nullptr) map.representatives = representatives->shared;
   if (turns < 1 || turns > 64) throw InvalidArgument("turns must be 1 to 64");
   map.turns = static_cast<std::size_t>(turns);
   new (place) BoardMap{std::move(map), std::move(distances)};
@@ -174,15 +179,16 @@ void bind_arrangement_search(nb::module_& m) {
       "orientations that follow in the key; ignored: for each label whether these are 0 with it. turn_image: "
       "empty, or by slot of the board, label and orientation, `turns` of these, the orientation that the map "
       "is read with. halves: a byte holds two distances, of the even key in its low half, 15 where no goal "
-      "can be reached.")
+      "can be reached. representatives: distances are those of its entries in place of keys.")
       .def("__init__", &make_map,
            nb::sig(
                "def __init__(self, space: ArrangementSpace | None, class_of: bytes, places: Sequence[int], "
                "turn_places: Sequence[int], digits: Sequence[tuple[int, int, int]], ignored: Sequence[int], "
                "distances: " BUFFER ", turns: int = 1, turn_image: bytes = ..., "
-               "halves: bool = False) -> None"),
+               "halves: bool = False, representatives: Representatives | None = None) -> None"),
            "space"_a.none(), "class_of"_a, "places"_a, "turn_places"_a, "digits"_a, "ignored"_a,
-           "distances"_a.noconvert(), "turns"_a = 1, "turn_image"_a = nb::bytes("", 0), "halves"_a = false);
+           "distances"_a.noconvert(), "turns"_a = 1, "turn_image"_a = nb::bytes("", 0), "halves"_a = false,
+           "representatives"_a.none() = nb::none());
   nb::class_<Problem>(
       m, "WalkProblem",
       "A puzzle to be searched board by board: `slots` slots, `labels` labels, of which 0 is the blank where "
@@ -201,6 +207,21 @@ void bind_arrangement_search(nb::module_& m) {
       .def_prop_ro(
           "by_coordinates", [](const Problem& problem) { return problem.problem.coordinates.has_value(); },
           "Whether the search keeps coordinates of its maps' keys in place of boards.")
+      .def_prop_ro(
+          "tied",
+          [](const Problem& problem) {
+            const auto& found = problem.problem.coordinates;
+            return found ? std::ranges::count(found->tied, true) : 0;
+          },
+          "How many terms of the bound are tied: all but the goal is one move more away than the least of "
+          "them.")
+      .def_prop_ro(
+          "inverses",
+          [](const Problem& problem) {
+            const auto& found = problem.problem.coordinates;
+            return found && found->inverse ? found->inverse->maps().size() : 0;
+          },
+          "How many maps are looked up for the inverses of boards as well.")
       .def(
           "bound",
           [](const Problem& problem, const nb::bytes& board) {

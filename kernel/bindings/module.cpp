@@ -26,11 +26,13 @@
 #include "farthest/planes.hpp"
 #include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
+#include "groups.hpp"
 #include "isas.hpp"
 #include "packed.hpp"
 #include "pattern.hpp"
 #include "pegs.hpp"
 #include "recount.hpp"
+#include "representatives.hpp"
 #include "residues.hpp"
 #include "runs.hpp"
 #include "search.hpp"
@@ -247,6 +249,7 @@ NB_MODULE(_kernel, m) {
           "shards"_a, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
           "Builds what step() needs for these shards; idempotent.");
   farthest::python::bind_arrangement(m);
+  farthest::python::bind_representatives(m);
   farthest::python::bind_arrangement_search(m);
   farthest::python::bind_residues(m);
   farthest::python::bind_recount(m);
@@ -254,6 +257,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
   farthest::python::bind_digits(m);
+  farthest::python::bind_groups(m);
   farthest::python::bind_packed(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);

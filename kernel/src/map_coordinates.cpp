@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace farthest {
 namespace {
@@ -33,6 +34,8 @@ class MapCoordinates::Builder {
     for (const Layout::DigitGroup& digits : layout_.digit_groups())
       if (layout_.twist_digit(digits.first).cls < 0 ? !add_turned(digits) : digits.last > digits.first + 1)
         return {};
+    out_.class_weights_ = weight_;
+    out_.digit_weights_ = digit_weight_;
     return std::move(out_);
   }
 
@@ -58,22 +61,36 @@ class MapCoordinates::Builder {
     return found;
   }
 
-  // The weights in the key of the digits of classes and of twists.
+  // The weights in the sum of the digits of classes and of twists.
   void weigh() {
-    Key weight = 1;
+    const Representatives* kept = map_.representatives.get();
+    Key weights[2] = {kept != nullptr ? Key{1} << 32 : Key{1}, 1};  // of the reduced side, of the moved one
+    std::size_t digits = kept != nullptr ? kept->digits().size() : 0;
+    const auto weight_of = [&](std::uint64_t radix) {  // of the digits, the last first
+      Key& weight = weights[kept != nullptr && kept->digits()[--digits].moved ? 1 : 0];
+      return std::exchange(weight, weight * radix);
+    };
     twist_weight_.resize(static_cast<std::size_t>(layout_.classes()));
     digit_weight_.resize(static_cast<std::size_t>(layout_.twist_digits()));
     for (int digit = layout_.twist_digits() - 1; digit >= 0; --digit) {
+      const Key weight = weight_of(layout_.twist_radix(digit));
       digit_weight_[static_cast<std::size_t>(digit)] = weight;
       if (layout_.twist_digit(digit).cls >= 0)
         twist_weight_[static_cast<std::size_t>(layout_.twist_digit(digit).cls)] = weight;
-      weight *= layout_.twist_radix(digit);
     }
     weight_.resize(static_cast<std::size_t>(layout_.classes()));
-    for (int j = layout_.classes() - 1; j >= 0; --j) {
-      weight_[static_cast<std::size_t>(j)] = weight;
-      weight *= layout_.radix(j);
-    }
+    for (int j = layout_.classes() - 1; j >= 0; --j)
+      weight_[static_cast<std::size_t>(j)] = weight_of(layout_.radix(j));
+  }
+
+  // Whether the digits [first, last), counted through those of classes and of twists, are of one side.
+  bool of_one_side(int first, int last) const {
+    if (!map_.representatives) return true;
+    const auto& digits = map_.representatives->digits();
+    return std::all_of(digits.begin() + first, digits.begin() + last,
+                       [&](const Representatives::Digit& each) {
+                         return each.moved == digits[static_cast<std::size_t>(first)].moved;
+                       });
   }
 
   bool told(int cls) const {
@@ -116,6 +133,7 @@ class MapCoordinates::Builder {
   // The group of the classes [first, end); those to `last` follow in the orbit, which `taken` pieces of
   // earlier groups are in.
   bool add(const std::vector<std::uint8_t>& slots, int first, int end, int last, int taken) {
+    if (!of_one_side(first, end)) return false;
     Group group;
     group.slots = slots;
     group.first_class = static_cast<std::uint8_t>(first);
@@ -147,6 +165,7 @@ class MapCoordinates::Builder {
   bool add_turned(const Layout::DigitGroup& digits) {
     for (int label = 0; label < moves_.labels(); ++label)
       if (moves_.ignored(label)) return false;
+    if (!of_one_side(layout_.classes() + digits.first, layout_.classes() + digits.last)) return false;
     Group group;
     const auto modulus = static_cast<std::size_t>(digits.radix);
     std::vector<std::uint8_t> cells, number(kMaxSlots, kNoSlot);
@@ -168,6 +187,18 @@ class MapCoordinates::Builder {
       number[cell] = static_cast<std::uint8_t>(cells.size());
       cells.push_back(cell);
     }
+    struct Carried {  // the content of a slot
+      std::size_t to, turned;
+    };
+    std::vector<Carried> carried;  // by move and slot
+    for (std::size_t m = 0; m < out_.moves_; ++m)
+      for (const auto cell : cells) {
+        const Move& move = moves_.move(static_cast<int>(m));
+        const auto to = number[move.to[cell]];
+        const auto turned = added(move, cell, modulus);
+        if (to == kNoSlot || !turned) return false;
+        carried.push_back({to, *turned});
+      }
     group.next.resize(group.arrangements * out_.moves_);
     std::vector<std::size_t> before(slots.size()), after(slots.size());
     for (std::size_t state = 0; state < group.arrangements; ++state) {
@@ -175,12 +206,10 @@ class MapCoordinates::Builder {
       for (std::size_t i = told; i-- > 0; rest /= modulus) sum += before[i] = rest % modulus;
       if (told < slots.size()) before[told] = (digits.sum + (modulus - sum % modulus)) % modulus;
       for (std::size_t m = 0; m < out_.moves_; ++m) {
-        const Move& move = moves_.move(static_cast<int>(m));
+        const Carried* each = carried.data() + m * slots.size();
         for (std::size_t i = 0; i < slots.size(); ++i) {
-          const auto to = number[move.to[cells[i]]];
-          const auto turned = added(move, cells[i], modulus);
-          if (to == kNoSlot || !turned) return false;
-          after[to] = (before[i] + *turned) % modulus;
+          const std::size_t sum_after = before[i] + each[i].turned;
+          after[each[i].to] = sum_after >= modulus ? sum_after - modulus : sum_after;
         }
         std::size_t next = 0;
         for (std::size_t i = 0; i < told; ++i) next = next * modulus + after[i];

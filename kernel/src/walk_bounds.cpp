@@ -86,8 +86,24 @@ int BoardBounds::looked_up(const MapTable& map, const std::uint8_t* board) const
     if (turn >= digit.radix) return kUnreachable;
     key = key * digit.radix + turn;
   }
-  return map.distance(key);
+  return map.distance(map.entry(key));
 }
+
+namespace {
+
+// Representatives are of the digits of the map's layout.
+void check_digits(const MapTable& map) {
+  std::vector<std::uint64_t> radices;
+  if (map.layout && !map.layout->halved()) {
+    for (int j = 0; j < map.layout->classes(); ++j) radices.push_back(map.layout->radix(j));
+    for (int i = 0; i < map.layout->twist_digits(); ++i) radices.push_back(map.layout->twist_radix(i));
+  }
+  const auto& digits = map.representatives->digits();
+  if (radices.empty() || !std::ranges::equal(digits, radices, {}, &Representatives::Digit::radix))
+    throw InvalidArgument("representatives must have the digits of the map's layout");
+}
+
+}  // namespace
 
 void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const {
   const auto cells = static_cast<std::size_t>(moves.cells());
@@ -110,9 +126,13 @@ void BoardBounds::check_map(const BoardMoves& moves, const MapTable& map) const 
   for (const MapTable::Digit& digit : map.digits) {
     inside(digit.label_cell, 0, slots_);
     inside(digit.cell, slots_, cells);
-    if (digit.radix < 1 || keys > 2 * map.distances.size())
+    if (digit.radix < 1 || map.representatives || keys > 2 * map.distances.size())
       throw InvalidArgument("a map must have a distance for each key");
     keys *= digit.radix;
+  }
+  if (map.representatives) {
+    check_digits(map);
+    keys = map.representatives->entries();
   }
   if ((map.halves ? (keys + 1) / 2 : keys) != map.distances.size())
     throw InvalidArgument("a map must have a distance for each key");

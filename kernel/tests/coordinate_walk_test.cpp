@@ -93,6 +93,68 @@ TEST(keys_by_coordinates_are_those_of_layouts) {
   }
 }
 
+TEST(entries_by_coordinates_are_those_of_keys) {
+  Random random(13);
+  for (const Layout& layout : layouts()) {
+    if (!layout.has_twists()) continue;
+    // Where pieces are is one side; numbers are told at random.
+    std::vector<Representatives::Digit> digits;
+    for (int j = 0; j < layout.classes(); ++j) digits.push_back({layout.radix(j), false});
+    for (int i = 0; i < layout.twist_digits(); ++i) digits.push_back({layout.twist_radix(i), true});
+    const std::size_t reduced = layout.keys() / layout.twists(), moved = layout.twists();
+    if (reduced > 100000) continue;
+    std::vector<std::uint32_t> told(reduced), turned(3 * moved);
+    for (auto& each : told) each = static_cast<std::uint32_t>(random.below(reduced) << 8 | random.below(3));
+    for (auto& each : turned) each = static_cast<std::uint32_t>(random.below(moved));
+    const auto shared = std::make_shared<const Representatives>(digits, told, turned);
+    for (int i = 0; i < 100; ++i) {
+      const Key key = random.below(layout.keys());
+      const std::uint32_t there = told[key / moved];
+      CHECK(shared->entry(key) == Key{there >> 8} * moved + turned[(there & 255) * moved + key % moved]);
+    }
+    const auto slots = static_cast<std::size_t>(layout.slots());
+    const auto places = random.permutation(layout.slots());
+    const Puzzle puzzle = puzzle_on(layout, places, random);
+    const BoardMoves moves = puzzle.made();
+    MapTable map{layout, {}, places, {}, {}, std::vector<std::uint8_t>(slots), {}};
+    for (int label = 0; label < layout.classes(); ++label)
+      map.class_of.push_back(static_cast<std::uint8_t>(label));
+    for (const auto place : places) map.turn_places.push_back(static_cast<std::uint8_t>(slots + place));
+    const auto plain = MapCoordinates::of(moves, map);
+    map.representatives = shared;
+    const auto kept = MapCoordinates::of(moves, map);
+    CHECK(plain && kept && plain->size() == kept->size());
+    if (!plain || !kept) continue;
+    Board board(2 * slots);
+    std::vector<std::uint8_t> classes(slots), twists(slots);
+    layout.decode(random.below(layout.keys()), classes, twists);
+    for (std::size_t i = 0; i < slots; ++i) {
+      board[places[i]] = classes[i];
+      board[slots + places[i]] = twists[i];
+    }
+    std::vector<std::uint32_t> values(plain->size()), after(values.size());
+    plain->start(board.data(), values.data());
+    for (int step = 0; step < 300; ++step) {
+      const auto move = static_cast<std::uint16_t>(random.below(puzzle.moves.size()));
+      std::vector<std::uint32_t> room(values.size() * puzzle.moves.size());
+      Key key = 0, sum = 0;
+      kept->step(values.data(), &move, 1, room.data(), values.size(), &sum);
+      plain->step(values.data(), &move, 1, room.data(), values.size(), &key);
+      CHECK(kept->told(sum) == shared->told(key / moved));
+      shared->locate(&sum, 1);
+      CHECK(sum == shared->entry(key));
+      std::copy_n(room.begin() + static_cast<std::ptrdiff_t>(move * values.size()), values.size(),
+                  values.begin());
+    }
+    // Digits of one group on two sides: no coordinates.
+    digits[0].moved = true;
+    const std::size_t other = reduced / digits[0].radix;
+    map.representatives = std::make_shared<const Representatives>(
+        digits, std::vector<std::uint32_t>(other), std::vector<std::uint32_t>(moved * digits[0].radix));
+    CHECK(!MapCoordinates::of(moves, map));
+  }
+}
+
 TEST(halved_keys_by_coordinates) {
   // Cycles of three: every board that is reached is an even permutation.
   const Layout layout(5, {1, 1, 1, 1, 1}, {0, 0, 0, 0, 0});

@@ -344,7 +344,7 @@ def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> Sto
     from farthest.queries.pattern_maps import PatternMaps
 
     with open_database(database, create=False) as opened:
-        return PatternMaps(opened)(puzzle_given(pattern))
+        return PatternMaps(opened).whole(puzzle_given(pattern))
 
 
 def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:

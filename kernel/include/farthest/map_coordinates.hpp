@@ -11,6 +11,9 @@
 // well: on the number of that set among the sets that are as large. A table gives for this number and an
 // arrangement the digits and the number of the set with the group's own slots.
 //
+// Where the map is kept by representatives, the sum has the number of the reduced side in its upper half and
+// that of the moved side in its lower half.
+//
 // Orientations that the key tells by slot are a group for each orbit: a move takes them from slot to slot.
 #pragma once
 
@@ -32,11 +35,15 @@ class MapCoordinates {
   std::size_t size() const { return groups_.size(); }  // coordinates
   const MapTable& map() const { return map_; }
 
+  // Of a map kept by representatives: where what is told of a sum first is.
+  const void* told(Key sum) const { return map_.representatives->told(sum >> 32); }
+
   // The coordinates of a board that has a key.
   void start(const std::uint8_t* board, std::uint32_t* values) const;
 
   // The coordinates after each of `count` moves, at after[move * stride], and the keys in the order of the
-  // moves.
+  // moves; of a map kept by representatives the sums that
+  // Representatives::locate() takes.
   void step(const std::uint32_t* values, const std::uint16_t* moves, std::size_t count, std::uint32_t* after,
             std::size_t stride, Key* keys) const {
     std::uint32_t sets[kMaxMoves];
@@ -75,6 +82,12 @@ class MapCoordinates {
       for (std::size_t i = 0; i < count; ++i) keys[i] >>= 1;
   }
 
+  // The weights in the sum of the digit of a class, and of a twist digit, of the map's layout; what step()
+  // gives for such a sum.
+  Key class_weight(int cls) const { return class_weights_[static_cast<std::size_t>(cls)]; }
+  Key digit_weight(int digit) const { return digit_weights_[static_cast<std::size_t>(digit)]; }
+  Key key_of(Key sum) const { return sum >> shift_; }
+
  private:
   struct Group {
     std::optional<Layout> ranks;      // of arrangements, on the orbit's slots; none where there is one
@@ -101,6 +114,7 @@ class MapCoordinates {
   int shift_ = 0;  // 1: the key is half of the full rank
   MapTable map_;
   std::vector<Group> groups_;
+  std::vector<Key> class_weights_, digit_weights_;
 };
 
 }  // namespace farthest

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "farthest/layout.hpp"
+#include "farthest/representatives.hpp"
 #include "farthest/walk_moves.hpp"
 
 namespace farthest {
@@ -55,13 +57,17 @@ struct MapTable {
   // the board, `turns` of these; empty: the same.
   std::vector<std::uint8_t> turn_image = {};
   std::size_t turns = 1;
-  // Whether a byte holds two distances, that of the even key in its low half: then 15 stands for never.
+  // Whether a byte holds two distances, that of the even entry in its low half: then 15 stands for never.
   bool halves = false;
+  // Where distances are kept by representatives: they are those of entries then. Else none, and the entry of
+  // a key is the key.
+  std::shared_ptr<const Representatives> representatives = {};
 
-  const std::uint8_t* place(Key key) const { return distances.data() + (halves ? key >> 1 : key); }
+  Key entry(Key key) const { return representatives ? representatives->entry(key) : key; }
+  const std::uint8_t* place(Key entry) const { return distances.data() + (halves ? entry >> 1 : entry); }
   // kUnreachable where no goal can be reached.
-  int distance(Key key) const {
-    const int kept = halves ? *place(key) >> (key & 1) * 4 & 15 : *place(key);
+  int distance(Key entry) const {
+    const int kept = halves ? *place(entry) >> (entry & 1) * 4 & 15 : *place(entry);
     return kept == (halves ? 15 : kNever) ? kUnreachable : kept;
   }
 

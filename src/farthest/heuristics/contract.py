@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.heuristics.half_bytes import HalfBytes
+    from farthest.heuristics.reduced_map import ReducedMap
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
 
@@ -93,7 +94,7 @@ class MapTable:
     """
 
     space: Space
-    distances: NDArray[np.uint8] | HalfBytes
+    distances: NDArray[np.uint8] | HalfBytes | ReducedMap
     label_of: bytes
     cell_of: tuple[int, ...]
     turned: bytes = b""
@@ -127,9 +128,8 @@ class PatternMap(Protocol):
     """A stored map that serves as a pattern database: dense, complete, of distances to the goal.
 
     ``puzzle``: the derived puzzle; ``space``: compiled with the map's layout. ``distances``: uint8 or uint16, in key
-    order (for an additive pattern the places of `PatternTable`); the type's largest value where there is none.
-    ``holes``: whether a key has no distance. ``halves``: whether
-    ``distances`` are those of `HalfBytes`.
+    order (for an additive pattern the places of `PatternTable`), or what stands for these in less memory; the type's
+    largest value where there is none. ``holes``: whether a key has no distance.
     """
 
     @property
@@ -139,10 +139,7 @@ class PatternMap(Protocol):
     def space(self) -> Space: ...
 
     @property
-    def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16]: ...
-
-    @property
-    def halves(self) -> bool: ...
+    def distances(self) -> NDArray[np.uint8] | NDArray[np.uint16] | HalfBytes | ReducedMap: ...
 
     @property
     def holes(self) -> bool: ...

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
-from farthest.heuristics.half_bytes import HalfBytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,10 +21,12 @@ if TYPE_CHECKING:
 
     from farthest.families.sliding.pattern_images import PatternImage
     from farthest.heuristics.contract import Component, PatternMap
+    from farthest.heuristics.half_bytes import HalfBytes
+    from farthest.heuristics.reduced_map import ReducedMap
     from farthest.puzzles.patterns import Pattern
     from farthest.spaces.contract import Boards
 
-    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes
+    Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
 
 
 class AdditivePattern:
@@ -39,6 +40,9 @@ class AdditivePattern:
         self.name = name
         self.labels = tuple(sorted(image.pieces))
         self._image = image
+        assert isinstance(found.distances, numpy.ndarray), (
+            "only maps of permutation puzzles are kept otherwise"
+        )
         self._distances = found.distances
         self._holes = found.holes
 
@@ -50,7 +54,8 @@ class AdditivePattern:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._holes:
             return None
-        return [[PatternTable(self._image.pieces, _bytes(self._distances), self._image.cells)]]
+        distances = numpy.asarray(self._distances, dtype=numpy.uint8)
+        return [[PatternTable(self._image.pieces, distances, self._image.cells)]]
 
 
 class PlainPattern:
@@ -64,9 +69,6 @@ class PlainPattern:
         self._pattern = pattern
         self._found = found
         self._distances: Distances = found.distances
-        if found.halves:
-            assert found.space.keys is not None, "maps of keys are kept so"
-            self._distances = HalfBytes(_bytes(found.distances), found.space.keys)
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
@@ -79,9 +81,7 @@ class PlainPattern:
             return None
         cells = tuple(range(self._pattern.puzzle.definition.cells))
         label_of = bytes(self._pattern.relabel).ljust(256, b"\0")
-        distances = self._distances
-        kept = distances if isinstance(distances, HalfBytes) else _bytes(distances)
-        return [[MapTable(self._found.space, kept, label_of, cells)]]
+        return [[MapTable(self._found.space, _bytes(self._distances), label_of, cells)]]
 
 
 def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int]) -> NDArray[numpy.int64]:
@@ -98,9 +98,9 @@ def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int
     return ranks
 
 
-def _bytes(distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]) -> NDArray[numpy.uint8]:
+def _bytes(distances: Distances) -> NDArray[numpy.uint8] | HalfBytes | ReducedMap:
     """Distances of one byte, without a copy: there may be very many."""
-    return numpy.asarray(distances, dtype=numpy.uint8)
+    return numpy.asarray(distances, dtype=numpy.uint8) if isinstance(distances, numpy.ndarray) else distances
 
 
 def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy.int32]:

@@ -196,22 +196,17 @@ class Maps:
         if keys * width != len(out):
             raise self._missing(job_id, keys)
 
-    def read_halves_into(self, job_id: int, out: NDArray[np.uint8]) -> None:
-        """Writes all distances of a dense map of bytes, at most 14, to ``out``: two in a byte, that of the even key in
-        the low half, 15 where there is none. Raises as ``chunks`` does."""
+    def bytes_of(self, job_id: int) -> Generator[tuple[int, NDArray[np.uint8]], None, None]:
+        """Streams the distances of a dense map of bytes, from its first key on: the first key of each chunk, and its
+        distances. Raises as ``chunks`` does."""
         import numpy
 
-        def unpack(row: ChunkRecord) -> int:
-            keys = row.last_key + 1 - row.first_key
-            whole = numpy.empty(keys + keys % 2, dtype=numpy.uint8)
-            unpack_into(row, "uint8", whole[:keys])
-            numpy.minimum(whole, 15, out=whole)
-            out[row.first_key // 2 : (row.last_key + 2) // 2] = whole[0::2] | whole[1::2] << 4
-            return keys
+        def unpacked(row: ChunkRecord) -> tuple[int, NDArray[np.uint8]]:
+            whole = numpy.empty(row.last_key + 1 - row.first_key, dtype=numpy.uint8)
+            unpack_into(row, "uint8", whole)
+            return row.first_key, whole
 
-        keys = sum(self._each(job_id, 0, None, unpack))
-        if (keys + 1) // 2 != len(out):
-            raise self._missing(job_id, keys)
+        yield from self._each(job_id, 0, None, unpacked)
 
     def _each(
         self, job_id: int, first: int, last: int | None, function: Callable[[ChunkRecord], Result]

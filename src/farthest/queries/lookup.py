@@ -52,6 +52,10 @@ class MapReader:
         """All chunks in order, whole; see ``Reader``."""
         return map(_opened, self._maps.chunks(self._job))
 
+    def chunks_once(self) -> Iterator[Chunk]:
+        """See ``Reader``."""
+        return self.chunks()
+
     def distances(self, codes: Codes) -> NDArray[numpy.int32]:
         """The distances of codes, int32, -1 where there is none."""
         found = numpy.full(len(codes), -1, dtype=numpy.int32)

@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from farthest import _kernel
-from farthest.errors import JobError, MissingMapError, PuzzleError, ResourceError
-from farthest.heuristics.half_bytes import HALF
+from farthest.errors import JobError, MissingMapError, PuzzleError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import known
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.queries.compact_map import compacted, may_be_compact, memory_of
 from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from farthest.heuristics.half_bytes import HalfBytes
+    from farthest.heuristics.reduced_map import ReducedMap
     from farthest.models.chunks import Unit
     from farthest.models.records import JobRecord
     from farthest.models.transactions import Database
@@ -36,39 +37,47 @@ KEPT_BYTES = 4 * 2**30
 
 TO_GOAL = Origin()
 
-LARGE_KEYS = 2**26
-"""Maps of fewer keys are kept as they are."""
-
 
 @dataclass(frozen=True, slots=True)
 class StoredPattern:
-    """``PatternMap`` of a finished job. ``distances`` may only be read."""
+    """``PatternMap`` of a finished job: all distances in key order, which may only be read."""
 
     puzzle: Puzzle
     space: Space
     distances: NDArray[numpy.uint8] | NDArray[numpy.uint16]
     holes: bool
     job: int
-    halves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompactPattern:
+    """``PatternMap`` of a finished job, in less memory."""
+
+    puzzle: Puzzle
+    space: Space
+    distances: HalfBytes | ReducedMap
+    holes: bool
+    job: int
 
 
 class PatternMaps:
     """``LoadMap`` of a database: the newest complete map to the goal of the puzzle that is given."""
 
-    def __init__(self, database: Database, *, in_halves: bool = False) -> None:
-        """``in_halves``: large maps of permutation puzzles are kept as `HalfBytes` where distances allow it."""
-        self._in_halves = in_halves
+    def __init__(self, database: Database, *, compact: bool = False) -> None:
+        """``compact``: large maps of permutation puzzles are kept in less memory where that can be
+        (queries/compact_map.py)."""
+        self._compact = compact
         self._database = database
         self._jobs = Jobs(database)
 
-    def __call__(self, puzzle: Puzzle) -> StoredPattern:
+    def __call__(self, puzzle: Puzzle) -> StoredPattern | CompactPattern:
         """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
-        halves = self._in_halves and _fits_halves(puzzle, record)
-        key = (self._database.place, record.id, record.digest, halves)
+        compact = self._compact and may_be_compact(puzzle, record)
+        key = (self._database.place, record.id, record.digest, compact)
         with _lock:  # one at a time, also while reading: two readers would only slow each other down
-            found = _kept.pop(key, None) or self._read(puzzle, record, halves=halves)
+            found = _kept.pop(key, None) or self._read(puzzle, record, compact=compact)
             _kept[key] = found
             while len(_kept) > 1 and sum(held.distances.nbytes for held in _kept.values()) > KEPT_BYTES:
                 _kept.popitem(last=False)
@@ -90,47 +99,33 @@ class PatternMaps:
             what = f", except job {newest.id}, which is {why}; expected a complete one, to the goal"
         raise missing_map(self._database.place, puzzle, what)
 
-    def _read(self, puzzle: Puzzle, record: JobRecord, *, halves: bool) -> StoredPattern:
+    def whole(self, puzzle: Puzzle) -> StoredPattern:
+        """All distances in key order, of a database that is not ``compact``. Raises as a call."""
+        found = self(puzzle)
+        assert isinstance(found, StoredPattern), "the maps are not compact"
+        return found
+
+    def _read(self, puzzle: Puzzle, record: JobRecord, *, compact: bool) -> StoredPattern | CompactPattern:
         space = space_of(record, puzzle)
         if space.keys is None:
             raise JobError(
                 f"job {record.id} ({record.name}): its map is sparse; expected one with a distance for each key"
             )
+        holes = record.states != space.keys
+        if compact:
+            small = compacted(self._database, record, space)
+            if small is not None:
+                return CompactPattern(puzzle, space, small, holes, record.id)
         if record.keeps_residues:
             whole = StoredMap(self._database, record).array()
             whole.flags.writeable = False
-            return StoredPattern(puzzle, space, whole, record.states != space.keys, record.id)
-        unit, keys = numpy.dtype(record.unit), space.keys
-        needed = (keys + 1) // 2 if halves else keys * unit.itemsize
-        try:
-            pages = _kernel.pages(needed)
-        except MemoryError:
-            raise ResourceError(
-                f"the map of {puzzle.name} (job {record.id}) needs {needed:,} bytes of memory, which the "
-                "system does not give; free some, or take a smaller pattern"
-            ) from None
-        if halves:
-            packed = numpy.frombuffer(pages, dtype=numpy.uint8)
-            Maps(self._database).read_halves_into(record.id, packed)
-            packed.flags.writeable = False
-            return StoredPattern(puzzle, space, packed, record.states != keys, record.id, halves=True)
-        Maps(self._database).read_into(
-            record.id, cast("Unit", record.unit), numpy.frombuffer(pages, dtype=numpy.uint8)
-        )
-        distances = numpy.frombuffer(pages, dtype=unit.newbyteorder("<"))
+            return StoredPattern(puzzle, space, whole, holes, record.id)
+        unit = numpy.dtype(record.unit)
+        pages = memory_of(record, space.keys * unit.itemsize)
+        Maps(self._database).read_into(record.id, cast("Unit", record.unit), pages)
+        distances = pages.view(unit.newbyteorder("<"))
         distances.flags.writeable = False
-        return StoredPattern(puzzle, space, distances, record.states != keys, record.id)
-
-
-def _fits_halves(puzzle: Puzzle, record: JobRecord) -> bool:
-    """Whether two distances fit in a byte, and the map is large and one that searches look up by key."""
-    return (
-        puzzle.family == "permutation"
-        and record.unit == "uint8"
-        and not record.keeps_residues
-        and (record.eccentricity or HALF) < HALF
-        and (record.states or 0) >= LARGE_KEYS
-    )
+        return StoredPattern(puzzle, space, distances, holes, record.id)
 
 
 def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
@@ -152,4 +147,4 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 
 _lock = threading.Lock()
-_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern] = OrderedDict()
+_kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern | CompactPattern] = OrderedDict()

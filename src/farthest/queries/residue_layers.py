@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest import _kernel
+from farthest.models.chunks import CHUNK_KEYS
+from farthest.queries.chunk_cache import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,11 +44,23 @@ class ResidueLayers:
         """Memory that is taken besides the map and the distances."""
         return (2 + self._bits) * (self._kernel.words * 8 + self._kernel.lines) + self._kernel.row_bytes
 
-    def distances(
+    def chunks(
         self, unit: numpy.dtype[numpy.uint8] | numpy.dtype[numpy.uint16], threads: int
-    ) -> Distances | None:
-        """The distances by key, of ``unit``, its greatest value where there is none; None where the map says something
-        else of a state."""
+    ) -> Iterator[Chunk | None]:
+        """The distances, of ``unit``, its greatest value where there is none, chunk by chunk; None at once, and nothing
+        else, where the map says something else of a state."""
+        kernel = self._kernel
+        planes = self._planes(threads)
+        if planes is None:
+            yield None
+            return
+        for first in range(0, kernel.keys, CHUNK_KEYS):
+            out: Distances = numpy.empty(min(CHUNK_KEYS, kernel.keys - first), dtype=unit)
+            _kernel.expand(kernel, planes, 0, [0] * kernel.shards, first, out, threads)
+            yield Chunk(first, first + len(out) - 1, out)
+
+    def _planes(self, threads: int) -> list[_kernel.Layer] | None:
+        """The layers as bits of the number of each; None as ``chunks``."""
         kernel = self._kernel
         shards = list(range(kernel.shards))
         kernel.prepare(shards, threads)
@@ -63,9 +77,7 @@ class ResidueLayers:
             now, now_words, before, before_words = before, before_words, now, now_words
             if not self._is_told(now_words, depth):
                 return None
-        out: Distances = numpy.empty(kernel.keys, dtype=unit)
-        _kernel.expand(kernel, planes, 0, [0] * kernel.shards, 0, out, threads)
-        return out
+        return planes
 
     def _layer(self) -> tuple[_kernel.Layer, NDArray[numpy.uint64]]:
         words = numpy.zeros(self._kernel.words, dtype=numpy.uint64)

@@ -100,15 +100,30 @@ class ResidueReader:
         """All distances, chunk by chunk in key order; with ``depth`` perhaps those of this layer alone."""
         keys = self._form.order.keys
         if "_all" not in self.__dict__:
-            if keys > TOLD_KEYS:
-                self._told(f"the question scans all {keys:,} keys of the residue map")
+            self._told_scan()
             if keys * self.unit.itemsize + self._form.words * 8 > self._cache_bytes:
                 yield from self._scanned(depth)
                 return
-        distances = self._all
-        for first in range(0, len(distances), CHUNK_KEYS):
-            some = distances[first : first + CHUNK_KEYS]
-            yield Chunk(first, first + len(some) - 1, some)
+        yield from _chunks_of(self._all)
+
+    def chunks_once(self) -> Iterator[Chunk]:
+        """See ``Reader``."""
+        layers = None if "_all" in self.__dict__ else self._layers(0)
+        if layers is None:
+            yield from self.chunks()
+            return
+        self._told_scan()
+        self._pages.load_all()
+        yield from self._by_layers(layers)
+
+    def _by_layers(self, layers: ResidueLayers) -> Iterator[Chunk]:
+        states, none = 0, numpy.iinfo(self.unit).max
+        for chunk in layers.chunks(self.unit, self._threads):
+            self._check(chunk is not None)
+            assert chunk is not None
+            states += int(numpy.count_nonzero(chunk.distances != none))
+            yield chunk
+        self._check(states == self._record.states)
 
     def layer(self, depth: int, states_within: int) -> Codes | None:
         """The keys of a layer, ascending, where finding it from the origins on is much less than reading all; else
@@ -121,13 +136,13 @@ class ResidueReader:
     @cached_property
     def _all(self) -> Distances:
         self._pages.load_all()
-        if self._layers:
-            found = self._layers.distances(self.unit, self._threads)
-            self._check(found is not None)
-            assert found is not None
-            distances = found
+        keys = self._form.order.keys
+        distances: Distances = numpy.empty(keys, dtype=self.unit)
+        layers = self._layers(keys * self.unit.itemsize)
+        if layers is not None:
+            for chunk in self._by_layers(layers):
+                distances[chunk.first_key : chunk.last_key + 1] = chunk.distances
         elif self._compiled:
-            distances = numpy.empty(self._form.order.keys, dtype=self.unit)
             self._compiled.expand(distances, self._depth, self._threads)
         else:
             distances = spread(self._space, self._form, self._read, self._origins, self._depth, self.unit)
@@ -135,6 +150,11 @@ class ResidueReader:
         self._check(int(numpy.count_nonzero(distances != none)) == self._record.states)
         distances.flags.writeable = False
         return distances
+
+    def _told_scan(self) -> None:
+        keys = self._form.order.keys
+        if keys > TOLD_KEYS:
+            self._told(f"the question scans all {keys:,} keys of the residue map")
 
     def _scanned(self, depth: int | None) -> Iterator[Chunk]:
         """The chunks by walks from each key; with ``depth`` only from those whose residue is that of this layer."""
@@ -159,16 +179,14 @@ class ResidueReader:
         boards = numpy.array(self._space.origins, dtype=numpy.uint8).reshape(-1, self._space.cells)
         return numpy.unique(self._space.encode(boards)).astype(numpy.uint64)
 
-    @cached_property
-    def _layers(self) -> ResidueLayers | None:
-        """Where it is worth it, and fits in memory."""
-        keys = self._form.order.keys
-        if self._compiled is None or keys <= TOLD_KEYS:
+    def _layers(self, besides: int) -> ResidueLayers | None:
+        """Where it is worth it, and fits in memory with so many bytes besides."""
+        if self._compiled is None or self._form.order.keys <= TOLD_KEYS:
             return None
         origins = [int(key) for key in self._origins]
         kernel = gather(self._space).kernel
         layers = ResidueLayers(kernel, self._form, self._pages.words, origins, self._depth)
-        needed = layers.bytes + keys * self.unit.itemsize + self._form.words * 8
+        needed = layers.bytes + self._form.words * 8 + besides
         return layers if needed <= available_memory() * 4 // 5 else None
 
     @cached_property
@@ -221,3 +239,9 @@ class ResidueReader:
                 f"job {self._record.id} ({self._record.name}): its residue map contradicts itself; `farthest verify` "
                 "says where, and enumerating the puzzle again mends it"
             )
+
+
+def _chunks_of(distances: Distances) -> Iterator[Chunk]:
+    for first in range(0, len(distances), CHUNK_KEYS):
+        some = distances[first : first + CHUNK_KEYS]
+        yield Chunk(first, first + len(some) - 1, some)

@@ -49,6 +49,9 @@ class Reader(Protocol):
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
         """All distances, chunk by chunk in order; with ``depth`` those of other layers may be left out."""
 
+    def chunks_once(self) -> Iterator[Chunk]:
+        """The same of all distances, in the least memory: nothing is kept for other questions."""
+
     def layer(self, depth: int, states_within: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks. ``states_within``: how
         many states are no farther."""
@@ -191,7 +194,7 @@ class StoredMap:
                 "layers, or export the map"
             )
         whole = numpy.empty(self._length, dtype=self.unit)
-        for chunk in self.chunks():
+        for chunk in self.chunks_once():
             whole[chunk.first_key : chunk.last_key + 1] = chunk.distances
         return whole
 
@@ -216,6 +219,10 @@ class StoredMap:
     def chunks(self, depth: int | None = None) -> Iterator[Chunk]:
         """All chunks in key order, decoded one by one; with ``depth`` the distances of other layers may be left out."""
         return self._reader.chunks(depth)
+
+    def chunks_once(self) -> Iterator[Chunk]:
+        """As ``chunks``, in the least memory: nothing is kept for other questions."""
+        return self._reader.chunks_once()
 
     def quick_layer(self, depth: int) -> Codes | None:
         """The codes of a layer, ascending, if there is a quicker way than reading all chunks."""

@@ -17,6 +17,7 @@ from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.families.sliding.definition import Sliding
 from farthest.heuristics.contract import Contents, Gaps, MapTable, Table
 from farthest.heuristics.half_bytes import HalfBytes
+from farthest.heuristics.reduced_map import ReducedMap
 from farthest.puzzles.definition import WILDCARD
 from farthest.search.expansion import forward_space
 from farthest.spaces.arrangement import ArrangementSpace
@@ -151,7 +152,8 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
                 (cell_of[slot], cell_of[slots + slot], space.definition.slot_moduli[slot])
                 for slot in space.turned
             ]
-    distances = component.distances
+    found = component.distances
+    distances = found.entries if isinstance(found, ReducedMap) else found
     return _kernel.BoardMap(
         space=ranks,
         class_of=bytes(classes.index(label) for label in pattern),
@@ -165,4 +167,5 @@ def _board_map(component: MapTable, slots: int, labels: int) -> _kernel.BoardMap
         halves=isinstance(distances, HalfBytes),
         turns=component.turns,
         turn_image=component.turned,
+        representatives=found.representatives.kernel if isinstance(found, ReducedMap) else None,
     )

@@ -35,7 +35,6 @@ class Found:
     puzzle: Puzzle
     space: Any
     distances: NDArray[np.uint8]
-    halves: bool = False
 
     @property
     def holes(self) -> bool:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import farthest
+from farthest.heuristics.half_bytes import HalfBytes
 from farthest.heuristics.registry import open_heuristic
-from farthest.queries import pattern_maps
+from farthest.queries import compact_map
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
 from farthest.search.problem import Problem
@@ -50,12 +51,12 @@ def test_maps_of_patterns(
         )
         assert bounds == expected.tolist()
         # The same in half a byte each.
-        monkeypatch.setattr(pattern_maps, "LARGE_KEYS", 0)
-        small = PatternMaps(opened.database, in_halves=True)
+        monkeypatch.setattr(compact_map, "LARGE_KEYS", 0)
+        small = PatternMaps(opened.database, compact=True)
         packed = open_heuristic(text, opened.puzzle, goals, small)
         kept = small(farthest.load_puzzle(f"{name}@{patterns[0]}"))
-        assert kept.halves == (opened.puzzle.family == "permutation")
-        assert len(kept.distances) == ((kept.space.keys or 0) + kept.halves) // (1 + kept.halves)
+        assert isinstance(kept.distances, HalfBytes) == (opened.puzzle.family == "permutation")
+        assert len(kept.distances) == kept.space.keys
         assert (packed.values(boards) == heuristic.values(boards)).all()
         engine = arrangement_engine(Problem(opened.puzzle, goals[0], "goal", text), packed)
         assert engine is not None

@@ -109,7 +109,7 @@ def compare(pair: Pair) -> None:
         again = DistanceMap(residues.database, residues.record)
         reader = again._reader
         assert isinstance(reader, ResidueReader)
-        assert (reader._layers is None) == (reader._compiled is None)
+        assert (reader._layers(0) is None) == (reader._compiled is None)
         numpy.testing.assert_array_equal(again.array(), expected)
     pair.close()
 
@@ -125,8 +125,8 @@ def test_layers_that_the_map_contradicts_are_noticed(tmp_path: Path) -> None:
         changed[word] ^= numpy.uint64(1)
         for held, right in ((words, True), (changed, False)):
             layers = ResidueLayers(kernel, reader._pages.form, held, [0], reader._depth)
-            found = layers.distances(numpy.dtype(numpy.uint8), 1)
-            assert (found is not None and (found == pair.full.array()).all()) == right
+            (found,) = layers.chunks(numpy.dtype(numpy.uint8), 1)
+            assert (found is not None and (found.distances == pair.full.array()).all()) == right
     pair.close()
 
 

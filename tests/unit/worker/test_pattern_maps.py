@@ -41,7 +41,7 @@ def stored(database: Database, name: str, **settings: object) -> DistanceMap:
 @pytest.mark.parametrize("name", [NAME, "8-puzzle@plain:1-3", "pancake-6@1-3"])
 def test_the_whole_map_in_key_order(database: Database, name: str) -> None:
     of_job = stored(database, name)
-    found = PatternMaps(database)(load(name))
+    found = PatternMaps(database).whole(load(name))
     assert found.distances.dtype == numpy.uint8
     assert found.distances.tolist() == of_job.array().tolist()
     assert found.space.keys == len(found.distances)

@@ -69,7 +69,7 @@ class SearchStorage:
                 self._opened = open_database(self._url, create=False)
             except MissingDatabaseError as error:
                 raise missing_map(error.place, puzzle) from None
-        return PatternMaps(self._opened, in_halves=True)(puzzle)
+        return PatternMaps(self._opened, compact=True)(puzzle)
 
     @property
     def place(self) -> str | None:

@@ -85,16 +85,40 @@ class Pieces:
 
 
 class Conjugation:
-    """The piece whose home is slot g, in slot i, becomes the piece whose home is ``to[g]``, in slot ``to[i]``."""
+    """The piece whose home is slot g, in slot i, becomes the piece whose home is ``to[g]``, in slot ``to[i]``; its
+    orientation x becomes ``shift[i]`` + ``sign[i]`` x - ``off[label]``. All int16."""
 
     def __init__(self, pieces: Pieces, image: Image, turns: _TurnsHome | None) -> None:
         self._pieces = pieces
         self._turns = turns
-        self._to, self._shift, self._sign = (np.array(part, dtype=np.int16) for part in image)
+        self.to, self.shift, self.sign = (np.array(part, dtype=np.int16) for part in image)
         home = pieces.home
-        self._label = pieces.labels[self._to[home]]
+        self._label = pieces.labels[self.to[home]]
         # What is taken off for a label: the shift of its home, and the orientations that count from there.
-        self._off = self._shift[home] + self._sign[home] * pieces.turned[home] - pieces.turned[self._to[home]]
+        self.off = self.shift[home] + self.sign[home] * pieces.turned[home] - pieces.turned[self.to[home]]
+
+    @property
+    def holds(self) -> bool:
+        """Whether held pieces stay at home, so that they never have to be brought there."""
+        held = np.arange(self._pieces.own, self._pieces.slots)
+        return bool((self.to[held] == held).all())
+
+    @property
+    def image(self) -> Image:
+        """What it does to slots and orientations. Orientations of an orbit may be counted from another one: then boards
+        have the same images."""
+        pieces = self._pieces
+        shift = self.shift.copy()
+        for slots in pieces.definition.orbits:
+            shift[list(slots)] -= shift[slots[0]]
+        return tuple(self.to.tolist()), tuple((shift % pieces.moduli).tolist()), tuple(self.sign.tolist())
+
+    def then(self, other: Conjugation) -> Conjugation:
+        """This symmetry and then the other."""
+        to = other.to[self.to]
+        shift = (other.shift[self.to] + other.sign[self.to] * self.shift) % self._pieces.moduli[to]
+        image = tuple(to.tolist()), tuple(shift.tolist()), tuple((other.sign[self.to] * self.sign).tolist())
+        return Conjugation(self._pieces, image, self._turns)
 
     def slotwise(self) -> SlotImages | None:
         """The images slot by slot; None where held pieces are brought home, or orientations of some pieces do not
@@ -104,12 +128,12 @@ class Conjugation:
             return None
         turns = np.arange(int(pieces.moduli.max()))
         turned = (
-            self._shift[:, None, None]
-            + self._sign[:, None, None] * turns[None, None, :]
-            - self._off[None, :, None]
+            self.shift[:, None, None]
+            + self.sign[:, None, None] * turns[None, None, :]
+            - self.off[None, :, None]
         ) % pieces.moduli[:, None, None]
         return SlotImages(
-            tuple(self._to.tolist()),
+            tuple(self.to.tolist()),
             tuple(self._label.tolist()),
             turned.astype(np.uint8).tobytes(),
             len(turns),
@@ -119,11 +143,11 @@ class Conjugation:
         """The images of boards, uint8 (N, cells)."""
         pieces = self._pieces
         labels, turns = pieces.split(boards)
-        turns = (self._shift + self._sign * turns - self._off[labels]) % pieces.moduli
+        turns = (self.shift + self.sign * turns - self.off[labels]) % pieces.moduli
         turns[pieces.ignored[labels]] = 0
         found, turned = np.empty_like(labels), np.empty_like(turns)
-        found[:, self._to] = self._label[labels]
-        turned[:, self._to] = turns
+        found[:, self.to] = self._label[labels]
+        turned[:, self.to] = turns
         if self._turns is not None:
             found, turned = self._turns.brought(found, turned)
         return pieces.joined(found, turned)

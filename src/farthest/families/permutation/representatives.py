@@ -1,0 +1,212 @@
+"""The tables by which a map is kept by representatives: classes of the numbers of one side of its keys, and what
+symmetries make of those of the other (kernel/include/farthest/representatives.hpp)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from farthest import _kernel
+from farthest.families.permutation.splits import GAIN, MOST_SYMMETRIES, Split, smallest_split
+from farthest.spaces.contract import NO_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from farthest.families.permutation.gather_space import PermutationSpace
+    from farthest.families.permutation.symmetries import Conjugation, Image
+    from farthest.spaces.contract import Space
+
+    Numbers = NDArray[np.uint32]
+
+AT_ONCE = 2**15
+"""Images of so many boards are made together."""
+
+MOST_CLASSES = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What a symmetry makes of each number of the reduced and of the moved side."""
+
+    reduced: Numbers
+    moved: Numbers
+
+    def after(self, other: Pair) -> Pair:
+        """The other symmetry, then this one."""
+        return Pair(self.reduced[other.reduced], self.moved[other.moved])
+
+
+class Representatives:
+    """``split``: of the keys of a space. ``classes``: of the reduced side. ``told``: for each of its numbers 256 *
+    class + the symmetry that takes it to the least number of its class. ``moves``: what each symmetry makes of each
+    number of the moved side. ``unmoved``: for each symmetry the classes whose least number it leaves unchanged.
+    """
+
+    def __init__(self, space: PermutationSpace, split: Split) -> None:
+        self.split = split
+        numbers = np.arange(split.reduced, dtype=np.uint32)
+        least, by = numbers.copy(), np.zeros(split.reduced, dtype=np.uint32)
+        moves: list[Numbers] = []
+        fixed: list[Numbers] = []
+        for number, pair in enumerate(_group(_Sides(space, split), split.symmetries)):
+            moves.append(pair.moved)
+            smaller = pair.reduced < least
+            least[smaller] = pair.reduced[smaller]
+            by[smaller] = number
+            fixed.append(numbers[pair.reduced == numbers])
+        self.moves = np.stack(moves)
+        first = least == numbers
+        place = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
+        self.classes = int(place[-1]) + 1
+        self.told: Numbers = place[least] << np.uint32(8) | by
+        self.unmoved = [place[some[first[some]]] for some in fixed]
+
+    @property
+    def symmetries(self) -> int:
+        """How many there are."""
+        return len(self.moves)
+
+    @cached_property
+    def kernel(self) -> _kernel.Representatives:
+        """For the kernel."""
+        return _kernel.Representatives(self.split.digits, self.told.reshape(-1), self.moves.reshape(-1))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of the tables."""
+        return int(self.told.nbytes + self.moves.nbytes)
+
+    def entries(self, keys: NDArray[np.integer]) -> NDArray[np.uint64]:
+        """The entry of each key."""
+        entries = np.empty(len(keys), dtype=np.uint64)
+        self.kernel.entries_of(np.ascontiguousarray(keys, dtype=np.uint64), entries)
+        return entries
+
+    def differing(self, entries: NDArray[np.uint8]) -> int | None:
+        """An entry that a symmetry of its class's least number takes to one with another distance, or None.
+        ``entries``: the distances of all of them."""
+        rows = entries.reshape(self.classes, self.split.moved)
+        for moves, unmoved in zip(self.moves, self.unmoved, strict=True):
+            some = max(1, 2**24 // self.split.moved)
+            for at in range(0, len(unmoved), some):
+                classes = unmoved[at : at + some]
+                wrong = rows[classes] != rows[classes[:, None], moves[None, :]]
+                if wrong.any():
+                    place, number = np.unravel_index(int(wrong.argmax()), wrong.shape)
+                    return int(classes[place]) * self.split.moved + int(number)
+        return None
+
+    def key_of(self, entry: int) -> int:
+        """The representative key of an entry."""
+        number, moved = divmod(entry, self.split.moved)
+        reduced = np.flatnonzero(self.told == number << 8)[0]
+        return int(_keys(self.split, np.array([reduced]), np.array([moved]))[0])
+
+
+def representatives_of(space: Space) -> Representatives | None:
+    """The tables for the keys of a space; None where the gain is too small."""
+    split = smallest_split(space)
+    if split is None:
+        return None
+    found = Representatives(space, split)  # type: ignore[arg-type]
+    small = split.bytes(found.classes) * GAIN <= split.reduced * split.moved
+    return found if small and found.classes < MOST_CLASSES and found.symmetries <= MOST_SYMMETRIES else None
+
+
+class _Sides:
+    """Images of numbers of the sides, by boards."""
+
+    def __init__(self, space: PermutationSpace, split: Split) -> None:
+        self._space = space
+        self._split = split
+
+    def unit(self) -> Pair:
+        """What the identity makes of the numbers."""
+        return Pair(
+            np.arange(self._split.reduced, dtype=np.uint32), np.arange(self._split.moved, dtype=np.uint32)
+        )
+
+    def pair(self, symmetry: Conjugation) -> Pair:
+        """What a symmetry makes of the numbers."""
+        return Pair(*(self._images(symmetry, moved) for moved in (False, True)))
+
+    def _images(self, symmetry: Conjugation, moved: bool) -> Numbers:
+        split = self._split
+        count = split.moved if moved else split.reduced
+        images = np.empty(count, dtype=np.uint32)
+        for at in range(0, count, AT_ONCE):
+            some = np.arange(at, min(at + AT_ONCE, count), dtype=np.uint64)
+            none = np.zeros_like(some)
+            keys = _keys(split, none, some) if moved else _keys(split, some, none)
+            found = self._space.encode(symmetry.images(self._space.decode(keys)))
+            assert not (found == NO_KEY).any(), "a symmetry takes keys to keys"
+            images[at : at + len(some)] = _numbers(split, found)[moved]
+        return images
+
+
+def _group(sides: _Sides, symmetries: Sequence[Conjugation]) -> Iterator[Pair]:
+    """What each symmetry of the group that these make makes of the numbers, the identity first. Boards are made for
+    generators alone."""
+    unit = _unit(symmetries)
+    generators: list[Conjugation] = []
+    after = _tree(unit, generators)
+    for each in symmetries:
+        if each.image not in after:
+            generators.append(each)
+            after = _tree(unit, generators)
+    made = [sides.pair(each) for each in generators]
+    stack = [(unit, sides.unit())]
+    while stack:
+        each, pair = stack.pop()
+        yield pair
+        stack += [(child, made[number].after(pair)) for number, child in after[each.image]]
+
+
+def _unit(symmetries: Sequence[Conjugation]) -> Conjugation:
+    return next(each for each in symmetries if each.then(each).image == each.image)
+
+
+def _tree(unit: Conjugation, generators: Sequence[Conjugation]) -> dict[Image, list[tuple[int, Conjugation]]]:
+    """For each element that the generators make those that were first made of it, each with its generator."""
+    after: dict[Image, list[tuple[int, Conjugation]]] = {unit.image: []}
+    queue = [unit]
+    for each in queue:
+        for number, generator in enumerate(generators):
+            child = each.then(generator)
+            if child.image not in after:
+                after[child.image] = []
+                after[each.image].append((number, child))
+                queue.append(child)
+    return after
+
+
+def _keys(split: Split, reduced: NDArray[np.integer], moved: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """The keys with these numbers."""
+    rest = [reduced.astype(np.uint64), moved.astype(np.uint64)]
+    keys = np.zeros(len(reduced), dtype=np.uint64)
+    weight = 1
+    for radix, side in reversed(split.digits):
+        if radix > 1:
+            rest[side], digit = np.divmod(rest[side], np.uint64(radix))
+            keys += digit * np.uint64(weight)
+        weight *= radix
+    return keys
+
+
+def _numbers(split: Split, keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Inverse of ``_keys``."""
+    rest = keys
+    found = (np.zeros_like(keys), np.zeros_like(keys))
+    weights = [1, 1]
+    for radix, side in reversed(split.digits):
+        if radix > 1:
+            rest, digit = np.divmod(rest, np.uint64(radix))
+            found[side][:] += digit * np.uint64(weights[side])
+        weights[side] *= radix
+    return found
