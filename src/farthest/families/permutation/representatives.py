@@ -46,21 +46,26 @@ class Representatives:
     """``split``: of the keys of a space. ``classes``: of the reduced side. ``told``: for each of its numbers 256 *
     class + the symmetry that takes it to the least number of its class. ``moves``: what each symmetry makes of each
     number of the moved side. ``unmoved``: for each symmetry the classes whose least number it leaves unchanged.
+    ``orbits``: how many sets of keys there are that symmetries take to each other.
     """
 
     def __init__(self, space: PermutationSpace, split: Split) -> None:
         self.split = split
         numbers = np.arange(split.reduced, dtype=np.uint32)
         least, by = numbers.copy(), np.zeros(split.reduced, dtype=np.uint32)
+        turned = np.arange(split.moved, dtype=np.uint32)
         moves: list[Numbers] = []
         fixed: list[Numbers] = []
+        unchanged = 0
         for number, pair in enumerate(_group(_Sides(space, split), split.symmetries)):
             moves.append(pair.moved)
             smaller = pair.reduced < least
             least[smaller] = pair.reduced[smaller]
             by[smaller] = number
             fixed.append(numbers[pair.reduced == numbers])
+            unchanged += len(fixed[-1]) * int((pair.moved == turned).sum())
         self.moves = np.stack(moves)
+        self.orbits = unchanged // len(moves)  # Burnside's lemma
         first = least == numbers
         place = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
         self.classes = int(place[-1]) + 1
