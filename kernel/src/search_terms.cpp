@@ -38,15 +38,20 @@ SearchPattern::SearchPattern(const PatternTable& part, const SearchGraph& graph)
       const std::size_t later = labels_[std::max(j, k)];
       crossings_[labels_[j] * kMaxSlots + labels_[k]] = j < k ? weights_[later] : -weights_[later];
     }
+  std::vector<std::vector<std::uint8_t>> passed;
   for (const Arc arc : graph.arcs()) {
     const std::size_t from = cell_of_[arc.source], to = cell_of_[arc.target];
-    Passage passage{static_cast<std::int32_t>(std::max(from, to) - std::min(from, to)), to < from,
-                    static_cast<std::uint32_t>(passed_.size()), 0};
+    const auto [first, last] = std::minmax(from, to);
+    passages_.push_back({static_cast<std::int64_t>(last - first), to < from ? -1 : 0});
+    auto& cells_passed = passed.emplace_back();
     for (std::size_t cell = 0; cell < cells; ++cell)
-      if (std::min(from, to) < cell_of_[cell] && cell_of_[cell] < std::max(from, to))
-        passed_.push_back(static_cast<std::uint8_t>(cell));
-    passage.end = static_cast<std::uint32_t>(passed_.size());
-    passages_.push_back(passage);
+      if (first < cell_of_[cell] && cell_of_[cell] < last)
+        cells_passed.push_back(static_cast<std::uint8_t>(cell));
+    passing_ = std::max(passing_, (cells_passed.size() + 3) / 4 * 4);
+  }
+  for (std::size_t arc = 0; arc < passed.size(); ++arc) {
+    passed[arc].resize(passing_, graph.arcs()[arc].target);
+    passed_.insert(passed_.end(), passed[arc].begin(), passed[arc].end());
   }
 }
 

@@ -9,9 +9,8 @@ namespace farthest {
 
 // A move of a piece as a pattern sees it.
 struct Passage {
-  std::int32_t forward;  // cells, in the pattern's numbering
-  bool backward;
-  std::uint32_t first, end;  // of the cells passed
+  std::int64_t forward;  // cells, in the pattern's numbering
+  std::int64_t sign;     // -1: it goes backward; else 0
 };
 
 // A pattern database: how the place of a board in it changes with a move.
@@ -31,13 +30,15 @@ class SearchPattern {
     const std::int64_t* crossings;
     const Passage* passages;
     const std::uint8_t* passed;
+    std::size_t passing;
 
     // The change of the place by a move that has not been made; the label is one of the pattern's.
     std::int64_t change(const SlidingBoard& board, std::size_t arc, std::size_t label) const;
   };
 
   View view() const {
-    return {distances_.data(), weights_.data(), crossings_.data(), passages_.data(), passed_.data()};
+    return {distances_.data(), weights_.data(), crossings_.data(),
+            passages_.data(),  passed_.data(),  passing_};
   }
   bool holds(std::size_t label) const { return weights_[label] != 0; }
   std::size_t places() const { return distances_.size(); }
@@ -49,7 +50,10 @@ class SearchPattern {
   std::vector<std::int64_t>
       crossings_;                  // [label * kMaxSlots + the other]: when the first goes forward past it
   std::vector<Passage> passages_;  // of each arc
+  // Of each arc as many cells as any arc passes: those that it passes, then its target, where no piece is.
+  // So all moves cost the same work, and none is a branch that could be foreseen wrongly.
   std::vector<std::uint8_t> passed_;
+  std::size_t passing_ = 0;
   std::vector<std::size_t> labels_, cell_of_;
 };
 
@@ -57,9 +61,12 @@ inline std::int64_t SearchPattern::View::change(const SlidingBoard& board, std::
                                                 std::size_t label) const {
   const Passage& passage = passages[arc];
   const std::int64_t* crossing = crossings + label * kMaxSlots;
+  const std::uint8_t* cells = passed + arc * passing;
   std::int64_t sum = passage.forward * weights[label];
-  for (std::uint32_t i = passage.first; i < passage.end; ++i) sum += crossing[board[passed[i]]];
-  return passage.backward ? -sum : sum;
+  for (std::size_t i = 0; i < passing; i += 4)
+    sum += crossing[board[cells[i]]] + crossing[board[cells[i + 1]]] + crossing[board[cells[i + 2]]] +
+           crossing[board[cells[i + 3]]];
+  return (sum ^ passage.sign) - passage.sign;
 }
 
 // What the terms are made of; read by many searches at once.

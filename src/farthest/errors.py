@@ -33,6 +33,10 @@ class JobError(FarthestError):
     """No such job, or the job cannot do what was asked of it."""
 
 
+class MissingMapError(JobError):
+    """No finished map of a puzzle, of the kind that is needed, is stored."""
+
+
 class MissingLibraryError(FarthestError):
     """An optional library, which one of the package's extras has, is not installed."""
 

@@ -64,8 +64,11 @@ def test_words_list_what_they_match(run: Run, run_json: RunJson) -> None:
     for words in (["Rush", "HOUR", "second"], ["rush hour second"]):
         listed = run_json("puzzles", *words)["puzzles"]
         assert [puzzle["name"] for puzzle in listed] == ["rush-hour-58"]
+    lines = run("puzzles", "pancakes").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:3]] == ["pancake-N", "burnt-pancake-N"]
+    assert run_json("puzzles", "pancakes")["forms"][1]["form"] == "burnt-pancake-N"
     assert run_json("puzzles", "century")["name"] == "century"  # though other names hold the word
-    assert len(run_json("puzzles", "cube")["puzzles"]) == 6
+    assert len(run_json("puzzles", "cuboid")["puzzles"]) == 2
 
 
 def test_a_title_is_not_a_name(run: Run) -> None:

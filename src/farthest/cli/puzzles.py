@@ -10,7 +10,7 @@ from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from farthest.puzzles.puzzle import Puzzle
 
@@ -31,7 +31,7 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.
 
     NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML file. Any
-    other words list the puzzles of the catalogue that have all of them in their names and titles.
+    other words list the puzzles that have all of them in their names and titles, or are called so.
 
     \b
     Examples:
@@ -49,12 +49,12 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
     try:
         puzzle = catalogue.load(" ".join(words)) if words else None
     except catalogue.UnknownPuzzleError:
-        names = catalogue.search(" ".join(words))
-        if not names:
+        names, forms = catalogue.search(" ".join(words)), catalogue.search_forms(" ".join(words))
+        if not names and not forms:
             raise
         puzzle = None
     else:
-        names = catalogue.names()
+        names, forms = catalogue.names(), catalogue.forms()
     if puzzle is not None:
         found = symmetry_document(puzzle) if symmetry else None
         if as_json:
@@ -66,12 +66,17 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
         raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
     listed = [catalogue.load(each) for each in names]
     if as_json:
-        print_json({"puzzles": [puzzle_summary(puzzle) for puzzle in listed]})
+        print_json(
+            {
+                "puzzles": [puzzle_summary(puzzle) for puzzle in listed],
+                "forms": [{"form": form, "called": called} for form, called in forms.items()],
+            }
+        )
     else:
-        _print_catalogue(listed, catalogue.forms() if not words else [])
+        _print_catalogue(listed, forms)
 
 
-def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
+def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
     from farthest.cli.printing import print_table
     from farthest.documents.puzzles import known_states
 
@@ -80,10 +85,12 @@ def _print_catalogue(listed: list[Puzzle], forms: list[str]) -> None:
         states = known_states(puzzle)
         count = f"{states:,}" if states is not None else f"at most {puzzle.definition.arrangements():,}"
         rows.append((puzzle.name, puzzle.definition.size(), puzzle.metric, count, puzzle.title))
-    print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
-    click.echo()
+    if rows:
+        print_table(("name", "cells", "metric", "states", "title"), rows, right="lllr")
+        click.echo()
     if forms:
-        click.echo(f"Parametric names: {', '.join(forms)}; a TOML file is a puzzle too.")
+        print_table(("names of any size", "puzzle"), [*forms.items()], right="ll")
+        click.echo()
     click.echo("Show one of them: farthest puzzles NAME")
 
 

@@ -146,7 +146,7 @@ class PatternMap(Protocol):
 
 
 LoadMap = Callable[["Puzzle"], PatternMap]
-"""Gives the map of a derived puzzle. Raises JobError, with the command that makes it, where there is none."""
+"""Gives the map of a derived puzzle. Raises MissingMapError, with the command that makes it, where there is none."""
 
 
 def check_text(heuristic: object) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from farthest.families.sliding.pattern_images import PatternImage
     from farthest.heuristics.contract import Component, PatternMap
     from farthest.heuristics.half_bytes import HalfBytes
     from farthest.heuristics.reduced_map import ReducedMap
@@ -29,15 +30,16 @@ if TYPE_CHECKING:
 
 
 class AdditivePattern:
-    """The number of moves of the pattern's pieces only."""
+    """The number of moves of the pattern's pieces only. ``labels``: of these pieces, ascending."""
 
     admissible = True
     consistent = False
 
-    def __init__(self, name: str, pattern: Pattern, found: PatternMap) -> None:
+    def __init__(self, name: str, image: PatternImage, found: PatternMap) -> None:
+        """``found``: the map of the pattern of ``image.labels``, in which this pattern's distances are."""
         self.name = name
-        self.labels = pattern.labels
-        self._cells = pattern.parent.definition.cells
+        self.labels = tuple(sorted(image.pieces))
+        self._image = image
         assert isinstance(found.distances, numpy.ndarray), (
             "only maps of permutation puzzles are kept otherwise"
         )
@@ -46,14 +48,14 @@ class AdditivePattern:
 
     def values(self, boards: Boards) -> NDArray[numpy.int32]:
         """See Heuristic."""
-        return _told(self._distances, placement_ranks(boards, self.labels))
+        return _told(self._distances, placement_ranks(boards, self._image.pieces, self._image.cells))
 
     def terms(self) -> list[list[Component]] | None:
         """See Heuristic: where every placement can be solved, in fewer than 255 moves."""
         if self._distances.dtype != numpy.uint8 or self._holes:
             return None
         distances = numpy.asarray(self._distances, dtype=numpy.uint8)
-        return [[PatternTable(self.labels, distances, tuple(range(self._cells)))]]
+        return [[PatternTable(self._image.pieces, distances, self._image.cells)]]
 
 
 class PlainPattern:
@@ -82,13 +84,14 @@ class PlainPattern:
         return [[MapTable(self._found.space, _bytes(self._distances), label_of, cells)]]
 
 
-def placement_ranks(boards: Boards, labels: Sequence[int]) -> NDArray[numpy.int64]:
+def placement_ranks(boards: Boards, labels: Sequence[int], cell_of: Sequence[int]) -> NDArray[numpy.int64]:
     """The index of each board in a `PatternTable`."""
     cells = boards.shape[1]
+    renumbered = numpy.array(cell_of, dtype=numpy.int64)
     ranks = numpy.zeros(len(boards), dtype=numpy.int64)
     placed: list[NDArray[numpy.int64]] = []
     for taken, label in enumerate(labels):
-        cell = (boards == label).argmax(axis=1)
+        cell = renumbered[(boards == label).argmax(axis=1)]
         digit = cell - sum((before < cell for before in placed), start=numpy.zeros_like(cell))
         ranks = ranks * (cells - taken) + digit
         placed.append(cell)

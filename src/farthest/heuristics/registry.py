@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from farthest.errors import PuzzleError, ResourceError, SettingError
+from farthest.errors import MissingMapError, PuzzleError, ResourceError, SettingError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.symmetries import Conjugation, SlotImages
 from farthest.families.permutation.symmetries import symmetries as symmetries_of_pieces
-from farthest.families.sliding.definition import Sliding
+from farthest.families.sliding.definition import Sliding, sliding
+from farthest.families.sliding.pattern_images import pattern_images
 from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.combined import Greatest, Sum
 from farthest.heuristics.conjugated import conjugated, some_boards
@@ -23,7 +24,7 @@ from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.pattern_maker import MARK
-from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from farthest.heuristics.algorithms import Algorithm
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
+    from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
 
 SYMMETRIC = "sym:"
@@ -172,8 +174,21 @@ class _Reader:
             raise self._error(
                 name, f"is a stored map, and no database is open; use {default_heuristic(self.puzzle)!r}"
             )
-        found = self.load_map(pattern.puzzle)
-        return (AdditivePattern if pattern.additive else PlainPattern)(name, pattern, found)
+        if pattern.additive:
+            return self._additive(name, pattern, self.load_map)
+        return PlainPattern(name, pattern, self.load_map(pattern.puzzle))
+
+    def _additive(self, name: str, pattern: Pattern, load_map: LoadMap) -> Heuristic:
+        """The first map that is stored of those in which the pattern's distances are: so all patterns that could share
+        a map do."""
+        missing: dict[tuple[int, ...], MissingMapError] = {}
+        for image in pattern_images(sliding(self.puzzle), pattern.labels):
+            same = pattern_of_labels(self.puzzle, image.labels).puzzle
+            try:
+                return AdditivePattern(name, image, load_map(same))
+            except MissingMapError as error:
+                missing[image.labels] = error
+        raise missing[pattern.labels]
 
     def _error(self, part: str, problem: str) -> SettingError:
         place = f"heuristic {shown(self.text)}"

@@ -55,7 +55,8 @@ def _of_image(symmetry: Symmetry, component: Component) -> Component:
     """The component that gives for a board the component's value of its image."""
     if isinstance(component, PatternTable):
         labels = tuple(symmetry.labels.index(label) for label in component.labels)
-        return replace(component, labels=labels, cell_of=symmetry.cells)
+        cells = tuple(component.cell_of[cell] for cell in symmetry.cells)
+        return replace(component, labels=labels, cell_of=cells)
     if isinstance(component, MapTable):
         label_of = bytes(component.label_of[label] for label in symmetry.labels)
         source = tuple(symmetry.cells.index(cell) for cell in range(len(symmetry.cells)))

@@ -11,7 +11,8 @@ from farthest.puzzles.family import families, file_endings
 from farthest.puzzles.pattern_maker import MARK
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import read_puzzle
-from farthest.puzzles.title_search import matching, meant
+from farthest.puzzles.some_moves import OPENS, split_moves, with_moves
+from farthest.puzzles.title_search import matching, meant, plain, telling
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _LISTED = 8
 ALIASES = {"24-puzzle": "sliding-5x5", "cube-3x3x3-htm": "cube-3x3x3"}
 """Other names of puzzles."""
-_TITLE = re.compile(r'title\s*=\s*"(.*)"')
+_TEXT = re.compile(r'(title|also)\s*=\s*"(.*)"')
 _FORM = re.compile(r"[a-z0-9]+(?:-[A-Za-z0-9.]+)*")
 
 
@@ -44,23 +45,45 @@ class UnknownPuzzleError(PuzzleError):
 
 def titles() -> dict[str, str]:
     """The titles of the catalogue's puzzles by name; the puzzles themselves are not read."""
-    return {name: _title(os.path.join(_FOLDER, name + _SUFFIX)) for name in names()}
+    return {name: title for name, (title, _) in _called().items()}
 
 
-def _title(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        return next((line[1] for line in map(_TITLE.match, file) if line), "")
+def _called() -> dict[str, tuple[str, str]]:
+    """Of each puzzle of the catalogue by name: its title, and its other names, divided by commas."""
+    found = {}
+    for name in names():
+        texts = {"title": "", "also": ""}
+        with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
+            for line in file:
+                if not line.strip():
+                    break  # the keys of the puzzle itself are the first lines
+                if text := _TEXT.match(line):
+                    texts[text[1]] = text[2]
+        found[name] = texts["title"], texts["also"]
+    return found
+
+
+def _described() -> dict[str, str]:
+    """The titles and other names of the catalogue's puzzles by name."""
+    return {name: f"{title} {also}" for name, (title, also) in _called().items()}
 
 
 def search(text: str) -> list[str]:
-    """The names of the catalogue's puzzles whose names and titles hold all words of the text."""
-    return matching(text, titles())
+    """The names of the catalogue's puzzles whose names, titles and other names hold all words of the text."""
+    return matching(text, _described())
+
+
+def search_forms(text: str) -> dict[str, str]:
+    """The parametric names, as they are written, that hold all words of the text, or are called so; and how they are
+    called."""
+    called = forms()
+    return {form: called[form] for form in matching(text, called)}
 
 
 def load(name_or_path: str | Path) -> Puzzle:
     """The puzzle of a catalogue name, a parametric name (``sliding-3x4-slide``) or a path of a file: ``.toml``, or a
-    format of another program; with ``@`` and tokens after it, a pattern of that puzzle; or of a text that tells a
-    puzzle, such as generators of a group in cycles.
+    format of another program; with ``<`` and ``>`` around moves after it, the puzzle with these alone; with ``@`` and
+    tokens after that, a pattern; or of a text that tells a puzzle, such as generators of a group in cycles.
 
     Reads only that puzzle's file. Raises PuzzleError for an impossible size or a wrong file, UnknownPuzzleError for an
     unknown name.
@@ -70,11 +93,20 @@ def load(name_or_path: str | Path) -> Puzzle:
         from farthest.puzzles.patterns import pattern_of, split_name
 
         parent, tokens = split_name(name)
+        if OPENS in tokens:
+            pattern, opened, moves = tokens.partition(OPENS)
+            raise PuzzleError(
+                f"{shown(name)}: write the moves before {MARK}: {parent}{opened}{moves}{MARK}{pattern}"
+            )
         if MARK in parent and not os.path.isfile(parent):
             raise PuzzleError(
                 f"{shown(name)}: a pattern of a pattern already; name all its pieces after one {MARK}"
             )
         return pattern_of(load(parent), tokens).puzzle
+    if isinstance(name_or_path, str) and OPENS in name and not os.path.isfile(name):
+        split = split_moves(name)
+        assert split is not None, "it holds the sign"
+        return with_moves(load(split[0]), split[1])
     if isinstance(name_or_path, str) and "(" in name and not os.path.isfile(name):
         written = next(filter(None, (each.written(name) for each in families())), None)
         if written is not None:
@@ -86,7 +118,27 @@ def load(name_or_path: str | Path) -> Puzzle:
         or os.sep in name
     ):
         return read_puzzle(name)
-    puzzle = _named(name)
+    puzzle = _named(name) or _called_so(name)
+    if puzzle is None:
+        raise _unknown(name)
+    return puzzle
+
+
+def _called_so(name: str) -> Puzzle | None:
+    """The one puzzle of the catalogue that is called so, capitals, spaces and marks apart; None where there is none or
+    several."""
+    wanted = plain(name)
+    if not wanted:
+        return None
+    called = {each: [each, *also.split(",")] for each, (_, also) in _called().items()}
+    called |= {of: [*called.get(of, []), each] for each, of in ALIASES.items()}
+    found = [each for each, so in called.items() if wanted in map(plain, so)]
+    return _named(found[0]) if len(found) == 1 else None
+
+
+def named(name: str) -> Puzzle:
+    """As ``known``. Raises UnknownPuzzleError where there is none."""
+    puzzle = known(name)
     if puzzle is None:
         raise _unknown(name)
     return puzzle
@@ -96,7 +148,10 @@ def known(name: str) -> Puzzle | None:
     """The puzzle, or the pattern of one, that ``load`` finds for a name without reading a file but the catalogue's;
     None where there is none. For names of stored puzzles, which may be anything. Raises PuzzleError as ``load``."""
     parent, mark, tokens = name.partition(MARK)
-    puzzle = _named(parent)
+    split = split_moves(parent)
+    puzzle = _named(parent if split is None else split[0])
+    if puzzle is not None and split is not None:
+        puzzle = with_moves(puzzle, split[1])
     if puzzle is None or not mark:
         return puzzle
     from farthest.puzzles.patterns import pattern_of
@@ -113,9 +168,9 @@ def _named(name: str) -> Puzzle | None:
     return _parametric(name) if _FORM.fullmatch(name) else None
 
 
-def forms() -> list[str]:
-    """How parametric names are written."""
-    return [form for each in families() for form in each.forms]
+def forms() -> dict[str, str]:
+    """How parametric names are written, and what people call such puzzles."""
+    return {form: called for each in families() for form, called in each.forms}
 
 
 def _parametric(name: str) -> Puzzle | None:
@@ -178,9 +233,11 @@ def _unknown(name: str) -> UnknownPuzzleError:
     else:
         listed = f"the puzzles are {', '.join(names()[:_LISTED])} and more, which farthest puzzles lists"
         word = name.partition("-")[0]
-        alike = [form for form in forms() if near_match(word, [form.partition("-")[0]])]
+        alike = [*(search_forms(name) if telling(name) else [])] or [
+            form for form in forms() if near_match(word, [form.partition("-")[0]])
+        ]
         any_size = f"did you mean {' or '.join(alike)}?" if alike else ""
-        mend = meant(name, titles()) or any_size or listed
+        mend = meant(name, _described()) or any_size or listed
     endings = ", ".join(puzzle_file_endings())
     return UnknownPuzzleError(
         f"no puzzle is called {shown(name)}; expected a name or the path of a file ({endings}); {mend}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from farthest.puzzles.families import FAMILIES, rules
@@ -11,6 +11,7 @@ from farthest.puzzles.picture import text_picture
 from farthest.puzzles.solvable import Solvable, undecided
 
 if TYPE_CHECKING:
+    from farthest.errors import PuzzleError
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
     from farthest.puzzles.holds import Hold
     from farthest.puzzles.move_maker import MoveMaker
@@ -27,8 +28,8 @@ class Family(ABC):
     metrics: ClassVar[tuple[str, ...]]
     default_origin: ClassVar[str]
     example: ClassVar[str]
-    forms: ClassVar[tuple[str, ...]] = ()
-    """How its parametric names are written, for messages."""
+    forms: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """How its parametric names are written, each with what people call such puzzles."""
     files: ClassVar[tuple[str, ...]] = ()
     """The endings of files of other programs that hold its puzzles."""
 
@@ -81,6 +82,15 @@ class Family(ABC):
         ResourceError where they are too many to be found."""
         del definition, fixed
         return None
+
+    def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
+        """The puzzle with some of its moves alone (puzzles/some_moves.py). Raises what ``fail`` makes of a problem."""
+        able = " and ".join(
+            name for name in FAMILIES if type(family(name)).with_moves is not Family.with_moves
+        )
+        raise fail(
+            f"moves are chosen of {able} puzzles, and this is of the family {puzzle.family}; write the puzzle alone"
+        )
 
     def patterns(self) -> PatternMaker | None:
         """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from farthest.errors import PuzzleError
 from farthest.puzzles.families import FAMILIES
 from farthest.puzzles.family import family
-from farthest.puzzles.pattern_maker import MARK, PLAIN
+from farthest.puzzles.pattern_maker import MARK, PLAIN, Choice
 from farthest.puzzles.pattern_text import FORM, chosen, written
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -67,11 +69,19 @@ def pattern_of(parent: Puzzle, text: str) -> Pattern:
         raise PuzzleError(
             f"{place}: {parent.name} is a pattern already; name all its pieces after one {MARK}"
         )
+    return _pattern(parent, chosen(text, _maker(parent, place).names(definition), place), place)
+
+
+def pattern_of_labels(parent: Puzzle, labels: Sequence[int]) -> Pattern:
+    """The pattern of pieces with these labels, ascending, each told apart from all others: what naming them one by one
+    means. Raises PuzzleError."""
+    return _pattern(parent, Choice(False, tuple((label,) for label in labels)), parent.name)
+
+
+def _pattern(parent: Puzzle, choice: Choice, place: str) -> Pattern:
     maker = _maker(parent, place)
-    names = maker.names(definition)
-    choice = chosen(text, names, place)
-    made, relabel = maker.make(definition, parent.metric, choice, place)
-    name = written(choice, names)
+    made, relabel = maker.make(parent.definition, parent.metric, choice, place)
+    name = written(choice, maker.names(parent.definition))
     additive = not made.has_moves
     puzzle = replace(
         parent,

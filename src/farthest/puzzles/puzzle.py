@@ -163,9 +163,11 @@ def _from_fields(fields: dict[str, Any]) -> Puzzle:
 def _stored_name(value: object) -> str:
     """A name as definitions have it; it may become a part of commands, messages and names of files."""
     name = text(value)
-    plain, _, tokens = name.partition("@")  # of a pattern
-    bounded = len(plain) <= MAX_NAME and len(tokens) <= MAX_TOKENS
-    if not (bounded and NAME.fullmatch(plain) and (tokens.isprintable() and "/" not in tokens)):
+    whole, _, tokens = name.partition("@")  # of a pattern
+    plain, opened, moves = whole.partition("<")  # of a puzzle with some moves alone
+    bounded = len(plain) <= MAX_NAME and max(len(tokens), len(moves)) <= MAX_TOKENS
+    closed = moves.find(">") == len(moves) - 1 if opened else True
+    if not (bounded and NAME.fullmatch(plain) and closed and name.isprintable() and "/" not in name):
         raise ValueError(f"its name is {shown(name)}")
     return name
 

@@ -2,6 +2,7 @@
 
 name   = "eight-kinds"              # letters, digits, and - _ . between them
 title  = "8-puzzle with six kinds of piece"
+also   = "hiroi's puzzle, eight kinds"  # other names by which it is found in the catalogue; optional
 source = "M. Hiroi"                 # where the puzzle comes from
 family = "sliding"
 metric = "step"                     # or "slide"
@@ -31,7 +32,7 @@ from farthest.wording import near_match, shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-_KEYS = ("name", "title", "source", "family", "metric", "origin", "known", *FAMILIES)
+_KEYS = ("name", "title", "also", "source", "family", "metric", "origin", "known", *FAMILIES)
 _KNOWN_KEYS = ("states", "eccentricity", "layers", "first_layers", "farthest", "goal", "source")
 _TOML_PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
@@ -81,6 +82,7 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
             mend = near_match(key, _KEYS) or f"the keys are {', '.join(_KEYS)}"
             raise source.error("", key, f"key {shown(key)} is not known; {mend}")
     name = _name(fields, source)
+    _text(fields, source, "also")
     family = _text(fields, source, "family")
     if family not in FAMILIES:
         found = f"family {shown(family)} is not known" if family else "no family"

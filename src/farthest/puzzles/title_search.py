@@ -32,17 +32,21 @@ def matching(text: str, titles: Mapping[str, str]) -> list[str]:
 def meant(text: str, titles: Mapping[str, str], most: int = 3) -> str:
     """A question such as ``did you mean 'red-donkey'?``: the names that the words of the text match, else the nearest
     names, else those that words like these match. Empty where there are none."""
-    telling = any(len(word) >= TELLING for word in _words(text))
-    found = matching(text, titles) if telling else []
+    found = matching(text, titles) if telling(text) else []
     if not found:
         near = near_match(text, titles, most)
-        if near or not telling:
+        if near or not telling(text):
             return near
         found = _nearly(text, titles)
     if not found:
         return ""
-    more = f", or one of {len(found) - most} more" if len(found) > most else ""
-    return f"did you mean {or_list(found[:most])}{more}?"
+    if len(found) > most:
+        words = " ".join(_words(text))
+        return (
+            f"did you mean {or_list(found[:most])}, or one of {len(found) - most} more? farthest puzzles {words} "
+            "lists them"
+        )
+    return f"did you mean {or_list(found[:most])}?"
 
 
 def _nearly(text: str, titles: Mapping[str, str]) -> list[str]:
@@ -54,6 +58,17 @@ def _nearly(text: str, titles: Mapping[str, str]) -> list[str]:
         next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.75)), "") for word in _words(text)
     ]
     return matching(" ".join(words), titles) if all(words) else []
+
+
+def telling(text: str) -> bool:
+    """Whether a puzzle may be guessed by one of the words."""
+    return any(len(word) >= TELLING for word in _words(text))
+
+
+def plain(text: str) -> str:
+    """The words of a text, small letters, joined by hyphens: equal for texts that differ in capitals, spaces and marks
+    alone."""
+    return "-".join(_words(text))
 
 
 def _words(text: str) -> list[str]:

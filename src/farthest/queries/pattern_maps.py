@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy
 
-from farthest.errors import JobError, PuzzleError
+from farthest.errors import JobError, MissingMapError, PuzzleError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.stored_job import origin_of, space_of
@@ -71,7 +71,7 @@ class PatternMaps:
         self._jobs = Jobs(database)
 
     def __call__(self, puzzle: Puzzle) -> StoredPattern | CompactPattern:
-        """The map of a puzzle with the same digest, whatever its name. Raises JobError where there is none,
+        """The map of a puzzle with the same digest, whatever its name. Raises MissingMapError where there is none,
         ResourceError where it does not fit in memory, StorageError where it is damaged."""
         record = self._newest(puzzle)
         compact = self._compact and may_be_compact(puzzle, record)
@@ -128,9 +128,9 @@ class PatternMaps:
         return StoredPattern(puzzle, space, distances, holes, record.id)
 
 
-def missing_map(place: str, puzzle: Puzzle, what: str = "") -> JobError:
+def missing_map(place: str, puzzle: Puzzle, what: str = "") -> MissingMapError:
     """The error for a puzzle that has to be enumerated first."""
-    return JobError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
+    return MissingMapError(f"{place}: no finished map of {puzzle.name}{what}; run {_enumeration(puzzle)}")
 
 
 def _enumeration(puzzle: Puzzle) -> str:

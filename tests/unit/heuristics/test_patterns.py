@@ -10,13 +10,15 @@ import pytest
 from numpy.typing import NDArray
 
 import naive
-from farthest.errors import JobError
+from farthest.errors import MissingMapError
 from farthest.families.sliding.definition import sliding
+from farthest.families.sliding.pattern_images import pattern_images
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.heuristics.patterns import AdditivePattern
 from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
-from farthest.puzzles.patterns import pattern_of
+from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.search.sliding_engine import kernel_search
 from farthest.spaces import compile_space
@@ -177,6 +179,47 @@ def test_mirror_images_look_up_other_pieces() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "tokens", "same"),
+    [
+        ("sliding-3x3", "1-2", ["1.2", "2.5", "3.6", "5.8", "6.7", "7.8"]),
+        ("sliding-3x3", "1.3", ["1.3"]),  # the blank is shut in
+        ("sliding-2x3", "3.4", ["1.2", "3.4", "4.5"]),
+        ("sliding-1x4", "2", ["2"]),
+    ],
+)
+def test_patterns_that_share_a_map(name: str, tokens: str, same: list[str]) -> None:
+    puzzle = load(name)
+    definition = sliding(puzzle)
+    labels = pattern_of(puzzle, tokens).labels
+    images = pattern_images(definition, labels)
+    named = [pattern_of_labels(puzzle, image.labels).puzzle.name for image in images]
+    assert named == [pattern_of(puzzle, each).puzzle.name for each in same]
+    places = list(permutations(range(definition.cells), len(labels)))
+    least = pattern_distances(puzzle, labels)
+    boards = np.full((len(places), definition.cells), OTHER, dtype=np.uint8)
+    for label, cells in zip(labels, zip(*places, strict=True), strict=True):
+        boards[np.arange(len(places)), cells] = label
+    maps = Maps(puzzle)
+    for image in images:
+        found = AdditivePattern("", image, maps(pattern_of_labels(puzzle, image.labels).puzzle))
+        assert found.labels == labels
+        assert found.values(boards).tolist() == [least.get(place, UNREACHABLE) for place in places]
+
+
+def test_the_first_of_the_maps_that_are_there_is_shared() -> None:
+    puzzle = load("sliding-3x3")
+    maps = Maps(puzzle)
+
+    def load_map(pattern: Puzzle) -> Found:
+        if pattern.name.endswith("@1.2"):
+            raise MissingMapError(pattern.name)
+        return maps(pattern)
+
+    open_heuristic("sym:@7-8+@3.6", puzzle, sliding(puzzle).goals, load_map)
+    assert maps.asked == ["sliding-3x3@2.5"] * 2
+
+
+@pytest.mark.parametrize(
     "text", ["@1-2+@3-5", "sym:@1-2,zero", "@1.5,misplaced+manhattan", "sym:linear-conflict"]
 )
 def test_the_kernel_has_the_same_values(text: str) -> None:
@@ -223,8 +266,8 @@ def test_placements_without_a_way() -> None:
 
 def test_a_map_that_is_missing() -> None:
     def missing(puzzle: Puzzle) -> Found:
-        raise JobError(f"no map of {puzzle.name}; run `farthest enumerate {puzzle.name}` first")
+        raise MissingMapError(f"no map of {puzzle.name}; run `farthest enumerate {puzzle.name}` first")
 
     puzzle = load(NAME)
-    with pytest.raises(JobError, match=f"farthest enumerate {NAME}@1.2"):
+    with pytest.raises(MissingMapError, match=f"farthest enumerate {NAME}@1.2"):
         open_heuristic("@1-2", puzzle, sliding(puzzle).goals, missing)

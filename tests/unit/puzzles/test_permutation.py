@@ -217,6 +217,8 @@ def test_sizes_of_the_catalogue() -> None:
     for each in found.values():
         assert permutation(each).arrangements() % (each.known[0].states or 1) == 0
         assert permutation(each).symmetric
+        reached = permutation(each).reachable(permutation(each).goals)
+        assert reached in (None, each.known[0].states)
 
 
 def test_a_file_of_another_program_in_another_metric(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ class BlocksFamily(Family):
     metrics = ("step", "slide", "move")
     default_origin = "from start"
     example = "start = [...]"
-    forms = ("rush-BOARD",)
+    forms = (("rush-BOARD", "any board of Rush Hour, in 36 characters"),)
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Blocks:
         """See Family."""

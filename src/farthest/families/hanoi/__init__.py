@@ -23,7 +23,11 @@ class HanoiFamily(Family):
     metrics = ("move",)
     default_origin = "to goal"
     example = "pegs = 3 and discs = 5"
-    forms = ("hanoi-PEGS-DISCS", "hanoi-cyclic-PEGS-DISCS", "hanoi-adjacent-PEGS-DISCS")
+    forms = (
+        ("hanoi-PEGS-DISCS", "the tower of Hanoi, towers of Hanoi"),
+        ("hanoi-cyclic-PEGS-DISCS", "the tower of Hanoi, from peg to peg round a ring, towers"),
+        ("hanoi-adjacent-PEGS-DISCS", "the tower of Hanoi, between neighbouring pegs, towers"),
+    )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Hanoi:
         """See Family."""

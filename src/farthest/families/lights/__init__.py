@@ -23,7 +23,11 @@ class LightsFamily(Family):
     metrics = ("press", "multi")
     default_origin = "to goal"
     example = "size = [5, 5]"
-    forms = ("lights-ROWSxCOLUMNS", "lights-torus-ROWSxCOLUMNS", "lights-ROWSxCOLUMNS-cCOLOURS")
+    forms = (
+        ("lights-ROWSxCOLUMNS", "Lights Out"),
+        ("lights-torus-ROWSxCOLUMNS", "Lights Out with joined edges"),
+        ("lights-ROWSxCOLUMNS-cCOLOURS", "Lights Out with colours"),
+    )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Lights:
         """See Family."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
+    from farthest.errors import PuzzleError
     from farthest.families.permutation.definition import Permutation
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
     from farthest.puzzles.holds import Hold
@@ -26,7 +27,12 @@ class PermutationFamily(Family):
     metrics = ("generator", "power")
     default_origin = "to goal"
     example = 'goal = "1 2 3" and [permutation.generators]'
-    forms = ("pancake-N", "burnt-pancake-N", "topspin-N-K", "lrx-N")
+    forms = (
+        ("pancake-N", "pancakes, pancake sorting by prefix reversals"),
+        ("burnt-pancake-N", "burnt pancakes"),
+        ("topspin-N-K", "Top Spin"),
+        ("lrx-N", "a ring turned left and right, and an exchange"),
+    )
     files = (".tws", ".def", ".gap", ".g")
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Permutation:
@@ -95,6 +101,12 @@ class PermutationFamily(Family):
         from farthest.families.permutation.symmetries import symmetries
 
         return symmetries(cast("Permutation", definition), fixed)
+
+    def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
+        """See Family."""
+        from farthest.families.permutation.some_moves import with_moves
+
+        return with_moves(puzzle, text, fail)
 
     def patterns(self) -> PatternMaker:
         """See Family."""

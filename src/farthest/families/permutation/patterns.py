@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.assembly import distinct
 from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.pattern_net import pattern_net
 from farthest.puzzles.definition import Board
 from farthest.puzzles.pattern_maker import PLACES, Choice, Names, others_token
 
@@ -125,6 +127,8 @@ def _derived(definition: Permutation, choice: Choice, place: str) -> tuple[Permu
         goals=tuple(dict.fromkeys(map(changed, definition.goals))),
         start=None if definition.start is None else changed(definition.start),
     )
+    if definition.net is not None:
+        made = replace(made, net=pattern_net(definition, made, relabel, others))
     return made, tuple(relabel)
 
 

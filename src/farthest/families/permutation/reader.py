@@ -9,6 +9,7 @@ numbering = 1                         # the number of the first slot in generato
 inverses  = true                      # whether the inverse of each generator is a move; true if not given
 
 file      = "2x2x2.def"               # instead of all but goals and start: a file of another program, beside this one
+of        = "cube-3x3x3<U,R>"         # or: another puzzle by its name, some of its moves, a pattern
 
 [permutation.generators]              # name = cycles, images, or images and turns
 R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 turned by 2; 4 stays, turned by 1
@@ -33,12 +34,13 @@ from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.assembly import PieceSet, assemble
-from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
 from farthest.families.permutation.foreign import SUFFIXES, read_foreign
 from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
 from farthest.families.permutation.net_reader import read_net
 from farthest.families.permutation.turns_reader import read_turns
+from farthest.puzzles.catalogue import named
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
 from farthest.puzzles.source import Source
@@ -47,8 +49,8 @@ from farthest.wording import near_match, shown
 
 _ORBITS = f"{TABLE}.orbits"
 _SET_KEYS = ("goal", "slots", "modulus", "ignore")
-_FILE_KEYS = ("file", "goals", "start", "net", "turns")
-_KEYS = (*_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
+_FILE_KEYS = ("goals", "start", "net", "turns")
+_KEYS = ("file", "of", *_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
 
 
 def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
@@ -68,7 +70,13 @@ class _Reader:
 
     def read(self) -> Permutation:
         self.check_keys(self.table, _KEYS, TABLE, 0)
-        definition = self.from_file() if "file" in self.table else self.from_table()
+        definition = (
+            self.from_file()
+            if "file" in self.table
+            else self.from_other()
+            if "of" in self.table
+            else self.from_table()
+        )
         goals = self.boards("goals", definition)
         start = self.table.get("start")
         definition = replace(
@@ -86,10 +94,35 @@ class _Reader:
         self.read_sets()
         return assemble(self.sets, read_moves(self.table, self.source, self.metric, self.sets))
 
-    def from_file(self) -> Permutation:
+    def check_alone(self, instead: str) -> None:
         for key in self.table:
-            if key not in _FILE_KEYS:
-                raise self.fail(key, f"{key} and file are both given; expected one of them, leave one out")
+            if key not in (instead, *_FILE_KEYS):
+                raise self.fail(
+                    key, f"{key} and {instead} are both given; expected one of them, leave one out"
+                )
+
+    def from_other(self) -> Permutation:
+        """The definition of another puzzle."""
+        self.check_alone("of")
+        name = self.table["of"]
+        if not isinstance(name, str):
+            raise self.fail("of", f"expected the name of a puzzle, got {shown(name)}; write it in quotes")
+        try:
+            other = named(name)
+        except PuzzleError as error:
+            raise self.fail("of", str(error)) from None
+        if other.family != TABLE:
+            raise self.fail(
+                "of", f"{other.name} is of the family {other.family}, expected {TABLE}; name another puzzle"
+            )
+        if other.metric != self.metric:
+            raise self.fail(
+                "of", f'{other.name} has the metric {other.metric}; write metric = "{other.metric}" above'
+            )
+        return permutation(other)
+
+    def from_file(self) -> Permutation:
+        self.check_alone("file")
         name = self.table["file"]
         if not isinstance(name, str) or not name.lower().endswith(SUFFIXES):
             raise self.fail(

@@ -56,6 +56,19 @@ class WrittenMoves(MoveMaker):
         """See MoveMaker."""
         return [self._moved(board, inverse(self._move(word), self._moduli))]
 
+    @property
+    def letters(self) -> bool:
+        """Whether names are single letters, so that moves may be written without spaces."""
+        return self._letters
+
+    def product(self, steps: Sequence[Step]) -> Move:
+        """The move, without a name, that makes the steps one after the other. Raises BoardError."""
+        whole = identity(self._definition.slots)
+        for step in steps:
+            move = self._move(step.word)
+            whole = product(whole, inverse(move, self._moduli) if step.undone else move, self._moduli)
+        return whole
+
     def _move(self, word: str) -> Move:
         found = self._words.get(word)
         if found is None:

@@ -26,7 +26,10 @@ class SlidingFamily(Family):
     metrics = ("step", "slide")
     default_origin = "to goal"
     example = "goal = [...]"
-    forms = ("sliding-ROWSxCOLUMNS", "sliding-ROWSxCOLUMNS-slide")
+    forms = (
+        ("sliding-ROWSxCOLUMNS", "sliding tile puzzle, blank first"),
+        ("sliding-ROWSxCOLUMNS-slide", "sliding tile puzzle, several tiles in one move"),
+    )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Sliding:
         """See Family."""

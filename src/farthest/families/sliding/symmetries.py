@@ -39,7 +39,19 @@ class Symmetry:
 
 def symmetries(definition: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
     """All except the identity, for a grid with one goal without wildcards; else none."""
-    if not definition.rows or len(goals) != 1 or WILDCARD in goals[0]:
+    if len(goals) != 1 or WILDCARD in goals[0]:
+        return []
+    found = []
+    for cells in grid_images(definition):
+        labels = _relabelled(goals[0], cells, len(definition.tokens))
+        if labels is not None:
+            found.append(Symmetry(cells, labels))
+    return found
+
+
+def grid_images(definition: Sliding) -> list[tuple[int, ...]]:
+    """For each turn and mirror image of a grid to itself, except the identity, the cell that each cell becomes."""
+    if not definition.rows:
         return []
     grid = numpy.array(definition.rows)
     found = []
@@ -48,9 +60,8 @@ def symmetries(definition: Sliding, goals: Sequence[Board]) -> list[Symmetry]:
             continue
         cells = numpy.empty(definition.cells, dtype=numpy.intp)
         cells[grid[grid >= 0]] = image[grid >= 0]
-        labels = _relabelled(goals[0], cells.tolist(), len(definition.tokens))
-        if labels is not None and list(cells) != list(range(definition.cells)):
-            found.append(Symmetry(tuple(cells.tolist()), labels))
+        if list(cells) != list(range(definition.cells)):
+            found.append(tuple(cells.tolist()))
     return found
 
 

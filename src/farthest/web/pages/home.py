@@ -30,6 +30,7 @@ def home(listed: JobPage, damages: Sequence[str], wanted: str, *, older_page: bo
     """``wanted``: words of names and titles, or empty. ``damages``: what is wrong with jobs that cannot be listed.
     ``older_page``: whether there are newer jobs than these."""
     names = catalogue.search(wanted) if wanted else catalogue.names()
+    other = catalogue.search_forms(wanted) if wanted else catalogue.forms()
     return page(
         f"Jobs and puzzles: {wanted}" if wanted else "Jobs and puzzles",
         form(method="get", action="/", role="search")[
@@ -41,9 +42,9 @@ def home(listed: JobPage, damages: Sequence[str], wanted: str, *, older_page: bo
         h2["Jobs"],
         _jobs(listed, wanted, older_page=older_page),
         h2(id="puzzles")["Puzzles"],
-        p["No puzzle of the catalogue has these words."] if not names else None,
+        p["No puzzle of the catalogue has these words."] if not names and not other else None,
         ul(class_="catalogue")[(_card(name) for name in names)],
-        p["Other sizes have names too: ", ", ".join(catalogue.forms()), "."] if not wanted else None,
+        p["Other sizes have names too: ", ", ".join(other), "."] if other else None,
     )
 
 
