@@ -27,7 +27,7 @@ from farthest.models.sparse import SparsePiece
 from farthest.stores.contract import Base
 from farthest.stores.distances import check_depth
 from farthest.stores.memory.candidates import Candidates
-from farthest.stores.scattering import MapPieces, least_codes, read_map
+from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
@@ -37,9 +37,6 @@ MOST_SHARDS = 256
 
 KEYS_PER_SHARD = 4096
 """Of a dense space at least: small ones have fewer shards."""
-
-LEAST_KEPT = 1000
-"""Codes that are kept of each shard of a layer whose states are only counted: ``keys`` is not asked for more."""
 
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""

@@ -29,13 +29,20 @@ limit."""
 
 
 class GrowingAttempt:
-    """``JobStore`` of a coordinator. ``make``: a new attempt with that many shards, which keeps all layers if told so;
+    """``JobStore`` of a coordinator. ``of``: the job, as in the names of its attempts; ``make``: a new attempt with that many shards, which keeps all layers if told so;
     ``most``: shards, at the end; ``shard_states``: how many states fill one; ``distances``: keep all layers for the
     map, not only to count."""
 
     def __init__(
-        self, make: Callable[[int, bool], ScatterAttempt], most: int, shard_states: int, *, distances: bool
+        self,
+        of: str,
+        make: Callable[[int, bool], ScatterAttempt],
+        most: int,
+        shard_states: int,
+        *,
+        distances: bool,
     ) -> None:
+        self.of = of
         self._make = make
         self._most = most
         self._shard_states = shard_states
@@ -122,6 +129,10 @@ class GrowingAttempt:
     def stored(self, depth: int, base: Base) -> None:
         """See JobStore."""
         self.current.stored(depth, base)
+
+    def give_up(self, depth: int) -> None:
+        """Removes what was found of a layer for which there was no room."""
+        self.current.give_up(depth)
 
     def drop(self) -> None:
         """See JobStore."""
