@@ -128,6 +128,17 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             )
         return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
 
+    def work(self, depth: int) -> int:
+        """See AttemptLayers: what is found is expanded at once, and may be many times what it is found from."""
+        before = super().work(depth)
+        return before if depth == self.facts.max_depth else max(before, self.expected(depth))
+
+    def expected(self, depth: int) -> int:
+        """The states of a layer, if it grows as the one before did."""
+        last = sum(self.counts(depth - 1).values())
+        before = sum(self.counts(depth - 2).values()) if depth > 1 else 1
+        return last * last // max(before, 1)
+
     def _retire(self, depth: int) -> None:
         """See AttemptLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
