@@ -22,8 +22,8 @@ void make_lamps(LampExpander* place, int radix, int digits, const std::vector<Di
 }  // namespace
 
 void bind_digits(nb::module_& m) {
-  nb::class_<DigitExpander, Expander>(m, "DigitExpander",
-                                      "Successors of keys that are numbers in one radix, digit 0 the lowest.");
+  nb::class_<DigitExpander, Expander>(
+      m, "DigitExpander", "Successors of keys that are numbers in one radix, digit 0 the lowest.");
   nb::class_<LampExpander, DigitExpander>(
       m, "LampExpander",
       "Moves that can always be made. moves: (changed, added): adds `added` to each digit of the bit mask, "

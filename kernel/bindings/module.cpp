@@ -26,6 +26,7 @@
 #include "farthest/planes.hpp"
 #include "farthest/shard_blobs.hpp"
 #include "farthest/step.hpp"
+#include "groups.hpp"
 #include "isas.hpp"
 #include "packed.hpp"
 #include "pattern.hpp"
@@ -256,6 +257,7 @@ NB_MODULE(_kernel, m) {
   farthest::python::bind_pegs(m);
   farthest::python::bind_blocks(m);
   farthest::python::bind_digits(m);
+  farthest::python::bind_groups(m);
   farthest::python::bind_packed(m);
   farthest::python::bind_search(m);
   farthest::python::bind_pattern(m);

@@ -181,17 +181,17 @@ def test_services_end_at_an_interrupt(folder: Path, redis_url: str, monkeypatch:
 def test_services_without_a_server(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FARTHEST_REDIS_URL", "redis://127.0.0.1:1/0")
     seen = in_terminal([*COMMAND, command], ("", CTRL_C))
-    early = seen.status == -signal.SIGINT  # before the program's first line
-    assert seen.sane() or (early and b'", line 1, in <module>\r\nKeyboardInterrupt' in seen.shown), seen
+    # Before the program's first line, or before Python itself has started.
+    early = seen.status == -signal.SIGINT or b"Fatal Python error: init_import_site" in seen.shown
+    assert seen.sane() or (early and b"KeyboardInterrupt" in seen.shown), seen
     assert early or seen.status in (0, 2, 130), seen
 
 
 @pytest.mark.parametrize(
     "arguments",
-    ["puzzles", "puzzles eight-kinds", "jobs", "random 15-puzzle -n 1000000 --seed 1", "solve --help"],
+    ["puzzles", "random 15-puzzle -n 1000000 --seed 1", "solve --help"],
 )
-def test_a_pipe_that_is_closed(arguments: str, run: Run) -> None:
-    run("enumerate", "3-puzzle")
+def test_a_pipe_that_is_closed(arguments: str) -> None:
     with subprocess.Popen(
         [*COMMAND, *arguments.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as running:

@@ -108,18 +108,10 @@ class Chain:
 
     def boards(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint8]:
         """What the elements with these numbers make of the origin."""
-        return self._moved(self._taken(numbers, self._first))
-
-    def images_of(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[Any]:
-        """Inverse of ``numbers``."""
-        return self._taken(numbers, self._first[self._bases])
-
-    def _taken(self, numbers: Sequence[NDArray[np.intp]], points: NDArray[Any]) -> NDArray[Any]:
-        """Where the elements (N) take the points (P): shape (N, P)."""
-        goes: NDArray[Any] = np.broadcast_to(points, (len(numbers[0]), len(points)))
+        goes: NDArray[Any] = np.broadcast_to(self._first, (len(numbers[0]), len(self._first)))
         for ways, which in zip(reversed(self.ways), reversed(numbers), strict=True):
             goes = ways[which[:, None], goes]
-        return goes
+        return self._moved(goes)
 
     def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
         """The points (N, levels) where the base points are."""

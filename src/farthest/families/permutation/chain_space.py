@@ -1,7 +1,7 @@
 """Permutation puzzles whose states are numbered by the elements of the group of the moves: every key is a state.
 
 An element is a product of one of the chain's elements of each level (families/permutation/chain.py); their numbers are
-the digits of the key, that of the first level the most significant. States are expanded one by one.
+the digits of the key, that of the first level the most significant.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from farthest import _kernel
 from farthest.families.permutation.chain import Chain, level_fields
 from farthest.families.permutation.layout import VERSION
 from farthest.families.permutation.neighbours import PermutationBoards
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 KIND = "chain"
 
 BATCH = 1 << 14
-"""States expanded at a time: what they need lies in the near caches."""
+"""Boards encoded at a time: what they need lies in the near caches."""
 
 
 class ChainSpace(PermutationBoards):
@@ -80,17 +81,20 @@ class ChainSpace(PermutationBoards):
         """See ScatterSpace."""
         return self.encode(np.array(self.origins, dtype=np.uint8)).data
 
+    @cached_property
+    def expander(self) -> _kernel.GroupExpander:
+        """See ScatterSpace."""
+        points = Points(self.definition.slot_moduli)
+        levels = [
+            (points.first[level.slot], ways)
+            for level, ways in zip(self._levels, self.chain.ways, strict=True)
+        ]
+        moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
+        return _kernel.GroupExpander(len(points.places), levels, moves)
+
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace; one thread."""
-        del threads
-        states = np.frombuffer(memoryview(codes), dtype=np.uint64)
-        out = np.empty((len(self._moves), states.size), dtype=np.uint64)
-        for first in range(0, states.size, BATCH):
-            images = self.chain.images_of(self._numbers(states[first : first + BATCH]))
-            for row, move in zip(out, self._moves, strict=True):
-                _, numbers = self.chain.numbers(move[images])
-                row[first : first + BATCH] = self._keys(numbers)
-        return out.reshape(-1).data
+        """See ScatterSpace."""
+        return _kernel.expand_codes(self.expander, codes, threads)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
         """See Space."""
@@ -99,11 +103,6 @@ class ChainSpace(PermutationBoards):
         return super().why_unreachable(board) or (
             f"group: the moves reach {self.keys:,} boards, and this is none of them"
         )
-
-    @cached_property
-    def _moves(self) -> list[NDArray[np.uint16]]:
-        points = Points(self.definition.slot_moduli)
-        return [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
 
     def _keys(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint64]:
         keys = np.zeros(len(numbers[0]), dtype=np.uint64)

@@ -1,0 +1,154 @@
+#include "farthest/group_expander.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "check.hpp"
+#include "farthest/expansion.hpp"
+
+namespace farthest::test {
+namespace {
+
+using Element = std::vector<std::uint16_t>;
+
+Element unit(std::size_t points) {
+  Element element(points);
+  std::iota(element.begin(), element.end(), std::uint16_t{0});
+  return element;
+}
+
+Element product(const Element& first, const Element& then) {
+  Element both(first.size());
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] = then[first[i]];
+  return both;
+}
+
+// All products of the generators that leave the first points where they are, from all products.
+std::vector<Element> closure(std::size_t points, const std::vector<Element>& generators) {
+  std::map<Element, bool> met{{unit(points), true}};
+  std::vector<Element> all{unit(points)};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const Element& generator : generators) {
+      Element next = product(all[i], generator);
+      if (met.emplace(next, true).second) all.push_back(next);
+    }
+  return all;
+}
+
+// A chain of stabilisers of a group that is given by all its elements, with the bases asked for.
+std::vector<GroupLevel> chain(std::vector<Element> group, const std::vector<std::uint16_t>& bases) {
+  std::vector<GroupLevel> levels;
+  for (const std::uint16_t base : bases) {
+    std::map<std::uint16_t, Element> ways;
+    for (const Element& element : group) ways.emplace(element[base], element);
+    if (ways.size() > 1) {
+      GroupLevel& level = levels.emplace_back();
+      level.base = base;
+      for (auto way = ways.rbegin(); way != ways.rend(); ++way)
+        level.elements.insert(level.elements.end(), way->second.begin(), way->second.end());
+    }
+    std::erase_if(group, [&](const Element& element) { return element[base] != base; });
+  }
+  return levels;
+}
+
+// The elements in the order of their numbers, as the header says.
+std::vector<Element> numbered(std::size_t points, const std::vector<GroupLevel>& levels) {
+  std::vector<Element> all{unit(points)};
+  for (std::size_t i = levels.size(); i-- > 0;) {
+    std::vector<Element> more;
+    for (std::size_t at = 0; at < levels[i].elements.size(); at += points) {
+      const auto begin = levels[i].elements.begin() + static_cast<std::ptrdiff_t>(at);
+      const Element way(begin, begin + static_cast<std::ptrdiff_t>(points));
+      for (const Element& element : all) more.push_back(product(element, way));
+    }
+    all = more;
+  }
+  return all;
+}
+
+void check_group(std::size_t points, const std::vector<Element>& moves,
+                 const std::vector<std::uint16_t>& bases) {
+  const auto levels = chain(closure(points, moves), bases);
+  const auto elements = numbered(points, levels);
+  const GroupExpander expander(points, levels, moves);
+  CHECK(expander.keys() == elements.size());
+  std::map<Element, Key> number;
+  for (Key key = 0; key < elements.size(); ++key) number[elements[key]] = key;
+  CHECK(number.size() == elements.size());
+  // All keys in their order; few of them, so that no two have many digits in common; out of order.
+  for (const Key step : {Key{1}, Key{elements.size() / 50 + 2}, std::max<Key>(1, elements.size() - 1)}) {
+    std::vector<Key> keys, wanted;
+    for (Key i = 0, key = 0; i < elements.size() / std::min<Key>(step, 100); ++i, key += step)
+      keys.push_back(key % elements.size());
+    for (const Key key : keys)
+      for (const Element& move : moves) wanted.push_back(number.at(product(elements[key], move)));
+    auto found = expand<Key>(expander, keys, 2);
+    std::ranges::sort(found);
+    std::ranges::sort(wanted);
+    CHECK(found == wanted);
+  }
+  std::vector<Key> kept{7};
+  expander.successors({}, kept);
+  CHECK(kept == std::vector<Key>{7});
+  const std::vector<Key> outside{0, elements.size()};
+  CHECK_THROWS((expander.successors(outside, kept), 0));
+}
+
+// Turns of all points, and one exchange: all permutations.
+std::vector<Element> symmetric(std::size_t points) {
+  Element turn = unit(points), swap = unit(points);
+  std::ranges::rotate(turn, turn.begin() + 1);
+  std::swap(swap[0], swap[1]);
+  return {turn, swap};
+}
+
+TEST(elements_of_small_groups_are_numbered) {
+  check_group(5, symmetric(5), {4, 2, 0, 1, 3});
+  check_group(6, symmetric(6), {0, 1, 2, 3, 4});
+  check_group(8, symmetric(8), {7, 1, 2, 5, 3, 0, 4});  // 40,320: tables from the second level on
+  check_group(600, {symmetric(600)[0]}, {17});          // more elements than are multiplied by a table
+  check_group(3, {unit(3)}, {0, 1});                    // the unit alone
+}
+
+TEST(elements_of_a_group_that_no_table_is_for_are_numbered) {
+  constexpr std::size_t kTurned = 600, kPoints = kTurned + 4;
+  Element large = unit(kPoints), small = unit(kPoints);
+  std::rotate(large.begin(), large.begin() + 1, large.begin() + kTurned);
+  std::rotate(small.begin() + kTurned, small.begin() + kTurned + 1, small.begin() + kTurned + 3);
+  check_group(kPoints, {large, small}, {5, kTurned + 1});
+  check_group(kPoints, {large, small}, {kTurned + 1, 5});
+}
+
+TEST(what_is_no_chain_is_refused) {
+  const auto moves = symmetric(4);
+  const auto levels = chain(closure(4, moves), {0, 1, 2});
+  CHECK_THROWS(GroupExpander(0, {}, {}));
+  CHECK_THROWS(GroupExpander(65535, {}, {}));
+  CHECK_THROWS(GroupExpander(4, levels, {{0, 1, 2}}));
+  CHECK_THROWS(GroupExpander(4, levels, {{0, 1, 2, 2}}));
+  CHECK_THROWS(GroupExpander(4, levels, {{0, 1, 2, 4}}));
+  const auto wrong = [&](auto change) {
+    auto changed = levels;
+    change(changed);
+    return changed;
+  };
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l[0].base = 4; }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l[0].elements.pop_back(); }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l[0].elements.resize(4); }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l[0].elements[0] = l[0].elements[1]; }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l[1].elements = l[0].elements; }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l.push_back(l[2]); }), moves));
+  CHECK_THROWS(GroupExpander(4, wrong([](auto& l) { l.erase(l.begin() + 1); }), moves));
+  CHECK_THROWS(GroupExpander(
+      8, std::vector<GroupLevel>(63, {0, {0, 1, 2, 3, 4, 5, 6, 7, 1, 0, 2, 3, 4, 5, 6, 7}}), {}));
+}
+
+TEST(moves_of_another_group_are_refused) {
+  const auto even = chain(closure(4, {{1, 2, 0, 3}, {1, 0, 3, 2}}), {0, 1});
+  CHECK_THROWS(GroupExpander(4, {even[1]}, symmetric(4)));
+}
+
+}  // namespace
+}  // namespace farthest::test
