@@ -65,7 +65,8 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         place: BlobPlace | None = None,
     ) -> ScatterAttempt:
         """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
-        number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError (UnavailableError where waiting may help)."""
+        number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
+        (UnavailableError where waiting may help)."""
         facts = AttemptFacts(
             engine="scatter",
             puzzle=space.puzzle.to_json(),
