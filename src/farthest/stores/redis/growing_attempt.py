@@ -30,9 +30,9 @@ limit."""
 
 
 class GrowingAttempt:
-    """``JobStore`` of a coordinator. ``of``: the job, as in the names of its attempts; ``make``: a new attempt with that
-    many shards, which keeps all layers if told so; ``most``: shards, at the end; ``shard_states``: how many states fill
-    one; ``distances``: keep all layers for the map, not only to count."""
+    """``JobStore`` of a coordinator. ``of``: the job, as in the names of its attempts; ``make``: a new attempt with
+    that many shards, which keeps all layers if told so; ``most``: shards, at the end; ``shard_states``: how many states
+    fill one; ``distances``: keep all layers for the map, not only to count."""
 
     def __init__(
         self,
