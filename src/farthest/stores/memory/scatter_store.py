@@ -198,6 +198,11 @@ class ScatterMemoryStore:
     def fresh(self, depth: int, shards: Sequence[int], threads: int) -> list[tuple[int, bytes]]:
         """The states of a layer that are in none before, shard by shard: their number, and their run; of a layer that
         is only counted the run of the least."""
+
+        def look() -> None:
+            self._check_memory(depth)
+            self.poll()
+
         with self._stepping:
             found: dict[int, tuple[int, bytes]] = {}
             before = self._bytes
@@ -205,7 +210,7 @@ class ScatterMemoryStore:
             try:
                 states, free = sum(self._counts[depth - 1].values()), self._free
                 for together in self._candidates.parts(depth, shards, states, free):
-                    self._candidates.expand(together[0], self._slices(depth), states, threads, self.poll)
+                    self._candidates.expand(together[0], self._slices(depth), states, threads, look)
                     part = self._candidates.filled(together)
                     known = [self._known(depth, shard) for shard in part]
                     taken = self._candidates.boxes.take(part, known, threads, most)
