@@ -21,6 +21,8 @@ from permutations import distances
         (" x := ( 10 , 20 ) ( 30 , 40 ) ", "x", 2),
         ("R=(1,2,3,4);R2=(1,2,3,4)^2;S'=R*(1,2)", "R R2 S' R' S''", 24),
         ("R=(1,2,3,4); (5,6)*R^2", "R g2 R'", 8),
+        ("Group((1,2,3),(3,4))", "g1 g2 g1'", 24),
+        ("SymmetricGroup(5); (6,7)", "g1 g2 g3 g1'", 240),
     ],
 )
 def test_texts(text: str, moves: str, states: int) -> None:
@@ -45,6 +47,7 @@ def test_texts(text: str, moves: str, states: int) -> None:
         ("(1,2) (3,4) x", "number 1: the statement has no end, found 'x' instead"),
         ("(1,1000)", "number 1: the point 1000 is out of range"),
         ("a,b=(1,2)", "no puzzle is called"),
+        ("MathieuGroup(25)", "number 1: MathieuGroup: 25 is out of range"),
     ],
 )
 def test_wrong_texts(text: str, message: str) -> None:
