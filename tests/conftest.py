@@ -1,4 +1,4 @@
-"""What all tests share: which build of the kernel is tested, and how hypothesis behaves.
+"""What all tests share: which build of the kernel is tested, and in how many processes.
 
 `FARTHEST_KERNEL_PATH` names a CMake build folder; its `farthest/_kernel.*.so` then takes the place of the
 installed extension module `farthest._kernel` in this process. The sanitizer build is tested in this way
@@ -16,16 +16,20 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-import hypothesis
 import pytest
 
+# pytest compiles each module of tests again to rewrite its assertions: once, not in every process of every run.
+sys.dont_write_bytecode = False
+
 pytest_plugins = [
+    "random_examples",
     "server_fixtures",
     "object_server",
     "blob_places",
     "map_places",
     "strangers",
     "shared_statements",
+    "unsynced_files",
 ]
 
 KERNEL_MODULE = "farthest._kernel"
@@ -69,14 +73,6 @@ def select_kernel() -> Path | None:
 
 
 selected_kernel = select_kernel()
-
-# Time limits of single examples mean little on a shared machine; CI draws the same examples each time.
-# `make night` draws more of them.
-hypothesis.settings.register_profile(
-    "farthest", deadline=None, derandomize="CI" in os.environ, max_examples=40
-)
-hypothesis.settings.register_profile("night", deadline=None, max_examples=1000)
-hypothesis.settings.load_profile("farthest")
 
 
 @pytest.hookimpl(optionalhook=True)

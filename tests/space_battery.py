@@ -4,11 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, scatter
+from farthest.spaces.packed_layout import PACKED
 from farthest.verify.models import model_of
 
 Moves = Callable[[Board], Iterable[tuple[str, Board]]]
@@ -72,7 +74,7 @@ def check_dense(puzzle: Puzzle, moves: Moves, origin: Origin | None = None) -> l
                 found[a, move, b] += 1
         assert found == forward
     successors = np.frombuffer(memoryview(space.successors(codes.data, 2)), dtype=np.uint64)
-    away = (b if origin.direction == "from" else a for a, _, b in forward.elements())
+    away = [b if origin.direction == "from" else a for a, _, b in forward.elements()]
     number = {board: i for i, board in enumerate(listed)}
     assert Counter(successors.tolist()) == Counter(number[board] for board in away)
     pairs = {(a, b) for a, _, b in forward}
@@ -81,9 +83,31 @@ def check_dense(puzzle: Puzzle, moves: Moves, origin: Origin | None = None) -> l
     expected = naive_layers(puzzle, origin, listed, moves)
     assert space_layers(puzzle, origin) == expected
     check_model(puzzle, origin)
+    check_sparse(puzzle, origin, boards, away)
     restored = compile_space(puzzle, origin, space.layout_fields())
     assert np.array_equal(restored.encode(boards), codes)
     return [len(layer) for layer in expected]
+
+
+def check_sparse(puzzle: Puzzle, origin: Origin, boards: NDArray[np.uint8], away: list[Board]) -> None:
+    """Asserts that the space that depth-limited runs take where there are too many keys has the same boards, and the
+    boards ``away`` as their successors, and that its model says the same."""
+    space = scatter(compile_space(puzzle, origin, dict(PACKED)))
+    assert space.keys is None
+    codes = space.encode(boards)
+    assert len(np.unique(codes)) == len(boards)
+    assert np.array_equal(space.decode(codes), boards)
+    width = space.code_bytes
+    none = space.encode(np.full((1, space.cells), 255, dtype=np.uint8))
+    assert none.tobytes() == b"\xff" * width
+    found = space.decode(np.frombuffer(memoryview(space.successors(codes.tobytes(), 2)), dtype=codes.dtype))
+    assert Counter(map(tuple, found.tolist())) == Counter(away)
+    model = model_of(puzzle, origin, space.layout_fields())
+    assert (model.keys, model.code_bytes) == (None, width)
+    assert model.codes(boards).tobytes() == codes.tobytes()
+    assert np.array_equal(model.boards(codes), boards)
+    restored = compile_space(puzzle, origin, space.layout_fields())
+    assert restored.keys is None
 
 
 def check_model(puzzle: Puzzle, origin: Origin) -> None:

@@ -41,13 +41,16 @@ class Case:
 def _puzzles() -> dict[str, Puzzle]:
     rows = grid_rows(2, 3)
     odd_ring = ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4))
+    one_way_ring = ((0, 1), (1, 2), (2, 3), (3, 4), (4, 0))
     return {
-        "two colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3)]),
+        "two colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 1, 2, 2)]),
         "halved": make_puzzle(rows=rows, goals=[(0, 1, 2, 3, 4, 5)]),
-        "origins of both colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3), (1, 0, 1, 2, 2, 3)]),
+        "origins of both colours": make_puzzle(rows=rows, goals=[(0, 1, 1, 1, 2, 2), (1, 0, 1, 1, 2, 2)]),
         "not bipartite": make_puzzle(edges=odd_ring, goals=[(0, 1, 2, 3, 4)]),
-        "slides": make_puzzle(rows=rows, goals=[(0, 1, 1, 2, 2, 3)], metric="slide"),
-        "one-way": load("roundabout"),
+        "slides": make_puzzle(rows=rows, goals=[(0, 1, 1, 1, 2, 2)], metric="slide"),
+        "one-way": make_puzzle(
+            arcs=one_way_ring, edges=((0, 2),), goals=[(0, 0, 1, 2, 3)], origin=Origin("from", "goal")
+        ),
         "two blanks": make_puzzle(rows=rows, goals=[(0, 0, 1, 2, 3, 4)]),
         "turned pieces": permutations.samples()["moduli mixed, from"],
         "equal pieces turned": permutations.samples()["equal pieces turned, from"],

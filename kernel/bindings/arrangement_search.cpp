@@ -9,7 +9,9 @@
 #include <string>
 #include <tuple>
 
+#include <algorithm>
 #include "buffers.hpp"
+
 #include "farthest/arrangement.hpp"
 #include "farthest/graph_search.hpp"
 #include "farthest/walk.hpp"
@@ -205,6 +207,21 @@ void bind_arrangement_search(nb::module_& m) {
       .def_prop_ro(
           "by_coordinates", [](const Problem& problem) { return problem.problem.coordinates.has_value(); },
           "Whether the search keeps coordinates of its maps' keys in place of boards.")
+      .def_prop_ro(
+          "tied",
+          [](const Problem& problem) {
+            const auto& found = problem.problem.coordinates;
+            return found ? std::ranges::count(found->tied, true) : 0;
+          },
+          "How many terms of the bound are tied: all but the goal is one move more away than the least of "
+          "them.")
+      .def_prop_ro(
+          "inverses",
+          [](const Problem& problem) {
+            const auto& found = problem.problem.coordinates;
+            return found && found->inverse ? found->inverse->maps().size() : 0;
+          },
+          "How many maps are looked up for the inverses of boards as well.")
       .def(
           "bound",
           [](const Problem& problem, const nb::bytes& board) {

@@ -3,10 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
-#include "buffers.hpp"
-#include "codes.hpp"
 #include "digits.hpp"
-#include "farthest/codes.hpp"
 
 namespace farthest::python {
 
@@ -22,25 +19,11 @@ void make_lamps(LampExpander* place, int radix, int digits, const std::vector<Di
   new (place) LampExpander(radix, digits, std::move(made));
 }
 
-nb::bytes after(const DigitExpander& expander, std::size_t move, nb::handle keys) {
-  const ByteView view(keys);
-  const std::vector<Key> reached = expander.after(move, load_codes<Key>(view.bytes(), sizeof(Key)));
-  std::vector<std::uint8_t> bytes(reached.size() * sizeof(Key));
-  store_codes<Key>(reached, bytes, sizeof(Key));
-  return nb::bytes(bytes.data(), bytes.size());
-}
-
 }  // namespace
 
 void bind_digits(nb::module_& m) {
-  nb::class_<DigitExpander, Expander>(m, "DigitExpander",
-                                      "Successors of keys that are numbers in one radix, digit 0 the lowest.")
-      .def("__len__", &DigitExpander::moves, "The number of moves.")
-      .def("after", &after, nb::sig("def after(self, move: int, keys: " BUFFER ") -> bytes"), "move"_a,
-           "keys"_a,
-           "The keys (uint64, little endian) that one move leads to, 2**64 - 1 where it cannot be made. "
-           "Raises "
-           "ValueError.");
+  nb::class_<DigitExpander, Expander>(
+      m, "DigitExpander", "Successors of keys that are numbers in one radix, digit 0 the lowest.");
   nb::class_<LampExpander, DigitExpander>(
       m, "LampExpander",
       "Moves that can always be made. moves: (changed, added): adds `added` to each digit of the bit mask, "

@@ -31,6 +31,7 @@ class CoordinateDescent {
         order_(problem.order ? &*problem.order : nullptr),
         move_words_(static_cast<std::size_t>(problem.moves.move_words())),
         move_count_(static_cast<std::size_t>(problem.moves.count())),
+        inverse_(problem.coordinates->inverse ? &*problem.coordinates->inverse : nullptr),
         term_count_(problem.coordinates->terms.size()),
         steady_(order_ != nullptr) {
     for (const auto& term : problem.coordinates->terms) {
@@ -44,6 +45,11 @@ class CoordinateDescent {
       }
     }
     for (int m = 0; m < problem.moves.count(); ++m) steady_ = steady_ && problem.moves.back(m) >= 0;
+    for (std::size_t i = 0; inverse_ != nullptr && i < inverse_->maps().size(); ++i) {
+      const MapCoordinates& coordinates = inverse_->map(i);
+      inverse_maps_.push_back({&coordinates, &coordinates.map()});
+    }
+    for (const bool tied : problem.coordinates->tied) tied_count_ += tied ? 1 : 0;
   }
 
   WalkResult run(const WalkRoot& root) {
@@ -66,6 +72,10 @@ class CoordinateDescent {
   // How many siblings are expanded together.
   static constexpr std::size_t kTogether = 16;
 
+  struct InverseMap {
+    const MapCoordinates* coordinates;
+    const MapTable* table;
+  };
   // A board whose moves are tried, and its children by move.
   struct Expanded {
     std::vector<std::uint64_t> forbidden;  // bits of moves
@@ -77,6 +87,9 @@ class CoordinateDescent {
     std::vector<int> looked_up;            // by move: the greatest value looked up
     std::vector<std::uint32_t> sequence;   // of terms
     std::vector<Key> keys;                 // by map of a term and child
+    std::vector<std::uint8_t> ties;        // by move: tied terms that are as great as the bound leaves
+    InverseLookUps::Inverse inverse;       // of the board
+    std::vector<Key> inverse_keys;         // by child and map
     const std::uint32_t* own_values;       // of the board itself, in its parent
     const int* own_bounds;
   };
@@ -106,6 +119,9 @@ class CoordinateDescent {
       board.looked_up.resize(move_count_);
       board.sequence.resize(term_count_);
       board.keys.resize(most_maps_ * move_count_);
+      board.ties.resize(move_count_);
+      if (inverse_ != nullptr) board.inverse.resize(static_cast<std::size_t>(problem_.moves.slots()));
+      board.inverse_keys.resize(inverse_maps_.size() * move_count_);
     }
     return level.boards[place];
   }
@@ -161,6 +177,7 @@ class CoordinateDescent {
     board.forbidden = std::move(forbidden);
     board.own_values = root_values_.data();
     board.own_bounds = root_bounds_.data();
+    if (inverse_ != nullptr) board.inverse = inverse_->start(root_->board.data());
     level_ = 0;
     ++depth_;
     expand(levels_[0], 0, 1, depth_);
@@ -188,6 +205,7 @@ class CoordinateDescent {
         forbid_back(move, board.forbidden.data());
       board.own_values = from.values.data() + move * width_;
       board.own_bounds = from.bounds.data() + move * term_count_;
+      if (inverse_ != nullptr) inverse_->step(move, from.inverse, board.inverse);
     }
     expand(below, 0, count, depth_ + 1);
     here().ready = first + count;
@@ -216,6 +234,13 @@ class CoordinateDescent {
       for (std::size_t i = first; i < last; ++i)
         if (!level.boards[i].open.empty()) compare(level.boards[i], place, most, depth);
     }
+    if (most < 1) return;
+    if (tied_count_ != 0)
+      for (std::size_t i = first; i < last; ++i) part_ties(level.boards[i], most, depth);
+    if (inverse_ == nullptr) return;
+    for (std::size_t i = first; i < last; ++i) ask_inverse(level.boards[i]);
+    for (std::size_t i = first; reduced_ && i < last; ++i) locate_inverse(level.boards[i]);
+    for (std::size_t i = first; i < last; ++i) compare_inverse(level.boards[i], most, depth);
   }
 
   // All moves that may be tried.
@@ -229,6 +254,7 @@ class CoordinateDescent {
         board.open.push_back(
             static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
         board.looked_up[board.open.back()] = 0;
+        board.ties[board.open.back()] = 0;
       }
     }
     result_.nodes += board.open.size();
@@ -250,7 +276,9 @@ class CoordinateDescent {
     return board.own_bounds[term] + static_cast<int>(terms_[term].maps.size());
   }
   bool looks_up(const Expanded& board, std::size_t place, int most) const {
-    return place == 0 || !steady_ || risen(board, board.sequence[place]) > most;
+    const std::size_t term = board.sequence[place];
+    const int cuts_from = problem_.coordinates->tied[term] ? most : most + 1;
+    return place == 0 || !steady_ || risen(board, term) >= cuts_from;
   }
 
   // The children's coordinates and keys of a term; asks memory for what is read next.
@@ -306,10 +334,66 @@ class CoordinateDescent {
       }
       board.bounds[move * term_count_ + term] = sum;
       board.looked_up[move] = std::max(board.looked_up[move], sum);
+      if (sum == most && problem_.coordinates->tied[term]) ++board.ties[move];
       board.open[kept++] = move;
     }
     board.open.resize(kept);
     cut(least_cut, depth);
+  }
+
+  // Leaves open what has a tied term that is less than the others.
+  void part_ties(Expanded& board, int most, int depth) {
+    const auto out = std::ranges::remove_if(
+        board.open, [&](std::uint16_t move) { return board.ties[move] == tied_count_; });
+    if (out.empty()) return;
+    board.open.erase(out.begin(), out.end());
+    cut(most + 1, depth);
+  }
+
+  void ask_inverse(Expanded& board) const {
+    Key* keys = board.inverse_keys.data();
+    for (const std::uint16_t move : board.open) {
+      inverse_->keys(move, board.inverse, keys);
+      for (const InverseMap& map : inverse_maps_) {
+        if (map.table->representatives)
+          __builtin_prefetch(map.coordinates->told(*keys++));
+        else
+          __builtin_prefetch(map.table->place(*keys++));
+      }
+    }
+  }
+
+  void locate_inverse(Expanded& board) const {
+    Key* key = board.inverse_keys.data();
+    for (std::size_t i = 0; i < board.open.size(); ++i)
+      for (const InverseMap& map : inverse_maps_) {
+        if (map.table->representatives) {
+          map.table->representatives->locate(key, 1);
+          __builtin_prefetch(map.table->place(*key));
+        }
+        ++key;
+      }
+  }
+
+  void compare_inverse(Expanded& board, int most, int depth) {
+    const auto& tied = problem_.coordinates->inverse_tied;
+    const Key* keys = board.inverse_keys.data();
+    const auto distance = [&](std::size_t i) { return inverse_maps_[i].table->distance(keys[i]); };
+    std::size_t kept = 0;
+    for (const std::uint16_t move : board.open) {
+      int greatest = 0, least = kUnreachable;
+      for (std::size_t i = 0; i < inverse_maps_.size(); ++i) greatest = std::max(greatest, distance(i));
+      if (greatest == most && !tied.empty()) {
+        for (const std::size_t i : tied) least = std::min(least, distance(i));
+        if (least == most) ++greatest;
+      }
+      keys += inverse_maps_.size();
+      if (greatest > most)
+        cut(greatest, depth);
+      else
+        board.open[kept++] = move;
+    }
+    board.open.resize(kept);
   }
 
   // False: the search is over, or given back.
@@ -387,7 +471,11 @@ class CoordinateDescent {
   const WalkProblem& problem_;
   const WalkLimits limits_;
   const MoveOrder* order_;
-  const std::size_t move_words_, move_count_, term_count_;
+  const std::size_t move_words_, move_count_;
+  const InverseLookUps* inverse_;  // none: null
+  const std::size_t term_count_;
+  std::vector<InverseMap> inverse_maps_;
+  int tied_count_ = 0;
   bool steady_;           // no move changes a map's distance by more than 1
   bool reduced_ = false;  // a map is kept by representatives
   std::size_t width_ = 0, most_maps_ = 1;
@@ -403,19 +491,6 @@ class CoordinateDescent {
 };
 
 }  // namespace
-
-std::optional<CoordinateBounds> CoordinateBounds::of(const BoardMoves& moves, const BoardBounds& bounds) {
-  if (moves.blanked() || !bounds.maps_alone()) return {};
-  CoordinateBounds out;
-  for (const MapTable& map : bounds.maps()) {
-    auto coordinates = MapCoordinates::of(moves, map);
-    if (!coordinates) return {};
-    out.maps.push_back(std::move(*coordinates));
-  }
-  for (const auto& term : bounds.terms())
-    if (!term.empty()) out.terms.emplace_back(term.begin(), term.end());
-  return out.terms.empty() ? std::nullopt : std::optional(std::move(out));
-}
 
 WalkResult walk_by_coordinates(const WalkProblem& problem, const WalkRoot& root, const WalkLimits& limits) {
   return CoordinateDescent(problem, limits).run(root);

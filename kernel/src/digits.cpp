@@ -5,8 +5,7 @@
 
 namespace farthest {
 
-DigitExpander::DigitExpander(int radix, int digits, std::size_t moves)
-    : radix_(radix), digits_(digits), moves_(moves) {
+DigitExpander::DigitExpander(int radix, int digits) : radix_(radix), digits_(digits) {
   constexpr Key kMostKeys = Key{1} << 62;
   if (radix < 2 || radix > kMaxSlots) throw InvalidArgument("the radix must be 2 to 64");
   if (digits < 1 || digits > kMaxSlots) throw InvalidArgument("there must be 1 to 64 digits");
@@ -24,16 +23,8 @@ void DigitExpander::check(std::span<const Key> keys) const {
                           std::to_string(keys_));
 }
 
-std::vector<Key> DigitExpander::after(std::size_t move, std::span<const Key> keys) const {
-  if (move >= moves_) throw InvalidArgument("there is no such move");
-  check(keys);
-  std::vector<Key> out(keys.size());
-  make(move, keys, out);
-  return out;
-}
-
 LampExpander::LampExpander(int radix, int digits, std::vector<DigitMove> moves)
-    : DigitExpander(radix, digits, moves.size()), presses_(std::move(moves)) {
+    : DigitExpander(radix, digits), presses_(std::move(moves)) {
   for (const DigitMove& move : presses_) {
     if ((move.changed & ~first_slots(digits)) != 0) throw InvalidArgument("a move changes a digit too many");
     if (move.added < 1 || move.added >= radix) throw InvalidArgument("a move must add 1 to radix - 1");
@@ -56,13 +47,6 @@ void LampExpander::successors(std::span<const Key> codes, std::vector<Key>& out)
       at += keys.size();
     }
   }
-}
-
-void LampExpander::make(std::size_t move, std::span<const Key> keys, std::span<Key> out) const {
-  LampExpander one(radix_, digits_, {presses_[move]});
-  std::vector<Key> reached;
-  one.successors(keys, reached);
-  std::ranges::copy(reached, out.begin());
 }
 
 void LampExpander::press(const DigitMove& move, std::span<const Key> keys, const Changes& changes,
@@ -98,7 +82,7 @@ void LampExpander::change(int added, std::size_t count, const Digits& digits, Ch
 }
 
 DiscExpander::DiscExpander(int pegs, int discs, std::vector<Arc> arcs)
-    : DigitExpander(pegs, discs, arcs.size()), arcs_(std::move(arcs)) {
+    : DigitExpander(pegs, discs), arcs_(std::move(arcs)) {
   constexpr Key kTable = 1 << 14;
   const auto radix = static_cast<Key>(pegs);
   for (const auto& [from, to] : arcs_)
@@ -142,16 +126,6 @@ void DiscExpander::successors(std::span<const Key> codes, std::vector<Key>& out)
     }
   }
   out.resize(made);
-}
-
-void DiscExpander::make(std::size_t move, std::span<const Key> keys, std::span<Key> out) const {
-  const auto& [from, to] = arcs_[move];
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Tops top = tops(keys[i]);
-    const auto disc = top[static_cast<std::size_t>(from)];
-    const bool made = disc < top[static_cast<std::size_t>(to)];
-    out[i] = made ? keys[i] + weights_[disc] * static_cast<Key>(to - from) : kNoKey;
-  }
 }
 
 }  // namespace farthest

@@ -34,6 +34,8 @@ class MapCoordinates::Builder {
     for (const Layout::DigitGroup& digits : layout_.digit_groups())
       if (layout_.twist_digit(digits.first).cls < 0 ? !add_turned(digits) : digits.last > digits.first + 1)
         return {};
+    out_.class_weights_ = weight_;
+    out_.digit_weights_ = digit_weight_;
     return std::move(out_);
   }
 
@@ -185,6 +187,18 @@ class MapCoordinates::Builder {
       number[cell] = static_cast<std::uint8_t>(cells.size());
       cells.push_back(cell);
     }
+    struct Carried {  // the content of a slot
+      std::size_t to, turned;
+    };
+    std::vector<Carried> carried;  // by move and slot
+    for (std::size_t m = 0; m < out_.moves_; ++m)
+      for (const auto cell : cells) {
+        const Move& move = moves_.move(static_cast<int>(m));
+        const auto to = number[move.to[cell]];
+        const auto turned = added(move, cell, modulus);
+        if (to == kNoSlot || !turned) return false;
+        carried.push_back({to, *turned});
+      }
     group.next.resize(group.arrangements * out_.moves_);
     std::vector<std::size_t> before(slots.size()), after(slots.size());
     for (std::size_t state = 0; state < group.arrangements; ++state) {
@@ -192,12 +206,10 @@ class MapCoordinates::Builder {
       for (std::size_t i = told; i-- > 0; rest /= modulus) sum += before[i] = rest % modulus;
       if (told < slots.size()) before[told] = (digits.sum + (modulus - sum % modulus)) % modulus;
       for (std::size_t m = 0; m < out_.moves_; ++m) {
-        const Move& move = moves_.move(static_cast<int>(m));
+        const Carried* each = carried.data() + m * slots.size();
         for (std::size_t i = 0; i < slots.size(); ++i) {
-          const auto to = number[move.to[cells[i]]];
-          const auto turned = added(move, cells[i], modulus);
-          if (to == kNoSlot || !turned) return false;
-          after[to] = (before[i] + *turned) % modulus;
+          const std::size_t sum_after = before[i] + each[i].turned;
+          after[each[i].to] = sum_after >= modulus ? sum_after - modulus : sum_after;
         }
         std::size_t next = 0;
         for (std::size_t i = 0; i < told; ++i) next = next * modulus + after[i];

@@ -85,6 +85,15 @@ class Lanes {
     return pieces * piece_;
   }
 
+  std::size_t filled_bytes(std::uint64_t shard) const {
+    std::size_t bytes = 0;
+    for (const auto& lane : lanes_) {
+      const Box& box = lane->boxes[shard];
+      if (!box.empty()) bytes += box.pieces.size() * piece_ - static_cast<std::size_t>(box.end - box.at);
+    }
+    return bytes;
+  }
+
   void trim() {
     for (const auto& lane : lanes_) lane->free = std::vector<MemoryPiece>();
   }
@@ -118,7 +127,7 @@ class BoxesOf final : public Outboxes {
     constexpr std::size_t kBatch = 16384;
     if (codes.size() % width_ != 0) throw InvalidArgument("the bytes are not whole codes");
     const std::size_t count = codes.size() / width_;
-    in_lanes((count + kBatch - 1) / kBatch, threads, [&](std::size_t lane, std::uint64_t batch) {
+    in_lanes((count + kBatch - 1) / kBatch, threads, count, [&](std::size_t lane, std::uint64_t batch) {
       const std::size_t first = batch * kBatch;
       const Bytes part = codes.subspan(first * width_, std::min(kBatch, count - first) * width_);
       put(lane, load_codes<Code>(part, width_), 0, sharding_.shards());
@@ -130,7 +139,9 @@ class BoxesOf final : public Outboxes {
     // Small enough for their successors to stay in the cache.
     constexpr std::size_t kBatch = std::max<std::size_t>(1, 4096 / sizeof(Code));
     const ExpanderOf<Code>& of_codes = expander_of<Code>(expander, width_);
-    in_lanes(runs.size(), threads, [&](std::size_t lane, std::uint64_t i) {
+    std::uint64_t states = 0;
+    for (const Bytes run : runs) states += RunReader<Code>(run, width_).left();
+    in_lanes(runs.size(), threads, states, [&](std::size_t lane, std::uint64_t i) {
       std::vector<Code> codes, successors;
       RunReader<Code> reader(runs[i], width_);
       while (reader.left() != 0) {
@@ -166,8 +177,14 @@ class BoxesOf final : public Outboxes {
       throw InvalidArgument("no such shard");
     if (std::set(shards.begin(), shards.end()).size() != shards.size())
       throw InvalidArgument("a shard is named twice");
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i < shards.size(); ++i)
+      if (const std::size_t filled = lanes_.filled_bytes(shards[i]); filled != 0) {
+        bytes += filled;
+        for (const Bytes blob : exclude[i]) bytes += blob.size();
+      }
     std::vector<CountedRun> fresh(shards.size());
-    in_lanes(shards.size(), threads, [&](std::size_t lane, std::uint64_t i) {
+    in_lanes(shards.size(), threads, bytes / sizeof(Code), [&](std::size_t lane, std::uint64_t i) {
       std::vector<std::span<const Code>> parts;
       for (std::size_t l = 0; l < lanes_.size(); ++l) put_parts(lanes_[l].boxes[shards[i]], parts);
       std::span<Code> run = sorted_unique(parts, buffers_[lane]);
@@ -189,16 +206,19 @@ class BoxesOf final : public Outboxes {
 
  private:
   static constexpr std::size_t kPiece = std::max<std::size_t>(1, 8192 / sizeof(Code));  // codes
+  static constexpr std::uint64_t kCodesPerThread = 128;
 
-  // Calls work(lane, piece) for all pieces, each lane in one thread at a time.
+  // Calls work(lane, piece) for all pieces, which are of so many codes together, each lane in one thread at a
+  // time.
   template <class Work>
-  void in_lanes(std::uint64_t pieces, int threads, const Work& work) {
+  void in_lanes(std::uint64_t pieces, int threads, std::uint64_t codes, const Work& work) {
     const auto lanes =
         std::max<std::size_t>(1, std::min<std::uint64_t>(static_cast<std::uint64_t>(threads), pieces));
     lanes_.prepare(lanes, sharding_.shards());
     buffers_.resize(lanes_.size());
     std::atomic<std::uint64_t> next{0};
-    in_parallel(lanes, threads, [&](std::uint64_t lane) {
+    const int useful = useful_threads(codes, threads, kCodesPerThread);
+    in_parallel(lanes, useful, [&](std::uint64_t lane) {
       for (std::uint64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < pieces;)
         work(lane, piece);
     });

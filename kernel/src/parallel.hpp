@@ -9,10 +9,11 @@
 namespace farthest {
 
 // Starting a thread costs about as much as stepping some hundred lines.
-inline int useful_threads(std::uint64_t lines, int threads) {
-  constexpr std::uint64_t kLinesPerThread = 512;
+inline constexpr std::uint64_t kLinesPerThread = 512;
+
+inline int useful_threads(std::uint64_t work, int threads, std::uint64_t per_thread = kLinesPerThread) {
   return static_cast<int>(
-      std::clamp<std::uint64_t>(lines / kLinesPerThread, 1, static_cast<std::uint64_t>(threads)));
+      std::clamp<std::uint64_t>(work / per_thread, 1, static_cast<std::uint64_t>(threads)));
 }
 
 // The pieces of one call of in_parallel(), handed out to its threads.

@@ -41,10 +41,10 @@ SearchPiece SlidingSearch::run(const SearchNode& root, const SearchLimits& limit
     TableGuide guide(plan_->terms, plan_->graph.kinds());
     return SearchWalk(plan_->graph, guide, root, limits).run();
   }
+  if (PatternWalk<1>::suits(plan_->terms))
+    return PatternWalk<1>(plan_->terms, plan_->graph, root, limits).run();
   if (PatternWalk<2>::suits(plan_->terms))
     return PatternWalk<2>(plan_->terms, plan_->graph, root, limits).run();
-  if (PatternWalk<4>::suits(plan_->terms))
-    return PatternWalk<4>(plan_->terms, plan_->graph, root, limits).run();
   if (PatternWalk<8>::suits(plan_->terms))
     return PatternWalk<8>(plan_->terms, plan_->graph, root, limits).run();
   TermGuide guide(plan_->terms);

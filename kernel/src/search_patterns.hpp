@@ -2,23 +2,29 @@
 #pragma once
 
 #include <limits>
+#include <utility>
 
 #include "search_terms.hpp"
 
 namespace farthest {
 
 // Does what SearchWalk does. All children of a node are judged when it is expanded; then the look-ups for the
-// children of those that are left are begun, and then the first of them is searched. kViews: of how many
-// patterns there is room.
-template <std::size_t kViews>
+// children of those that are left are begun, and then the first of them is searched. A piece has a place in
+// one pattern of a term at most, so a move changes one place a term; a node holds those that its own move
+// changed, all others are those along the way. kTerms: of how many terms there is room.
+template <std::size_t kTerms>
 class PatternWalk {
  public:
   static bool suits(const SearchTerms& terms) {
-    return terms.only_patterns() && terms.patterns().size() <= kViews && terms.terms() <= kViews &&
-           terms.most_children() <= kChildren &&
-           std::ranges::all_of(terms.patterns(), [](const auto& pattern) {
-             return pattern.part.places() <= std::numeric_limits<std::uint32_t>::max();
-           });
+    if (!terms.only_patterns() || terms.terms() > kTerms || terms.most_children() > kChildren) return false;
+    for (std::size_t label = 0; label < terms.kinds(); ++label) {
+      std::array<bool, kTerms> held{};
+      for (const std::size_t i : terms.patterns_with(label))
+        if (std::exchange(held[terms.patterns()[i].term], true)) return false;
+    }
+    return std::ranges::all_of(terms.patterns(), [](const auto& pattern) {
+      return pattern.part.places() <= std::numeric_limits<std::uint32_t>::max();
+    });
   }
 
   PatternWalk(const SearchTerms& terms, const SearchGraph& graph, const SearchNode& root,
@@ -30,14 +36,18 @@ class PatternWalk {
         root_(root),
         bound_(limits.bound),
         left_(limits.budget < 0 ? std::numeric_limits<std::int64_t>::max() : limits.budget),
+        none_(kMaxSlots * kMaxSlots),
+        holding_(graph.kinds()),
+        places_(terms.patterns().size() + 1),
+        distances_(places_.size()),
         levels_(64) {
-    for (std::size_t view = 0; view < terms.patterns().size(); ++view) {
-      views_[view] = terms.patterns()[view].part.view();
-      term_of_[view] = static_cast<std::uint8_t>(terms.patterns()[view].term);
-    }
+    SearchPattern::View nowhere = terms.patterns().front().part.view();
+    nowhere.distances = &kNothing;
+    nowhere.weights = nowhere.crossings = none_.data();
+    for (auto& parts : holding_) parts.fill({nowhere, terms.patterns().size()});
     for (std::size_t label = 0; label < graph.kinds(); ++label)
-      for (const std::size_t view : terms.patterns_with(label))
-        holding_[label].views[holding_[label].count++] = static_cast<std::uint8_t>(view);
+      for (const std::size_t i : terms.patterns_with(label))
+        holding_[label][terms.patterns()[i].term] = {terms.patterns()[i].part.view(), i};
   }
 
   SearchPiece run() {
@@ -62,58 +72,58 @@ class PatternWalk {
 
  private:
   static constexpr std::size_t kChildren = 4;  // of a node at most
+  static constexpr std::uint8_t kNothing = 0;
 
-  struct Child {
-    std::uint8_t source, label;
-    std::array<std::uint32_t, kViews> places;  // in the patterns that hold the label
-  };
+  template <class Value>
+  using OfTerms = std::array<Value, kTerms>;
+
   struct Node {
-    std::array<std::uint32_t, kViews> places;    // in all patterns
-    std::array<std::uint8_t, kViews> distances;  // there
-    std::array<std::int16_t, kViews> sums;       // of terms
-    std::uint8_t blank, number, count;           // number: among the children of its parent
+    OfTerms<std::uint32_t> places;    // where its move has taken the piece, or taken it from
+    OfTerms<std::uint8_t> distances;  // there
+    OfTerms<std::int16_t> sums;
+    std::uint8_t label, blank, number, count;  // number: among the children of its parent
     int last;
-    std::array<Child, kChildren> children;
+    std::array<std::uint8_t, kChildren> sources, labels;  // of its children
+    std::array<OfTerms<std::uint32_t>, kChildren> child_places;
   };
   struct Level {
     std::size_t count, next;
     std::array<Node, kChildren> nodes;  // those within the bound
   };
-
-  struct Holding {
-    std::uint8_t count = 0;
-    std::array<std::uint8_t, kViews> views{};
+  // The pattern of a term that holds a label; where there is none, one with a single place.
+  struct Part {
+    SearchPattern::View view;
+    std::size_t number;
   };
 
   void begin(Node& node, std::size_t blank) {
     node.blank = static_cast<std::uint8_t>(blank);
     node.last = root_.last;
-    for (std::size_t view = 0; view < terms_.patterns().size(); ++view) {
-      const auto& [term, pattern] = terms_.patterns()[view];
-      node.places[view] = static_cast<std::uint32_t>(pattern.place(board_));
-      node.distances[view] = views_[view].distances[node.places[view]];
-      node.sums[term] = static_cast<std::int16_t>(node.sums[term] + node.distances[view]);
+    for (std::size_t i = 0; i < terms_.patterns().size(); ++i) {
+      const auto& [term, pattern] = terms_.patterns()[i];
+      places_[i] = static_cast<std::uint32_t>(pattern.place(board_));
+      distances_[i] = pattern.view().distances[places_[i]];
+      node.sums[term] = static_cast<std::int16_t>(node.sums[term] + distances_[i]);
     }
     look_ahead(node);
   }
 
-  // The node's children, and where they lie in the patterns; the board is the node's.
+  // The node's children, and where they lie in the patterns; the board and the places are the node's.
   void look_ahead(Node& node) {
     node.count = 0;
     for (std::size_t arc = graph_.first(node.blank); arc < graph_.end(node.blank); ++arc) {
       const std::uint8_t source = graph_.arcs()[arc].source;
       if (source == node.last) continue;
-      Child& child = node.children[node.count++];
-      child.source = source;
-      child.label = board_[source];
-      const Holding& holding = holding_[child.label];
-      for (std::size_t i = 0; i < holding.count; ++i) {
-        const std::size_t number = holding.views[i];
-        const SearchPattern::View& view = views_[number];
-        child.places[i] =
-            static_cast<std::uint32_t>(node.places[number] + view.change(board_, arc, child.label));
-        __builtin_prefetch(view.distances + child.places[i]);
+      const std::uint8_t label = board_[source];
+      for (std::size_t term = 0; term < kTerms; ++term) {
+        const Part& part = holding_[label][term];
+        const auto place =
+            static_cast<std::uint32_t>(places_[part.number] + part.view.change(board_, arc, label));
+        __builtin_prefetch(part.view.distances + place);
+        node.child_places[node.count][term] = place;
       }
+      node.sources[node.count] = source;
+      node.labels[node.count++] = label;
     }
   }
 
@@ -123,35 +133,31 @@ class PatternWalk {
     Level& level = levels_[++depth_];
     level.count = level.next = 0;
     for (std::uint8_t number = 0; number < node.count; ++number) {
-      const Child& child = node.children[number];
       Node& next = level.nodes[level.count];
-      next.places = node.places;
-      next.distances = node.distances;
-      next.sums = node.sums;
-      const Holding& holding = holding_[child.label];
-      for (std::size_t i = 0; i < holding.count; ++i) {
-        const std::size_t view = holding.views[i];
-        const std::uint8_t distance = views_[view].distances[child.places[i]];
-        std::int16_t& sum = next.sums[term_of_[view]];
-        sum = static_cast<std::int16_t>(sum + distance - next.distances[view]);
-        next.places[view] = child.places[i];
-        next.distances[view] = distance;
+      next.label = node.labels[number];
+      next.places = node.child_places[number];
+      int most = 0;
+      for (std::size_t term = 0; term < kTerms; ++term) {
+        const Part& part = holding_[next.label][term];
+        next.distances[term] = part.view.distances[next.places[term]];
+        const int sum = node.sums[term] + next.distances[term] - distances_[part.number];
+        next.sums[term] = static_cast<std::int16_t>(sum);
+        most = std::max(most, sum);
       }
-      const int estimate =
-          root_.depth + static_cast<int>(depth_) + *std::max_element(next.sums.begin(), next.sums.end());
+      const int estimate = root_.depth + static_cast<int>(depth_) + most;
       if (estimate > bound_) {
         record_.cut(estimate);
         continue;
       }
-      next.blank = child.source;
+      next.blank = node.sources[number];
       next.number = number;
       next.last = node.blank;
       ++level.count;
     }
     for (std::size_t i = 0; i < level.count; ++i) {
-      move(node.blank, level.nodes[i].blank);
+      enter(level.nodes[i]);
       look_ahead(level.nodes[i]);
-      move(level.nodes[i].blank, node.blank);
+      leave(level.nodes[i]);
     }
   }
 
@@ -160,41 +166,55 @@ class PatternWalk {
     if (depth_ + 2 > levels_.size()) levels_.resize(2 * levels_.size());
     Level& level = levels_[depth_];
     if (level.next == level.count) {
-      if (--depth_ > 0) move(node(depth_).blank, node(depth_ - 1).blank);
+      if (--depth_ > 0) leave(node(depth_));
       return true;
     }
-    const Node& child = level.nodes[level.next++];
-    const std::size_t before = node(depth_ - 1).blank;
+    Node& child = level.nodes[level.next++];
     const int depth = root_.depth + static_cast<int>(depth_);
-    move(before, child.blank);
+    enter(child);
     bool ends = false;
     if (spent_) {
-      leave(child);
+      give_back(child);
     } else if (graph_.at_goal(board_, child.blank)) {
       ends = record_.solution(way());
     } else if (depth == bound_) {
       record_.cut(depth + 1);  // what is no goal is one move away at least
     } else if (left_ < child.count) {
       spent_ = true;
-      leave(child);
+      give_back(child);
     } else {
       expand(child);
       return true;
     }
-    move(child.blank, before);
+    leave(child);
     if (ends) nodes_ -= untried();
     return !ends;
   }
 
   // On the way to where the search is.
+  Node& node(std::size_t depth) { return levels_[depth].nodes[levels_[depth].next - 1]; }
   const Node& node(std::size_t depth) const { return levels_[depth].nodes[levels_[depth].next - 1]; }
 
-  void move(std::size_t blank, std::size_t to) {
-    board_[blank] = board_[to];
-    board_[to] = 0;
+  // The node's move is made, with the places and distances that it changes, and taken back.
+  void enter(Node& child) {
+    board_[static_cast<std::size_t>(child.last)] = child.label;
+    board_[child.blank] = 0;
+    exchange(child);
+  }
+  void leave(Node& child) {
+    board_[child.blank] = child.label;
+    board_[static_cast<std::size_t>(child.last)] = 0;
+    exchange(child);
+  }
+  void exchange(Node& child) {
+    for (std::size_t term = 0; term < kTerms; ++term) {
+      const std::size_t number = holding_[child.label][term].number;
+      std::swap(places_[number], child.places[term]);
+      std::swap(distances_[number], child.distances[term]);
+    }
   }
 
-  void leave(const Node& child) {
+  void give_back(const Node& child) {
     const auto end = board_.begin() + static_cast<std::ptrdiff_t>(graph_.cells());
     record_.left({board_.begin(), end}, child.last, way());
   }
@@ -222,9 +242,11 @@ class PatternWalk {
   std::int64_t left_;
   std::int64_t nodes_ = 0;
   bool spent_ = false;
-  std::array<SearchPattern::View, kViews> views_{};
-  std::array<std::uint8_t, kViews> term_of_{};
-  std::array<Holding, kMaxSlots> holding_{};  // of each label: the patterns that hold it
+  std::vector<std::int64_t> none_;
+  std::vector<OfTerms<Part>> holding_;  // of each label
+  // Of the node where the search is, in each pattern, and then in none.
+  std::vector<std::uint32_t> places_;
+  std::vector<std::uint8_t> distances_;
   std::size_t depth_ = 0;
   std::vector<Level> levels_;
 };

@@ -88,6 +88,7 @@ class SearchTerms {
   // Whether they are patterns, and nothing else.
   bool only_patterns() const;
   std::size_t terms() const { return terms_; }
+  std::size_t kinds() const { return patterns_with_.size(); }
   const std::vector<InTerm<SearchPattern>>& patterns() const { return patterns_; }
   const std::vector<std::size_t>& patterns_with(std::size_t label) const { return patterns_with_[label]; }
   std::size_t most_children() const { return most_children_; }

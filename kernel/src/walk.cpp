@@ -253,7 +253,7 @@ WalkResult descend(const WalkProblem& problem, const WalkRoot& root, const WalkL
 WalkProblem::WalkProblem(BoardMoves moves_, BoardGoals goals_, BoardBounds bounds_, bool shortest)
     : moves(std::move(moves_)), goals(std::move(goals_)), bounds(std::move(bounds_)) {
   if (goals.cells() != moves.cells()) throw InvalidArgument("goals must have as many cells as the puzzle");
-  coordinates = CoordinateBounds::of(moves, bounds);
+  coordinates = CoordinateBounds::of(moves, goals, bounds, shortest);
   if (coordinates && shortest) order.emplace(moves);
 }
 

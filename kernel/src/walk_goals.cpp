@@ -28,6 +28,9 @@ BoardGoals::BoardGoals(int cells, const std::vector<std::vector<std::uint8_t>>& 
     };
     groups[words(mask)].insert(words(board));
   }
+  if (std::ranges::all_of(patterns, [&](const auto& each) { return each == patterns[0]; }) &&
+      std::ranges::find(patterns[0], kAnything) == patterns[0].end())
+    only_ = patterns[0];
   for (const auto& [mask, boards] : groups) {
     Group group{mask, {}};
     for (const Words& board : boards) group.boards.insert(group.boards.end(), board.begin(), board.end());

@@ -131,16 +131,13 @@ TEST(keys_of_several_orbits_and_twists_are_a_bijection) {
     CHECK(layout.words() * static_cast<std::uint64_t>(layout.bits()) == layout.keys());
     CHECK(layout.lines() * layout.keys_per_line() == layout.keys());
     CHECK(layout.bits() >= 1 && layout.bits() <= 64 && layout.words_per_line() <= kMaxLineWords);
-    std::set<State> seen;
     for (Key key = 0; key < layout.keys(); ++key) {
       const State state = state_of(layout, key);
       CHECK(layout.encode(state.classes, state.twists) == key && slow_key(sample, state) == key);
       const auto place = layout.place(key);
       CHECK(layout.key_at(place.word, place.bit) == key);
       CHECK(place.word / layout.words_per_line() == key / layout.keys_per_line());
-      seen.insert(state);
     }
-    CHECK(seen.size() == layout.keys());
   }
 }
 

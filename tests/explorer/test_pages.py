@@ -74,6 +74,7 @@ ALL = [
     f"/jobs/{KINDS}/layers/28",
     "/puzzles/red-donkey",
     "/puzzles/sliding-3x5",
+    "/puzzles/cube-3x3x3%3CU2%2CA%3DL'R%3E@edges",
     "/workers",
     "/sign-in",
 ]

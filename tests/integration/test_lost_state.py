@@ -154,15 +154,17 @@ def test_losses_are_counted_from_the_last_checkpoint_on(
 
 
 def test_a_redis_that_is_started_again_and_again_is_told(
-    redis: RedisNodes, redis_server: RedisServer
+    redis: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.LOSSES_ALLOWED", 3)
+
     class Restarting(Meddler):
         def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
             redis_server.kill()
             redis_server.start()
 
     restarting = Restarting(range(0), redis.main.flushall)
-    told = "the 6th loss .*, and Redis was restarted 6 times: see its log.*REDIS_MAXMEMORY"
+    told = "the 4th loss .*, and Redis was restarted 4 times: see its log.*REDIS_MAXMEMORY"
     with pytest.raises(RedisFullError, match=told) as error:
         run(PUZZLE, None, restarting)
     assert "damages or evicts" not in str(error.value)

@@ -10,7 +10,7 @@ from farthest.puzzles.catalogue import read_folder
 from farthest.puzzles.puzzle import Puzzle
 
 QUICK_STATES = 1_000_000
-NUMBERED = {"coxeter-e6"}
+NUMBERED = {"coxeter-e6": pytest.mark.slow, "coxeter-e7": pytest.mark.night}
 """Their group elements are numbered, which takes longer than bits."""
 MOST_STATES = 100_000_000
 
@@ -21,7 +21,9 @@ def cases() -> list[Any]:
             puzzle,
             layers,
             id=puzzle.name,
-            marks=[pytest.mark.slow] if sum(layers) > QUICK_STATES or puzzle.name in NUMBERED else [],
+            marks=[NUMBERED.get(puzzle.name, pytest.mark.slow)]
+            if sum(layers) > QUICK_STATES or puzzle.name in NUMBERED
+            else [],
         )
         for puzzle in read_folder()
         for layers in {known.layers for known in puzzle.known if known.layers}

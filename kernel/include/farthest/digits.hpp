@@ -13,17 +13,10 @@
 namespace farthest {
 
 class DigitExpander : public KeyExpander {
- public:
-  std::size_t moves() const { return moves_; }
-
-  // The keys that one move leads to from each key, kNoKey where it cannot be made. Throws InvalidArgument
-  // when there is no such move or key.
-  std::vector<Key> after(std::size_t move, std::span<const Key> keys) const;
-
  protected:
   // Throws InvalidArgument when there are no digits or more than 64, the radix is none of 2 to 64, or there
   // are more than 2^62 keys.
-  DigitExpander(int radix, int digits, std::size_t moves);
+  DigitExpander(int radix, int digits);
 
   void check(std::span<const Key> keys) const;
 
@@ -31,11 +24,6 @@ class DigitExpander : public KeyExpander {
   int digits_;
   Key keys_ = 1;
   std::array<Key, kMaxSlots + 1> weights_{};  // of each digit; then 0
-
- private:
-  virtual void make(std::size_t move, std::span<const Key> keys, std::span<Key> out) const = 0;
-
-  std::size_t moves_;
 };
 
 // Adds `added` to each of the digits `changed`, modulo the radix.
@@ -57,7 +45,6 @@ class LampExpander final : public DigitExpander {
   using Changes = std::array<std::array<Key, kBlock>, kMaxSlots>;
   using Digits = std::array<std::array<std::uint8_t, kBlock>, kMaxSlots>;
 
-  void make(std::size_t move, std::span<const Key> keys, std::span<Key> out) const override;
   void press(const DigitMove& move, std::span<const Key> keys, const Changes& changes, Key* out) const;
   void read(std::span<const Key> keys, Digits& digits) const;
   void change(int added, std::size_t count, const Digits& digits, Changes& changes) const;
@@ -79,7 +66,6 @@ class DiscExpander final : public DigitExpander {
  private:
   using Tops = std::array<std::uint8_t, kMaxSlots>;
 
-  void make(std::size_t move, std::span<const Key> keys, std::span<Key> out) const override;
   Tops tops(Key key) const;
 
   std::vector<Arc> arcs_;

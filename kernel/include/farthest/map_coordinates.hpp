@@ -82,6 +82,12 @@ class MapCoordinates {
       for (std::size_t i = 0; i < count; ++i) keys[i] >>= 1;
   }
 
+  // The weights in the sum of the digit of a class, and of a twist digit, of the map's layout; what step()
+  // gives for such a sum.
+  Key class_weight(int cls) const { return class_weights_[static_cast<std::size_t>(cls)]; }
+  Key digit_weight(int digit) const { return digit_weights_[static_cast<std::size_t>(digit)]; }
+  Key key_of(Key sum) const { return sum >> shift_; }
+
  private:
   struct Group {
     std::optional<Layout> ranks;      // of arrangements, on the orbit's slots; none where there is one
@@ -108,6 +114,7 @@ class MapCoordinates {
   int shift_ = 0;  // 1: the key is half of the full rank
   MapTable map_;
   std::vector<Group> groups_;
+  std::vector<Key> class_weights_, digit_weights_;
 };
 
 }  // namespace farthest

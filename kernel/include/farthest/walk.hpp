@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "farthest/inverse_look_ups.hpp"
 #include "farthest/map_coordinates.hpp"
 #include "farthest/move_order.hpp"
 #include "farthest/walk_bounds.hpp"
@@ -26,12 +27,27 @@
 namespace farthest {
 
 // Bounds that are maps alone, by coordinates.
+//
+// Tied terms: single maps such that each move m leaves one of them at 0 that is made from the goal. A board
+// that is no goal is one move more away than the least of them: the board before the last move of a shortest
+// way is m's inverse made on the goal, which has the distance 0 in one of the maps, and no move changes a
+// map's distance by more than 1. (M. Reid, Optimal Rubik's cube solver, Cube-Lovers 1997: phase one in three
+// directions.)
 struct CoordinateBounds {
-  // None where a map has no coordinates, or a component is no map.
-  static std::optional<CoordinateBounds> of(const BoardMoves& moves, const BoardBounds& bounds);
+  // None where a map has no coordinates, or a component is no map. Ties and inverses are used where maps are
+  // distances, and bounds never more than the distance.
+  static std::optional<CoordinateBounds> of(const BoardMoves& moves, const BoardGoals& goals,
+                                            const BoardBounds& bounds, bool shortest);
 
   std::vector<MapCoordinates> maps;
   std::vector<std::vector<std::size_t>> terms;  // maps, by number; none is empty
+  std::vector<bool> tied;                       // by term; all false where there are no such terms
+  std::optional<InverseLookUps> inverse;        // of the maps that are terms by themselves
+  std::vector<std::size_t> inverse_tied;        // of inverse->maps(), by place; empty: no ties are told
+
+ private:
+  void tie(const BoardMoves& moves, const std::vector<std::uint8_t>& goal, const BoardBounds& bounds);
+  void invert(const BoardMoves& moves, const std::vector<std::uint8_t>& goal);
 };
 
 // What is searched, and by which bound. Immutable; searches of any number of threads may share it.

@@ -17,6 +17,8 @@ class BoardGoals {
   BoardGoals(int cells, const std::vector<std::vector<std::uint8_t>>& patterns);
 
   int cells() const { return cells_; }
+  // The goal, where there is one and it says what is in every cell; else empty.
+  const std::vector<std::uint8_t>& only() const { return only_; }
 
   // board: W words, as many as board_words() says of `cells`.
   template <int W>
@@ -53,6 +55,7 @@ class BoardGoals {
   }
 
   int cells_;
+  std::vector<std::uint8_t> only_;
   std::vector<Group> groups_;
 };
 

@@ -77,6 +77,12 @@ class Levels:
         self.ways = [int(ways) for ways in levels[-1].ways[self._roots]]
         self.solutions = sum(int(ways) for level in levels for ways in level.ways[level.goals])
 
+    def arrange(self, order: list[int]) -> None:
+        """Puts the roots in another order, given by their present numbers."""
+        self._roots = self._roots[order]
+        self.roots = [self.roots[root] for root in order]
+        self.ways = [self.ways[root] for root in order]
+
     def ways_to(self, root: int) -> Iterator[tuple[MoveName, ...]]:
         """See Split."""
         return self._ways(self.depth, int(self._roots[root]))

@@ -19,7 +19,7 @@ def engine_fields(engine: Engine) -> dict[str, Any]:
     """The engine and how it cuts a search into pieces, for JSON: the same for all processes of a search, also after it
     is resumed."""
     cut = {"split_from": engine.split_from, "parts": engine.parts, "budget": engine.budget}
-    return {"version": 2, "engine": type(engine).__name__, **cut}
+    return {"version": 3, "engine": type(engine).__name__, **cut}
 
 
 def way_of(fields: Any) -> Way:

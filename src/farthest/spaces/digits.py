@@ -1,22 +1,17 @@
-"""Dense spaces whose boards are digits in fixed ranges: the key is the number that they write, digit 0 the lowest.
-
-A family says, of arrays of keys, where each of its moves leads (``steps``), and what the successors are.
-"""
+"""Dense spaces whose boards are digits in fixed ranges: the key is the number that they write, digit 0 the lowest."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from farthest.errors import PuzzleError, StorageError
-from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
-from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest import _kernel
+from farthest.errors import StorageError
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.digit_boards import DigitBoards
 from farthest.spaces.too_large import check_keys
 
 if TYPE_CHECKING:
@@ -28,66 +23,41 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
     Keys = NDArray[np.uint64]
-    Step = tuple[str, NDArray[np.intp], Keys]
 
 VERSION = 1
 
+Known = TypeVar("Known", bound=DigitBoards)
 
-class DigitSpace(ABC):
-    """A ScatterSpace, but for its successors, of keys in mixed radix.
 
-    ``radices``: the number of values of each digit, the lowest first.
-    """
+class DigitSpace(ABC, Generic[Known]):
+    """A ScatterSpace, but for its successors, of keys in mixed radix."""
 
     engine: EngineKind = "scatter"
     code_bytes = 8
     moves_both_ways = True
     graded = False
 
-    def __init__(
-        self,
-        puzzle: Puzzle,
-        origin: Origin,
-        radices: Sequence[int],
-        layout: dict[str, Any] | None,
-        *,
-        undirected: bool,
-    ) -> None:
+    def __init__(self, known: Known, layout: dict[str, Any] | None) -> None:
         if layout is not None:
             check_layout(layout)
-        self.puzzle = puzzle
-        self.origin = origin
-        self.cells = puzzle.definition.cells
-        self.radices = tuple(radices)
-        self.undirected = undirected
-        self.keys: int = prod(self.radices)
-        check_keys(puzzle, self.keys, "choose a smaller one", what="states")
-        self.origins = [self.board(digits) for digits in self._origin_digits()]
+        self.known = known
+        self.puzzle = known.puzzle
+        self.origin = known.origin
+        self.cells = known.cells
+        self.radices = known.radices
+        self.undirected = known.undirected
+        self.origins = known.origins
+        self.keys = known.keys
+        check_keys(
+            self.puzzle,
+            self.keys,
+            "choose a smaller one, count its first layers with --max-depth",
+            what="states",
+        )
 
     @abstractmethod
-    def steps(self, keys: Keys, *, forward: bool) -> Iterator[Step]:
-        """For each move, its name, the rows of ``keys`` (uint64, shape (states,)) that it can be made on, and the keys
-        that it leads to. Not ``forward``: the keys that it leads from; a move may then be several items."""
-
-    def pattern_digits(self, pattern: Board) -> Board:
-        """The digits of a board, perhaps with ``WILDCARD``."""
-        return pattern
-
-    def board(self, digits: Board) -> Board:
-        """The board of digits."""
-        return digits
-
-    def digits(self, boards: Boards) -> NDArray[np.int64]:
-        """The digits, shape (boards, digits), of boards."""
-        import numpy as np
-
-        return boards.astype(np.int64)
-
-    def boards(self, digits: NDArray[np.int64]) -> Boards:
-        """Inverse of ``digits``."""
-        import numpy as np
-
-        return digits.astype(np.uint8)
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
 
     @cached_property
     def weights(self) -> list[int]:
@@ -111,7 +81,7 @@ class DigitSpace(ABC):
         """See Space."""
         import numpy as np
 
-        digits = self.digits(boards.reshape(-1, self.cells))
+        digits = self.known.digits(boards.reshape(-1, self.cells))
         keys = np.zeros(len(digits), dtype=np.uint64)
         for place, weight in enumerate(self.weights):
             keys += digits[:, place].astype(np.uint64) * np.uint64(weight)
@@ -123,26 +93,26 @@ class DigitSpace(ABC):
         import numpy as np
 
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
-        if keys.size and int(keys.max()) >= self.keys:
-            raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
+        self.check(keys)
         digits = np.empty((keys.size, len(self.radices)), dtype=np.int64)
         for place in range(len(self.radices)):
             digits[:, place] = self.digit(keys, place)
-        return self.boards(digits)
+        return self.known.boards(digits)
+
+    def check(self, keys: Keys) -> None:
+        """Raises ValueError when a key is out of range."""
+        if keys.size and int(keys.max()) >= self.keys:
+            raise ValueError(f"key {int(keys.max())} is out of range, expected less than {self.keys}")
 
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
         """See Space."""
-        keys = self.encode(boards)
-        for name, rows, reached in self.steps(keys, forward=self._forward(toward=toward)):
-            if rows.size:
-                yield name, rows, self.decode(reached)
+        return self.known.neighbours(boards, toward=toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: none is known."""
-        del board
-        return None
+        """See Space."""
+        return self.known.why_unreachable(board)
 
     def origin_codes(self) -> Buffer:
         """See ScatterSpace."""
@@ -151,31 +121,18 @@ class DigitSpace(ABC):
         boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
         return np.ascontiguousarray(self.encode(boards)).data
 
-    def _origin_digits(self) -> list[Board]:
-        """The digits of the boards at depth 0, ``WILDCARD`` filled in; sorted, none twice.
 
-        Raises BoardError when the origin is not a board, PuzzleError when there is no start, no goal or too many.
-        """
-        definition, name = self.puzzle.definition, self.puzzle.name
-        found: set[Board] = set()
-        total = 0
-        for pattern in origin_patterns(self.puzzle.definition, self.origin.where, self.puzzle.name):
-            choices = [
-                range(radix) if digit == WILDCARD else (digit,)
-                for digit, radix in zip(self.pattern_digits(pattern), self.radices, strict=True)
-            ]
-            total += prod(map(len, choices))
-            if total > MAX_ORIGINS:
-                raise PuzzleError(
-                    f"puzzle {name}: the goals stand for more than {MAX_ORIGINS:,} boards "
-                    f"(goal {definition.format_board(pattern)}); use fewer wildcards"
-                )
-            found.update(product(*choices))
-        return sorted(found)
+class ExpandedDigitSpace(DigitSpace[Known]):
+    """A DigitSpace whose moves the kernel makes."""
 
-    def _forward(self, *, toward: bool) -> bool:
-        """Whether the player's moves go that way."""
-        return (self.origin.direction == "to") == toward
+    @cached_property
+    @abstractmethod
+    def expander(self) -> _kernel.DigitExpander:
+        """See ScatterSpace."""
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
+        return _kernel.expand_codes(self.expander, codes, threads)
 
 
 def check_layout(layout: dict[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """Sparse spaces of boards packed into codes: a field of bits for what stands in each cell (docs/key-layout.md).
 
-Every puzzle whose moves permute the contents of cells has one, however many arrangements it has: codes are never
-ranked, and memory goes by the states that are found. Contents are numbers below 256.
+A puzzle may have any number of arrangements: codes are never ranked, and memory goes by the states that are found. The
+kernel makes moves that permute the contents of cells, which are then numbers below 256, and change what stands there;
+numpy makes all others.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from farthest import _kernel
 from farthest.errors import ResourceError
+from farthest.spaces.blockwise import in_blocks
 from farthest.spaces.contract import NO_KEY
 from farthest.spaces.packed_layout import PACKED
 
@@ -63,7 +65,8 @@ class PackedMove:
 
 class PackedSpace:
     """See ScatterSpace. ``radices``: for each cell the number of its contents; ``total``: the sum of the contents of
-    all cells, where it never changes: then the last cell has no field; ``moves_away``: those away from the origin.
+    all cells, where it never changes: then the last cell has no field; ``moves_away``: those away from the origin that
+    the kernel makes, None where it makes none.
 
     A family whose boards are more than a content for each cell overrides ``contents`` and ``boards``.
     """
@@ -78,7 +81,7 @@ class PackedSpace:
         known: Neighbours,
         radices: Sequence[int],
         total: int | None,
-        moves_away: Sequence[PackedMove],
+        moves_away: Sequence[PackedMove] | None,
         *,
         undirected: bool,
     ) -> None:
@@ -90,12 +93,12 @@ class PackedSpace:
         self._known = known
         self._total = total
         self._moves = moves_away
-        if len(radices) > MOST_CELLS:
+        if moves_away is not None and len(radices) > MOST_CELLS:
             raise ResourceError(
                 f"puzzle {self.puzzle.name}: {len(radices)} cells, more than the {MOST_CELLS} of a packed board; "
                 "search for solutions of single boards with `farthest solve`"
             )
-        if max(radices) >= CONTENTS:
+        if moves_away is not None and max(radices) >= CONTENTS:
             raise ResourceError(
                 f"puzzle {self.puzzle.name}: up to {max(radices)} kinds and turns of a piece in one cell, more than "
                 f"the {CONTENTS - 1} that a packed code can tell; search for solutions of single boards with "
@@ -108,13 +111,15 @@ class PackedSpace:
         """See Space."""
         return dict(PACKED)
 
-    def contents(self, boards: Boards) -> NDArray[np.uint8]:
+    def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
         """The contents, shape (boards, packed cells), of boards."""
         return boards
 
-    def boards(self, contents: NDArray[np.uint8]) -> Boards:
+    def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
         """Inverse of ``contents``."""
-        return contents
+        import numpy as np
+
+        return contents.astype(np.uint8)
 
     def encode(self, boards: Boards) -> Codes:
         """See Space."""
@@ -131,8 +136,11 @@ class PackedSpace:
             codes = words[:, 0]
             codes[none] = NO_KEY
             return codes
-        written = words.astype(">u8").view(np.uint8).reshape(len(contents), 8 * self._words)
-        written = np.ascontiguousarray(written[:, : self.code_bytes])
+        found = (
+            words.astype(">u8").view(np.uint8).reshape(len(contents), 8 * self._words)[:, : self.code_bytes]
+        )
+        written = np.zeros((len(contents), self.code_bytes), dtype=np.uint8)
+        written[:, : found.shape[1]] = found
         written[none] = 255
         return written.reshape(-1).view(f"S{self.code_bytes}")
 
@@ -146,7 +154,8 @@ class PackedSpace:
         else:
             written = np.zeros((codes.size, 8 * self._words), dtype=np.uint8)
             strings = np.ascontiguousarray(codes, dtype=f"S{self.code_bytes}")
-            written[:, : self.code_bytes] = strings.view(np.uint8).reshape(codes.size, self.code_bytes)
+            found = strings.view(np.uint8).reshape(codes.size, self.code_bytes)[:, : 8 * self._words]
+            written[:, : found.shape[1]] = found
             words[:] = written.view(">u8")
         contents = np.empty((codes.size, len(self._radices)), dtype=np.int64)
         for cell, (word, shift, bits) in enumerate(self.fields):
@@ -155,7 +164,7 @@ class PackedSpace:
             contents[:, -1] = self._total - contents[:, :-1].sum(axis=1)
         if ((contents < 0) | (contents >= np.array(self._radices))).any():
             raise ValueError(f"a code is of no board of the puzzle {self.puzzle.name}")
-        return self.boards(contents.astype(np.uint8))
+        return self.boards(contents)
 
     def neighbours(
         self, boards: Boards, *, toward: bool
@@ -175,8 +184,10 @@ class PackedSpace:
         return np.ascontiguousarray(codes).view(np.uint8).data
 
     @cached_property
-    def expander(self) -> _kernel.Expander:
+    def expander(self) -> _kernel.Expander | None:
         """See ScatterSpace."""
+        if self._moves is None:
+            return None
         tables = list(dict.fromkeys([UNCHANGED, *(table for move in self._moves for table in move.turns)]))
         number = {table: at for at, table in enumerate(tables)}
         moves = [
@@ -189,7 +200,20 @@ class PackedSpace:
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
         """See ScatterSpace."""
-        return _kernel.expand_codes(self.expander, codes, threads)
+        import numpy as np
+
+        if self.expander is not None:
+            return _kernel.expand_codes(self.expander, codes, threads)
+        given = np.frombuffer(
+            memoryview(codes), dtype=np.uint64 if self.code_bytes == 8 else f"S{self.code_bytes}"
+        )
+        return in_blocks(self._expand, given, threads)
+
+    def _expand(self, codes: Codes) -> Codes:
+        import numpy as np
+
+        found = [self.encode(reached) for _, _, reached in self.neighbours(self.decode(codes), toward=False)]
+        return np.concatenate(found) if found else codes[:0]
 
     @property
     def _words(self) -> int:

@@ -9,9 +9,6 @@ from farthest.errors import StorageError
 
 PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
 
-PACKED_FAMILIES = ("permutation", "sliding")
-"""Families that have packed spaces."""
-
 
 def is_packed(layout: Mapping[str, Any] | None) -> bool:
     """Whether a stored layout is that of packed codes. Raises StorageError where it is of another version."""

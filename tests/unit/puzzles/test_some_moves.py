@@ -35,6 +35,7 @@ CUBE = "cube-3x3x3"
         (f"{CUBE}<S=F'B,M=L'R>", f"{CUBE}<M=L'R,S=F'B>", "M S M2 M' S2 S'"),
         (f"{CUBE}-qtm<A=L R, U>", f"{CUBE}-qtm<U,A=LR>", "U A U' A'"),
         (f"{CUBE}<A=(R U')2>", f"{CUBE}<A=RU'RU'>", ""),
+        (f"{CUBE}<A=U R R', U>", f"{CUBE}<U>", "U U2 U'"),
         ("megaminx<A2'>", "megaminx<A>", "A A2 A2' A'"),
         ("skewb<X=UBR DFR>", "skewb<X=UBR DFR>", "X X'"),
         ("hungarian-rings<A5>", "hungarian-rings<A5>", "A5 A5'"),

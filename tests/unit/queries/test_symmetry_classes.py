@@ -136,7 +136,7 @@ def test_where_symmetries_are_not_known(tmp_path: Path) -> None:
         opened.symmetry_classes()
     with enumerated("first-row", tmp_path) as opened, pytest.raises(JobError, match="a set of boards"):
         opened.symmetry_classes()
-    with enumerated("8-puzzle", tmp_path) as opened, pytest.raises(JobError, match="no inverses"):
+    with enumerated("3-puzzle", tmp_path) as opened, pytest.raises(JobError, match="no inverses"):
         list(opened.representatives(2, inverses=True))
 
 

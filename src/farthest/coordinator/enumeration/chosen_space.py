@@ -10,7 +10,7 @@ from farthest.coordinator.estimate import MOST_MAP_KEYS, memory_limit
 from farthest.errors import ResourceError
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.spaces.packed_layout import PACKED, PACKED_FAMILIES
+from farthest.spaces.packed_layout import PACKED
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
@@ -30,7 +30,7 @@ DENSE_WITH_WORKERS = 2**35
 def space_for(puzzle: Puzzle, settings: Settings) -> Space:
     """The puzzle's space. With a depth limit it is one of packed boards where bitmaps of all keys, or a map of them,
     are too large: memory then goes by the states found. Raises what ``compile_space`` raises."""
-    limited = settings.max_depth is not None and puzzle.family in PACKED_FAMILIES
+    limited = settings.max_depth is not None
     try:
         space = compile_space(puzzle, settings.origin)
     except ResourceError:

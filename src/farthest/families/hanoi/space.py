@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from farthest import _kernel
-from farthest.families.hanoi.definition import hanoi
+from farthest.families.hanoi.boards import HanoiBoards
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.digit_moves import DigitMoveSpace
+from farthest.spaces.digits import ExpandedDigitSpace
+from farthest.spaces.packed import PackedSpace
+from farthest.spaces.packed_digits import PackedDigits
+from farthest.spaces.packed_layout import is_packed
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> HanoiSpace:
+) -> HanoiSpace | PackedSpace:
     """See ``spaces.compile_space``."""
-    return HanoiSpace(puzzle, origin, layout)
+    known = HanoiBoards(puzzle, origin)
+    return PackedDigits(known) if is_packed(layout) else HanoiSpace(known, layout)
 
 
-class HanoiSpace(DigitMoveSpace):
-    """Digit i is the peg of disc i, disc 0 the smallest."""
+class HanoiSpace(ExpandedDigitSpace[HanoiBoards]):
+    """See HanoiBoards."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> None:
-        self.definition = hanoi(puzzle)
-        super().__init__(
-            puzzle, origin, self.definition.radices, layout, undirected=self.definition.undirected
-        )
-
-    def moves(self, *, forward: bool) -> tuple[list[str], _kernel.DiscExpander]:
-        """See DigitMoveSpace. Made backward, a move takes the disc from where it lies back to where it was."""
-        names = [f"{a}→{b}" for a, b in self.definition.arcs]
-        arcs = self.definition.arcs if forward else [(b, a) for a, b in self.definition.arcs]
-        return names, _kernel.DiscExpander(self.definition.pegs, self.definition.discs, arcs)
+    @cached_property
+    def expander(self) -> _kernel.DiscExpander:
+        """See ScatterSpace."""
+        definition = self.known.definition
+        arcs = self.known.arcs(forward=self.known.forward(toward=False))
+        return _kernel.DiscExpander(definition.pegs, definition.discs, arcs)

@@ -1,8 +1,8 @@
 """The pegs family: a class of boards as bits of a key, jumped by the kernel line by line; else board by board.
 
 Bits are taken where a move is one jump, all origins have the same number of pegs and agree in the parities that jumps
-keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). All else is in
-families/pegs/scatter_space.py.
+keep, and the class has at most 2^MAX_INDEX_BITS boards (families/pegs/layout.py). All else, and what is asked for as
+packed boards, is in families/pegs/scatter_space.py.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from farthest.families.pegs.layout import LINES, Layout, choose_layout, kind_of,
 from farthest.families.pegs.masks import PegBoards, boards_of, jumps_of, mask_of, masks_of, origin_boards
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.packed_layout import is_packed
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
@@ -32,7 +33,9 @@ def compile(  # noqa: A001 - what families call it
     from farthest.families.pegs.scatter_space import PegScatterSpace
 
     origins = origin_boards(puzzle, origin)
-    if layout is None:
+    if is_packed(layout):
+        chosen = None
+    elif layout is None:
         chosen = _layout_of(puzzle, origins)
     else:
         chosen = Layout.from_dict(layout, puzzle.definition.cells) if kind_of(layout) == LINES else None

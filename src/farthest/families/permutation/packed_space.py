@@ -6,7 +6,7 @@ orientation.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from farthest.families.permutation.neighbours import PermutationBoards
 from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove, PackedSpace
@@ -43,7 +43,7 @@ class PackedPermutationSpace(PackedSpace):
         ]
         super().__init__(known, radices, None, moves, undirected=definition.symmetric)
 
-    def contents(self, boards: Boards) -> NDArray[np.uint8]:
+    def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
         """See PackedSpace; 255 where a label or an orientation is none of the slot's."""
         import numpy as np
 
@@ -58,7 +58,7 @@ class PackedPermutationSpace(PackedSpace):
         wrong |= np.array(self._definition.label_orbit)[np.minimum(labels, len(self._number) - 1)] != orbit_of
         return np.where(wrong, 255, number * np.array(self._modulus) + turns).astype(np.uint8)
 
-    def boards(self, contents: NDArray[np.uint8]) -> Boards:
+    def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
         """See PackedSpace."""
         import numpy as np
 

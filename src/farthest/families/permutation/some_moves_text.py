@@ -68,7 +68,7 @@ class _Reader:
 
     def read(self, text: str) -> Chosen:
         found: dict[frozenset[object], _Generator] = {}
-        for part in text.split(","):
+        for part in sorted(text.split(","), key=lambda part: ("=" in part, part.strip())):
             generator = self.generator(part.strip())
             found.setdefault(self.alike(generator.move), generator)
         generators = sorted(found.values(), key=lambda each: (each.place, each.text))

@@ -16,6 +16,7 @@ from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.origin_names import names_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import NO_KEY
+from farthest.spaces.packed_layout import is_packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
 VERSION = 1
+
+SPARSE = "sparse"
+"""The kind of layout of a map that has only the keys that were found, of a class with a size."""
 
 _LOOKS = 8
 """Of so many batches of states one is looked at, whether its moves can be taken back: layers may have few states."""
@@ -51,9 +55,10 @@ class PythonSpace:
         self.user = user
         self.moves = UserMoves(user)
         self.cells = self.code_bytes = user.width
-        self.keys = user.size
+        sparse = is_packed(layout) or (layout is not None and layout.get("kind") == SPARSE)
+        self.keys = None if sparse else user.size
         self.undirected = user.undirected
-        if layout is not None and layout != self.layout_fields():
+        if layout is not None and not is_packed(layout) and layout != self.layout_fields():
             raise StorageError(
                 f"puzzle class {user.reference}: its keys are {self.layout_fields()}, those of the stored map "
                 f"{layout}; the class has changed, enumerate it again"
@@ -76,7 +81,8 @@ class PythonSpace:
 
     def layout_fields(self) -> dict[str, Any]:
         """See Space."""
-        return {"version": VERSION, "size": self.user.size, "bytes": self.user.width}
+        fields = {"version": VERSION, "size": self.user.size, "bytes": self.user.width}
+        return fields if self.keys == self.user.size else {**fields, "kind": SPARSE}
 
     def encode(self, boards: Boards) -> Codes:
         """See Space."""
@@ -84,15 +90,16 @@ class PythonSpace:
         if self.code_bytes != 8:
             return np.frombuffer(rows.tobytes(), dtype=self.moves.dtype)
         keys = rows.view(">u8").reshape(-1).astype(np.uint64)
-        if self.keys is not None:
-            keys[keys >= self.keys] = NO_KEY
+        if self.user.size is not None:
+            keys[keys >= self.user.size] = NO_KEY
         return keys
 
     def decode(self, codes: Codes) -> Boards:
         """See Space."""
         if self.code_bytes == 8:
-            if self.keys is not None and codes.size and int(codes.max()) >= self.keys:
-                raise ValueError(f"key {int(codes.max())} is out of range, expected less than {self.keys}")
+            size = self.user.size
+            if size is not None and codes.size and int(codes.max()) >= size:
+                raise ValueError(f"key {int(codes.max())} is out of range, expected less than {size}")
             codes = codes.astype(">u8")
         return np.frombuffer(codes.tobytes(), dtype=np.uint8).reshape(-1, self.cells).copy()
 

@@ -78,7 +78,7 @@ class Candidates:
         if free is not None:
             room = min(room, free // 3)
         passes = -(-expected // max(room, LEAST_ROOM))
-        if passes <= 1 or not hasattr(self._space, "expander"):
+        if passes <= 1 or getattr(self._space, "expander", None) is None:
             return self._shards
         self.boxes = self._new_boxes(room)
         return max(1, self._shards // passes)

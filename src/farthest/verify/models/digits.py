@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
@@ -14,35 +15,28 @@ from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin
 from farthest.verify.models import Boards, Codes
+from farthest.verify.models.packed import PackedModel
 from farthest.verify.ranking import LayoutError
 
 _ANY = -1
 _NONE = 2**64 - 1
 
 
-class DigitModel:
-    """The codes of a Model; a family adds ``successors``. A digit is a cell, or ``cells_per_digit`` of them, the first
-    the highest."""
-
-    code_bytes = 8
+class DigitMoves(ABC):
+    """Boards of digits; a family adds ``successors``. A digit is a cell, or ``cells_per_digit`` of them, the first the
+    highest."""
 
     def __init__(
-        self,
-        definition: PuzzleDefinition,
-        origin: Origin,
-        layout: Mapping[str, Any],
-        radices: Sequence[int],
-        cells_per_digit: int = 1,
+        self, definition: PuzzleDefinition, origin: Origin, radices: Sequence[int], cells_per_digit: int = 1
     ) -> None:
-        if layout != {"version": 1}:
-            raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 and nothing else")
         self.definition = definition
         self.origin = origin
         self.radices = list(radices)
         self.cells_per_digit = cells_per_digit
-        self.keys = 1
-        for radix in self.radices:
-            self.keys *= radix
+
+    @abstractmethod
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
 
     def digits(self, boards: Boards) -> NDArray[np.int64]:
         """The digits, shape (boards, digits)."""
@@ -58,23 +52,6 @@ class DigitModel:
         cells = digits[:, :, None] // powers % 256
         return cells.reshape(len(digits), len(self.radices) * self.cells_per_digit).astype(np.uint8)
 
-    def codes(self, boards: Boards) -> Codes:
-        """See Model."""
-        digits = self.digits(boards)
-        codes = np.zeros(len(boards), dtype=np.uint64)
-        for i in reversed(range(len(self.radices))):
-            codes = codes * np.uint64(self.radices[i]) + digits[:, i].astype(np.uint64)
-        return np.where((digits < np.array(self.radices)).all(axis=1), codes, np.uint64(_NONE))
-
-    def boards(self, codes: Codes) -> Boards:
-        """See Model."""
-        digits = np.zeros((len(codes), len(self.radices)), dtype=np.int64)
-        rest = codes.astype(np.uint64)
-        for i, radix in enumerate(self.radices):
-            digits[:, i] = rest % np.uint64(radix)
-            rest = rest // np.uint64(radix)
-        return self.board_rows(digits)
-
     def origins(self) -> Boards:
         """See Model: any content of a cell is any digit."""
         found = []
@@ -87,6 +64,59 @@ class DigitModel:
                 filled[wild] = filling
                 found.append(filled)
         return self.board_rows(np.array(found, dtype=np.int64).reshape(-1, len(self.radices)))
+
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        """See packed.Moves: the digits."""
+        return self.digits(boards)
+
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        """See packed.Moves."""
+        return self.board_rows(contents)
+
+
+class DigitModel:
+    """See Model: keys."""
+
+    code_bytes = 8
+
+    def __init__(self, moves: DigitMoves, layout: Mapping[str, Any]) -> None:
+        if layout != {"version": 1}:
+            raise LayoutError(f"the key layout is {dict(layout)!r}, expected version 1 and nothing else")
+        self.moves = moves
+        self.radices = moves.radices
+        self.keys: int | None = prod(self.radices)
+
+    def origins(self) -> Boards:
+        """See Model."""
+        return self.moves.origins()
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model."""
+        return self.moves.successors(boards)
+
+    def codes(self, boards: Boards) -> Codes:
+        """See Model."""
+        digits = self.moves.digits(boards)
+        codes = np.zeros(len(boards), dtype=np.uint64)
+        for i in reversed(range(len(self.radices))):
+            codes = codes * np.uint64(self.radices[i]) + digits[:, i].astype(np.uint64)
+        return np.where((digits < np.array(self.radices)).all(axis=1), codes, np.uint64(_NONE))
+
+    def boards(self, codes: Codes) -> Boards:
+        """See Model."""
+        digits = np.zeros((len(codes), len(self.radices)), dtype=np.int64)
+        rest = codes.astype(np.uint64)
+        for i, radix in enumerate(self.radices):
+            digits[:, i] = rest % np.uint64(radix)
+            rest = rest // np.uint64(radix)
+        return self.moves.board_rows(digits)
+
+
+def digit_model(moves: DigitMoves, layout: Mapping[str, Any]) -> DigitModel | PackedModel:
+    """The model whose codes are of this layout."""
+    if layout.get("kind") == "packed":
+        return PackedModel(moves, layout, moves.radices, None)
+    return DigitModel(moves, layout)
 
 
 def joined(parts: Sequence[tuple[NDArray[np.intp], Boards]], cells: int) -> tuple[NDArray[np.intp], Boards]:

@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from farthest.families.hanoi.definition import hanoi
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import DigitModel, joined
+from farthest.verify.models.digits import DigitModel, DigitMoves, digit_model, joined
+from farthest.verify.models.packed import PackedModel
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> HanoiModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> DigitModel | PackedModel:
     """See models."""
-    return HanoiModel(puzzle, origin, layout)
+    return digit_model(HanoiMoves(puzzle, origin), layout)
 
 
-class HanoiModel(DigitModel):
+class HanoiMoves(DigitMoves):
     """A digit is the peg of a disc, the smallest first."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         definition = hanoi(puzzle)
-        super().__init__(definition, origin, layout, [definition.pegs] * definition.discs)
+        super().__init__(definition, origin, [definition.pegs] * definition.discs)
         self.ways = [(a, b) if origin.direction == "from" else (b, a) for a, b in definition.arcs]
 
     def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:

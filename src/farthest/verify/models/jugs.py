@@ -11,22 +11,23 @@ from numpy.typing import NDArray
 from farthest.families.jugs.definition import jugs
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import DigitModel, joined
+from farthest.verify.models.digits import DigitModel, DigitMoves, digit_model, joined
+from farthest.verify.models.packed import PackedModel
 
 Amounts = NDArray[np.int64]
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> JugsModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> DigitModel | PackedModel:
     """See models."""
-    return JugsModel(puzzle, origin, layout)
+    return digit_model(JugsMoves(puzzle, origin), layout)
 
 
-class JugsModel(DigitModel):
+class JugsMoves(DigitMoves):
     """A digit is the amount in a jug, two bytes of a board."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.jugs = jugs(puzzle)
-        super().__init__(self.jugs, origin, layout, [capacity + 1 for capacity in self.jugs.capacities], 2)
+        super().__init__(self.jugs, origin, [capacity + 1 for capacity in self.jugs.capacities], 2)
 
     def moves(self) -> list[tuple[str, int, int]]:
         """(fill, empty or pour; the jug; the jug poured into)."""

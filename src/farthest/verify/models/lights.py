@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from farthest.families.lights.definition import lights
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import DigitModel, joined
+from farthest.verify.models.digits import DigitModel, DigitMoves, digit_model, joined
+from farthest.verify.models.packed import PackedModel
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> LightsModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> DigitModel | PackedModel:
     """See models."""
-    return LightsModel(puzzle, origin, layout)
+    return digit_model(LightsMoves(puzzle, origin), layout)
 
 
-class LightsModel(DigitModel):
+class LightsMoves(DigitMoves):
     """A digit is the colour of a lamp."""
 
-    def __init__(self, puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.lights = lights(puzzle)
-        super().__init__(self.lights, origin, layout, [self.lights.colours] * self.lights.cells)
+        super().__init__(self.lights, origin, [self.lights.colours] * self.lights.cells)
         colours = self.lights.colours
         if puzzle.metric == "multi":
             self.times = list(range(1, colours))

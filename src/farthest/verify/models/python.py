@@ -24,13 +24,14 @@ def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> PythonMo
 def stored_form(layout: Mapping[str, Any]) -> tuple[int | None, int]:
     """The number of keys (None: sparse) and the bytes of a code, from the stored layout. Raises LayoutError."""
     size, width = layout.get("size"), layout.get("bytes")
+    sparse = {"kind": "sparse"} if "kind" in layout and size is not None else {}
     if (
-        dict(layout) != {"version": 1, "size": size, "bytes": width}
+        dict(layout) != {"version": 1, "size": size, "bytes": width, **sparse}
         or not (size is None or (type(size) is int and 1 <= size <= MAX_SIZE))
         or not (type(width) is int and 1 <= width <= MAX_WIDTH)
     ):
         raise LayoutError(f"the key layout is {dict(layout)!r}, expected version, size and bytes of keys")
-    return size, width
+    return None if sparse else size, width
 
 
 class PythonModel:
@@ -40,10 +41,9 @@ class PythonModel:
         self.definition = python(puzzle)
         self.user = self.definition.user
         self.origin = origin
-        self.keys = self.user.size
-        self.code_bytes = self.user.width
+        self.keys, self.code_bytes = stored_form(layout)
         expected = {"version": 1, "size": self.user.size, "bytes": self.user.width}
-        if dict(layout) != expected:
+        if {**layout, **expected} != layout:
             raise LayoutError(f"the key layout is {dict(layout)!r}, expected {expected!r}")
 
     def origins(self) -> Boards:
@@ -58,7 +58,8 @@ class PythonModel:
         codes = np.zeros(len(boards), dtype=np.uint64)
         for k in range(8):
             codes = codes * np.uint64(256) + boards[:, k]
-        return codes if self.keys is None else np.where(codes < self.keys, codes, np.uint64(2**64 - 1))
+        size = self.user.size
+        return codes if size is None else np.where(codes < size, codes, np.uint64(2**64 - 1))
 
     def boards(self, codes: Codes) -> Boards:
         """See Model."""
