@@ -270,7 +270,7 @@ void GroupExpander::tabled(std::size_t level, std::span<const Key> keys, Key fir
 }
 
 void GroupExpander::last(std::span<const Key> keys, Key first, Work& work) const {
-  Key* out = &work.out[work.at];
+  Key* out = work.out.data() + work.at;
   for (std::size_t move = 0; move < work.moves; ++move) {
     const Key made = work.keys_of(last_)[move];
     const std::uint16_t* products = &products_[work.numbers_of(last_)[move] * sizes_[last_]];
