@@ -9,9 +9,10 @@ namespace farthest {
 namespace {
 
 constexpr Key kMostElements = Key{1} << 62;
-// Of tables, so that they stay in the cache.
-constexpr std::size_t kMostEntries = std::size_t{1} << 18;
-constexpr Key kMostProducts = Key{1} << 9;  // elements, each with each
+// Entries of a level's table: 16 megabytes, made in some hundredths of a second. Keys that are far apart take
+// a quarter of the time that they take with an eighth of it.
+constexpr std::size_t kMostEntries = std::size_t{1} << 21;
+constexpr Key kMostProducts = Key{1} << 9;  // elements, each with each: a table that stays in the cache
 
 bool is_permutation(std::span<const std::uint16_t> images) {
   std::vector<bool> met(images.size());

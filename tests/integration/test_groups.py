@@ -112,7 +112,7 @@ def test_the_half_turns_of_the_cube(tmp_path_factory: pytest.TempPathFactory) ->
     [
         pytest.param((2, 5, 6, 8, 9, 12), marks=pytest.mark.slow),
         pytest.param((2, 6, 8, 10, 12, 14, 18), marks=pytest.mark.slow),
-        # 696,729,600 states, 1.2 GB, two minutes of a processor
+        # 696,729,600 states, 1.2 GB, 81 seconds of a processor
         pytest.param((2, 8, 12, 14, 18, 20, 24, 30), marks=[pytest.mark.slow, pytest.mark.night]),
     ],
 )
