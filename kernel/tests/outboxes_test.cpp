@@ -50,7 +50,7 @@ std::vector<Run<Key>> taken(Outboxes& boxes, const std::vector<Blob>& exclude, i
 }
 
 TEST(layers_of_a_cube_are_found_from_its_outboxes) {
-  constexpr int kBits = 12;
+  constexpr int kBits = 11;
   constexpr Key kStates = Key{1} << kBits;
   const Cube cube(kBits);
   for (const Key keys : {Key{0}, kStates})

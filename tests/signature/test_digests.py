@@ -1,6 +1,7 @@
 """Digests of whole maps against committed ones, for every way to compute them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from farthest import _kernel
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
+from signature.renew import renew
 from signature.workload import DIGESTS, WORKLOAD, Work
 
 pytestmark = pytest.mark.signature
@@ -36,3 +38,16 @@ def cases() -> list[Any]:
 def test_digest(work: Work, threads: int, isa: str, shard_classes: int) -> None:
     outcome = work.run(threads=threads, isa=isa, shard_classes=shard_classes)
     assert outcome.digest == COMMITTED[work.name]
+
+
+def test_renewing_tells_what_changed(tmp_path: Path) -> None:
+    file = tmp_path / "digests.json"
+    file.write_text(json.dumps({"3-puzzle": "0", "lozenge": COMMITTED["lozenge"], "former": "1"}))
+    assert renew(file, [Work("3-puzzle"), Work("roundabout", "to"), Work("lozenge")]) == [
+        f"3-puzzle: 0 -> {COMMITTED['3-puzzle']}",
+        f"roundabout to goal: new, {COMMITTED['roundabout to goal']}",
+        "former: gone",
+    ]
+    names = ("3-puzzle", "roundabout to goal", "lozenge")
+    assert json.loads(file.read_text()) == {name: COMMITTED[name] for name in names}
+    assert renew(file, [Work("3-puzzle"), Work("roundabout", "to"), Work("lozenge")]) == []

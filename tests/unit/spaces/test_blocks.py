@@ -300,12 +300,16 @@ def test_the_nineteen_boards() -> None:
     assert "2113/2113/4665/4005/7777" in near["slide"]
 
 
-SLOW = ("red-donkey", "diabolical-box", "trapped-treasure")
+SLOW = {
+    "red-donkey": pytest.mark.night,
+    "diabolical-box": pytest.mark.slow,
+    "trapped-treasure": pytest.mark.slow,
+}
 KNOWN = [name for name in names() if load(name).family == "blocks"]
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in KNOWN]
+    "name", [pytest.param(name, marks=[SLOW[name]] if name in SLOW else []) for name in KNOWN]
 )
 def test_published_answers(name: str) -> None:
     """The numbers of states and the depths of the nearest goals that others have found."""

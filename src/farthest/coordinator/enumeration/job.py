@@ -7,17 +7,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from secrets import token_hex
 from time import monotonic, perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.coordinator.enumeration.backends import backend_for
 from farthest.coordinator.enumeration.chosen_space import space_for
+from farthest.coordinator.enumeration.found_layers import FoundLayers
 from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.rows import board_texts
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.interrupts import Interrupted, LayerGivenUp, StopRequest, stop_requests
 from farthest.coordinator.losses import lost_again
-from farthest.coordinator.pace import Pace
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
 FARTHEST_BOARDS = 1000
 """Most boards in ``Outcome.farthest``."""
-
-LAYERS_TOLD = 300
-"""Of more layers a running job does not tell all: its progress is written each second."""
 
 LOSSES_ALLOWED = 5
 """How often the working state may be lost between two checkpoints before the job is given up."""
@@ -121,8 +118,7 @@ class _Enumeration:
         self._recorder = recorder
         self._threads = settings.threads or cores()
         self._backend = backend_for(puzzle, settings, reporter)
-        self._layers: list[int] = []
-        self._seconds: list[float] = []
+        self._found = FoundLayers(reporter)
         self._stopped: str | None = None
         self._exhausted = False  # an earlier attempt has found that there are no more layers
         self._resumed_from: int | None = None
@@ -131,7 +127,6 @@ class _Enumeration:
         self._losses = 0  # since the last checkpoint
         self._restarts = 0  # of servers, among the losses
         self._checkpoint_seconds = settings.checkpoint_seconds
-        self._pace = Pace()
         self._name = f"0-{token_hex(4)}"  # of an enumeration without a job, for its attempts
 
     def run(self) -> Outcome:
@@ -139,14 +134,14 @@ class _Enumeration:
             space = space_for(self._puzzle, self._settings)
         else:
             space = space_of(self._recorder.record, self._puzzle)
-        self._pace.at_most = self._puzzle.definition.arrangements() if space.keys is None else space.keys
+        self._found.expect(self._puzzle.definition.arrangements() if space.keys is None else space.keys)
         asked = self._settings
         self._settings = with_kind_of_map(space, asked, stored=self._database is not None)
         if self._settings.residues and not asked.residues:
             self._backend = backend_for(self._puzzle, self._settings, self._reporter)
         self._checkpoints = self._settings.keeps_distances and space.engine != "pattern"
         self._backend.admit(space, self._database)
-        recorder = self._recorder = self._recorder or self._begin(space)
+        recorder = self._recorder = self._found.recorder = self._recorder or self._begin(space)
         with stop_requests(self._stopping) as stop:
             self._backend.while_waiting(self._give_up(stop))
             if recorder is None:
@@ -174,7 +169,7 @@ class _Enumeration:
     def _kept(self, recorder: JobRecorder) -> int | None:
         """The depth that the job can be continued from, as far as that can be known at once."""
         if self._backend.keeps is not None:
-            return len(self._layers) - 1
+            return self._found.depth
         try:
             return recorder.depth()
         except StorageError:
@@ -230,19 +225,20 @@ class _Enumeration:
         self._reporter.notice(f"{error}; {back}")
 
     def _attempt(self, space: Space, store: JobStore, stop: StopRequest) -> Outcome:
-        self._layers, self._seconds, self._exhausted = [], [], False
+        self._found.clear()
+        self._exhausted = False
         self._resume(space, store, self._give_up(stop))
         complete = self._search(space, store, stop)
         # Read before the job is finished: after that no attempt would repeat what Redis loses.
-        farthest = board_texts(space, store.keys(len(self._layers) - 1, FARTHEST_BOARDS))
+        farthest = board_texts(space, store.keys(self._found.depth, FARTHEST_BOARDS))
         if self._recorder is None:
             digest = self._digest(store)
         else:
             digest = self._recorder.finish(
                 space,
                 store,
-                self._layers,
-                self._seconds,
+                self._found.states,
+                self._found.seconds,
                 complete,
                 self._threads,
                 self._figures,
@@ -267,7 +263,7 @@ class _Enumeration:
 
         def told(share: float) -> None:
             poll()
-            self._progress({"depth": checkpoint.depth})
+            self._found.store({"depth": checkpoint.depth})
             self._reporter.resuming(recorder.job, checkpoint.depth, share)
 
         recorder.restore(checkpoint, store, self._threads, told)
@@ -277,26 +273,24 @@ class _Enumeration:
         """These layers, their states and seconds, are known; an empty one after the last: there are no more."""
         self._exhausted = not layers[-1][0]
         layers = layers[: len(layers) - self._exhausted]
-        self._layers = [states for states, _ in layers]
-        self._seconds = [seconds for _, seconds in layers]
         self._stored = len(layers) - 1
         if not self._losses:
             self._resumed_from = self._stored
-        self._tell_layer()
+        self._found.go_on_with(layers)
         if self._recorder is not None:
-            self._reporter.resumed(self._recorder.job, self._stored, self._layers[-1], sum(self._layers))
+            found = self._found
+            self._reporter.resumed(self._recorder.job, self._stored, found.states[-1], found.total)
 
     def _search(self, space: Space, store: JobStore, stop: StopRequest) -> bool:
         """Finds the missing layers. Returns whether the space is exhausted, not only the depth limit reached."""
-        if not self._layers:
-            self._add_layer(sum(store.counts(0).values()), 0.0)
+        if not self._found.states:
+            self._found.add(sum(store.counts(0).values()), 0.0)
         if self._exhausted:
             return True
-        executor = self._backend.executor(self._layer_progress, self._poll(stop), self._still_ours)
+        executor = self._backend.executor(self._found.progress, self._poll(stop), self._still_ours)
         try:
             complete = self._search_with(executor, space, store, stop)
-            while not self._layers[-1]:  # empty layers at the end
-                del self._layers[-1], self._seconds[-1]
+            self._found.drop_empty()
             return complete
         except (
             LayerGivenUp
@@ -314,8 +308,8 @@ class _Enumeration:
         search = LayerSearch(store, executor)
         limit = self._settings.max_depth
         stored, cost = monotonic(), 0.0
-        while limit is None or len(self._layers) <= limit:
-            depth = len(self._layers)
+        while limit is None or self._found.depth < limit:
+            depth = self._found.depth + 1
             begun = perf_counter()
             try:
                 states = search.next_layer(depth)
@@ -326,10 +320,10 @@ class _Enumeration:
                 self._stopped = f"{error}; the layers up to depth {depth - 1} are complete"
                 return False
             if states == 0 and not self._goes_on(space, store, depth):
-                self._seconds[-1] += perf_counter() - begun
+                self._found.seconds[-1] += perf_counter() - begun
                 return True
-            self._add_layer(states, perf_counter() - begun)
-            if space.keys is not None and sum(self._layers) > space.keys:
+            self._found.add(states, perf_counter() - begun)
+            if space.keys is not None and self._found.total > space.keys:
                 raise PuzzleError(
                     f"puzzle {self._puzzle.name}: more states than its {space.keys:,} keys: some were found at two "
                     "depths, because not every move can be taken back by a move; correct it, or leave undirected out"
@@ -342,7 +336,7 @@ class _Enumeration:
             if stop.wanted:
                 raise KeyboardInterrupt
             self._still_ours()
-        return sum(self._layers) == space.keys  # all keys are found: the depth limit has cut nothing off
+        return self._found.total == space.keys  # all keys are found: the depth limit has cut nothing off
 
     def _goes_on(self, space: Space, store: JobStore, depth: int) -> bool:
         """Whether there may be states beyond an empty layer: in an additive pattern the blank may move on without a new
@@ -379,85 +373,52 @@ class _Enumeration:
         """The map of the layers until now, where workers make it."""
         return self._backend.make_map(
             store,
-            len(self._layers) - 1,
-            sum(self._layers),
+            self._found.depth,
+            self._found.total,
             recorder.job,
             recorder.owner,
             recorder.database,
-            self._layer_progress,
+            self._found.progress,
             self._still_ours,
         )
 
     def _checkpoint(self, store: JobStore, *, alone: bool = False) -> float:
         """Stores a checkpoint, if it is deeper than the last one. Returns how long that took, in seconds. ``alone``:
         workers cannot help."""
-        depth = len(self._layers) - 1
+        depth = self._found.depth
         known = self._stored is not None and depth <= self._stored
         if self._recorder is None or not self._checkpoints or known:
             return 0.0
         begun = perf_counter()
         made = None if alone else self._made_map(store, self._recorder)
-        self._recorder.checkpoint(store, self._layers, self._seconds, self._threads, made)
+        self._recorder.checkpoint(store, self._found.states, self._found.seconds, self._threads, made)
         cost = perf_counter() - begun
         self._stored, self._losses, self._restarts = depth, 0, 0
         self._reporter.checkpoint(depth, cost)
         return cost
 
-    def _add_layer(self, states: int, seconds: float) -> None:
-        self._layers.append(states)
-        self._seconds.append(seconds)
-        self._tell_layer()
-        self._reporter.layer(len(self._layers) - 1, states, sum(self._layers), seconds)
-
-    def _tell_layer(self) -> None:
-        """Stores the last layer in the job's progress, for those who watch the job."""
-        depth, total = len(self._layers) - 1, sum(self._layers)
-        self._pace.reach(total)
-        known = {"layer_states": self._layers[-1], "states": total, "seconds": sum(self._seconds)}
-        of_next = {"blocks": None, "blocks_done": None}
-        told = list(self._layers) if len(self._layers) <= LAYERS_TOLD else None
-        self._progress(
-            {"depth": depth, **known, "states_at_most": self._pace.at_most, "layers": told, **of_next}
-        )
-
-    def _progress(self, known: dict[str, Any]) -> None:
-        if self._recorder is None:
-            return
-        left = self._pace.seconds_left()
-        self._recorder.progress(
-            **known,
-            states_a_second=round(self._pace.rate()) or None,
-            seconds_left=None if left is None else round(left, 1),
-        )
-
-    def _layer_progress(self, known: dict[str, Any]) -> None:
-        self._progress(known)
-        self._reporter.progress(known)
-
     def _digest(self, store: JobStore) -> str:
         if self._settings.histogram_only:
-            return layers_digest(self._layers)
-        depth = len(self._layers) - 1
+            return layers_digest(self._found.states)
         from farthest.models.pieces import digest_of
 
-        return digest_of(self._layers, store.chunks(depth, CHUNK_KEYS, self._threads))
+        return digest_of(self._found.states, store.chunks(self._found.depth, CHUNK_KEYS, self._threads))
 
     @property
     def _figures(self) -> tuple[LayerFigures, ...]:
         """What each layer took, where layers are kept in files."""
-        return tuple(self._backend.kept()[: len(self._layers)])
+        return tuple(self._backend.kept()[: len(self._found.states)])
 
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
-        depth = len(self._layers) - 1
         outcome = Outcome(
             job=self._recorder.job if self._recorder else None,
             puzzle=self._puzzle.name,
-            states=sum(self._layers),
-            eccentricity=depth if complete else None,
-            layers=tuple(self._layers),
+            states=self._found.total,
+            eccentricity=self._found.depth if complete else None,
+            layers=tuple(self._found.states),
             farthest=farthest,
             digest=digest,
-            seconds=sum(self._seconds),
+            seconds=sum(self._found.seconds),
             complete=complete,
             resumed_from=self._resumed_from,
             figures=self._figures,

@@ -39,7 +39,7 @@ from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_pr
 from farthest.families.permutation.foreign import SUFFIXES, read_foreign
 from farthest.families.permutation.generators import RESERVED, TABLE, read_moves
 from farthest.families.permutation.net_reader import read_net
-from farthest.families.permutation.turns_reader import read_turns
+from farthest.families.permutation.turns_reader import with_turns
 from farthest.puzzles.catalogue import named
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle_file import MOST_BYTES, read_bytes
@@ -87,7 +87,7 @@ class _Reader:
         if "net" in self.table:
             definition = replace(definition, net=read_net(self.table, self.source, definition))
         if "turns" in self.table:
-            definition = replace(definition, turns=read_turns(self.table, self.source, definition))
+            definition = with_turns(self.table, self.source, definition)
         return definition
 
     def from_table(self) -> Permutation:

@@ -7,24 +7,26 @@ y    = "(1 2 3 4)(5 6 8 7)"           # turns that make all, as generators are w
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from farthest.errors import PuzzleError
 from farthest.families.permutation.cycles import NotationError, read_cycles
 from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS
 from farthest.families.permutation.moves import Move
-from farthest.families.permutation.turns import Turns, turns_problem
+from farthest.families.permutation.turns import Turns
 from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from farthest.errors import PuzzleError
     from farthest.families.permutation.definition import Permutation
     from farthest.puzzles.source import Source
 
 TABLE = "permutation.turns"
 
 
-def read_turns(table: Mapping[str, Any], source: Source, definition: Permutation) -> Turns:
-    """The turns in ``[permutation]``, ``table``. Raises PuzzleError naming the line, what was expected and a mend."""
+def with_turns(table: Mapping[str, Any], source: Source, definition: Permutation) -> Permutation:
+    """The definition with the turns in ``[permutation]``, ``table``. Raises PuzzleError naming the line, what was
+    expected and a mend."""
 
     def fail(key: str, problem: str) -> PuzzleError:
         return source.error(TABLE, key, problem)
@@ -58,8 +60,10 @@ def read_turns(table: Mapping[str, Any], source: Source, definition: Permutation
             raise fail(name, str(error)) from None
         turned = tuple(turn % modulus for turn, modulus in zip(delta, moduli, strict=True))
         moves.append(Move(name, tuple(to), turned))
-    turns = Turns(tuple(held), tuple(moves))
-    problem = turns_problem(turns, definition.slot_moduli, definition.generators) if moves else "no turns"
-    if problem:
-        raise fail("", f"{problem}; correct the turns")
-    return turns
+    if not moves:
+        raise fail("", "no turns; correct the turns")
+    try:
+        return replace(definition, turns=Turns(tuple(held), tuple(moves)))
+    except PuzzleError as error:
+        problem = str(error).removeprefix("permutation puzzle: ")
+        raise fail("", f"{problem}; correct the turns") from None

@@ -1,0 +1,52 @@
+"""Tables of unit files: a digest keeps them, and says which file of which enumeration it is."""
+
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from farthest.errors import LostStateError
+from farthest.stores.folder.unit_file import MAGIC, UnitPlace, read_table, write_unit
+
+PLACE = UnitPlace(3, 1, b"an enumeration's")
+SHARDS = [(b"first", 2), (b"", 0), (b"third one", 5)]
+BLOBS = sum(len(blob) for blob, _ in SHARDS)
+
+
+def test_a_table_is_read_again(tmp_path: Path) -> None:
+    written = write_unit(tmp_path, PLACE, SHARDS)
+    assert read_table(tmp_path, PLACE, 3) == read_table(tmp_path, PLACE, None) == written
+    assert (written.states, written.total) == ((2, 0, 5), 7)
+    assert written.file_bytes == (tmp_path / PLACE.name).stat().st_size
+
+
+def test_every_changed_bit_of_table_and_trailer_is_told(tmp_path: Path) -> None:
+    write_unit(tmp_path, PLACE, SHARDS)
+    file = tmp_path / PLACE.name
+    whole = file.read_bytes()
+    for byte in range(len(MAGIC) + BLOBS, len(whole)):
+        for bit in range(8):
+            file.write_bytes(whole[:byte] + bytes([whole[byte] ^ 1 << bit]) + whole[byte + 1 :])
+            with pytest.raises(LostStateError):
+                read_table(tmp_path, PLACE, 3)
+
+
+def test_states_that_were_exchanged_are_told(tmp_path: Path) -> None:
+    """All sizes fit: the digest alone tells it."""
+    write_unit(tmp_path, PLACE, SHARDS)
+    file = tmp_path / PLACE.name
+    table = struct.pack("<6Q", *(number for blob, states in SHARDS for number in (len(blob), states)))
+    altered = struct.pack("<6Q", 5, 5, 0, 0, 9, 2)
+    file.write_bytes(file.read_bytes().replace(table, altered))
+    with pytest.raises(LostStateError, match="damaged"):
+        read_table(tmp_path, PLACE, 3)
+
+
+@pytest.mark.parametrize("change", [{"depth": 4}, {"unit": 2}, {"key": b"another one's..."}, {"kind": "V"}])
+def test_a_file_of_another_place_is_told(tmp_path: Path, change: dict[str, object]) -> None:
+    write_unit(tmp_path, PLACE, SHARDS)
+    other = replace(PLACE, **change)  # type: ignore[arg-type]
+    (tmp_path / PLACE.name).rename(tmp_path / other.name)
+    with pytest.raises(LostStateError, match="another enumeration"):
+        read_table(tmp_path, other, 3)
