@@ -274,6 +274,7 @@ def compare(
     from contextlib import ExitStack
 
     from farthest.coordinator.bars import progress_bar
+    from farthest.heuristics.partitions import in_full
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
@@ -287,7 +288,7 @@ def compare(
     wanted = [boards] if isinstance(boards, str) else boards
     with ExitStack() as stack:
         maps = None
-        if any("@" in text for text in asked):
+        if any("@" in in_full(text, loaded) for text in asked):
             maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
         limit = available_memory() * 4 // 5 if memory is None else index(memory)
         comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)

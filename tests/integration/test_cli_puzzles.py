@@ -71,6 +71,13 @@ def test_words_list_what_they_match(run: Run, run_json: RunJson) -> None:
     assert len(run_json("puzzles", "cuboid")["puzzles"]) == 2
 
 
+def test_a_map_is_asked_by_any_name_of_its_puzzle(run: Run) -> None:
+    run("enumerate", "M11")
+    for name in ("mathieu-m11", "M11", "mathieu-m11<b,a>"):
+        assert run("distance", name, "moves: a b a").stdout.endswith("3\n")
+    assert "no finished job" in run("distance", "mathieu-m11<a>", "moves: a", status=2).stderr
+
+
 def test_a_title_is_not_a_name(run: Run) -> None:
     for command in ("enumerate", "submit", "random", "solve", "compare", "draw"):
         assert "did you mean 'cuboid-1x3x3'?" in run(command, "floppy", status=2).stderr

@@ -49,13 +49,13 @@ def test_a_stopped_pattern_begins_again(tmp_path: Path) -> None:
         assert (again.job, again.digest, again.resumed_from) == (1, undisturbed.digest, None)
 
 
+@pytest.mark.parametrize("name", ["15-puzzle@1.6.11", "24-puzzle@1.7.12"])
 @pytest.mark.parametrize("isa", ["portable", ""])
-def test_digests_do_not_depend_on_threads_or_instructions(isa: str) -> None:
+def test_digests_do_not_depend_on_threads_or_instructions(isa: str, name: str) -> None:
     digests = {
-        enumerate_puzzle(load("15-puzzle@1.6.11"), None, Settings(threads=threads, isa=isa)).digest
-        for threads in (1, 4)
+        enumerate_puzzle(load(name), None, Settings(threads=threads, isa=isa)).digest for threads in (1, 4)
     }
-    assert digests == {enumerate_puzzle(load("15-puzzle@1.6.11"), None).digest}
+    assert digests == {enumerate_puzzle(load(name), None).digest}
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from farthest.puzzles.catalogue import read_folder
 from farthest.puzzles.puzzle import Puzzle
 
 QUICK_STATES = 1_000_000
-NUMBERED = {"coxeter-e6": pytest.mark.slow, "coxeter-e7": pytest.mark.night}
-"""Their group elements are numbered, which takes longer than bits."""
+SLOW = {"coxeter-e6"}
+"""They take longer than others of so many states."""
 MOST_STATES = 100_000_000
 
 
@@ -21,9 +21,7 @@ def cases() -> list[Any]:
             puzzle,
             layers,
             id=puzzle.name,
-            marks=[NUMBERED.get(puzzle.name, pytest.mark.slow)]
-            if sum(layers) > QUICK_STATES or puzzle.name in NUMBERED
-            else [],
+            marks=[pytest.mark.slow] if sum(layers) > QUICK_STATES or puzzle.name in SLOW else [],
         )
         for puzzle in read_folder()
         for layers in {known.layers for known in puzzle.known if known.layers}

@@ -82,6 +82,7 @@ def complete_heuristic(
 ) -> list[CompletionItem[str]]:
     """Names of heuristics: those for the puzzle where one is named before, else all. The last of a sum or list."""
     from farthest.errors import FarthestError
+    from farthest.heuristics.partitions import PARTITIONS, partitions
     from farthest.heuristics.registry import applicable
     from farthest.heuristics.simple import SIMPLE
     from farthest.puzzles.catalogue import load
@@ -89,9 +90,10 @@ def complete_heuristic(
     # While the option has no value, click leaves the arguments before it unread in ``args``.
     read = (context.params.get(key) for key in ("puzzle", "name", "job"))
     puzzle = next(filter(None, [*read, *context.args]), "")
-    names = list(SIMPLE)
+    names = [*SIMPLE, *PARTITIONS]
     with suppress(FarthestError, OSError):
-        names = applicable(load(puzzle))
+        loaded = load(puzzle)
+        names = [*applicable(loaded), *partitions(loaded)]
     return _last_part(names, incomplete)
 
 

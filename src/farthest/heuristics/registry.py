@@ -1,7 +1,8 @@
 """Heuristics as they are written: ``manhattan``, ``@1-7+@8-15``, ``linear-conflict,sym:@1-7+@8-15``.
 
 HEURISTIC  TERM,TERM,...   the greatest of the terms
-TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's images by symmetries
+TERM       PART+PART+...   the sum; sym:TERM also the sums of the board's images by symmetries; a name of
+                           ``partitions.PARTITIONS``
 PART       a name of ``simple.SIMPLE``, or @TOKENS: the stored map of the pattern PUZZLE@TOKENS
 """
 
@@ -19,6 +20,7 @@ from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.combined import Greatest, Sum
 from farthest.heuristics.conjugated import conjugated, some_boards
 from farthest.heuristics.contract import check_text
+from farthest.heuristics.partitions import in_full
 from farthest.heuristics.patterns import AdditivePattern, PlainPattern
 from farthest.heuristics.simple import SIMPLE
 from farthest.heuristics.symmetry import Mirrored
@@ -96,7 +98,7 @@ class _Reader:
     def heuristic(self) -> Heuristic:
         if not self.puzzle.definition.has_moves:
             raise SettingError(_pattern_problem(self.puzzle))
-        terms = [self._term(term) for term in self.text.split(",")]
+        terms = [self._term(term) for term in in_full(self.text, self.puzzle).split(",")]
         return terms[0] if len(terms) == 1 else Greatest(self.text, terms)
 
     def _term(self, text: str) -> Heuristic:

@@ -51,7 +51,8 @@ class JobReader:
         return job_record(row)
 
     def find(self, text: str, *, has_map: bool = False, complete: bool = False) -> JobRecord:
-        """The job that ``text`` names: an id, or a puzzle's name for its newest finished enumeration.
+        """The job that ``text`` names: an id, or a puzzle's name for its newest finished enumeration. Where no job has
+        that name, it may be another name of the puzzle, ``M11`` or ``pancake-4<3,4,2>``.
 
         ``complete``: a name means the newest that no depth limit has cut off, or the newest where all are cut off.
         ``has_map``: the same, but a name never means a job without a finished map, and the id of such a job raises
@@ -65,12 +66,24 @@ class JobReader:
             if has_map and not (found.status == FINISHED and found.has_map):
                 raise naming.no_map(found)
             return found
+        asked = (has_map, complete)
+        named = self._newest(lambda record: record.name == wanted, *asked)
+        if named is None and (digest := naming.digest_of(wanted)) is not None:
+            named = self._newest(lambda record: record.puzzle_digest == digest, *asked)
+        if named is None:
+            raise naming.no_such_name(self._database.place, wanted, self.list())
+        if has_map and not named.has_map:
+            raise naming.no_map(named)
+        return named
+
+    def _newest(self, fits: Callable[[JobRecord], bool], has_map: bool, complete: bool) -> JobRecord | None:
+        """The newest finished enumeration that ``fits``, as ``find`` has it; one without a map where none has one."""
         without_map = cut_off = None
         with self._database.read() as connection:
             check_table(connection, "job")
             for row in connection.execute(select_jobs().order_by(job.c.id.desc())):
                 record = job_record(row)
-                if (record.name, record.kind, record.status) != (wanted, ENUMERATION, FINISHED):
+                if (record.kind, record.status) != (ENUMERATION, FINISHED) or not fits(record):
                     continue
                 if has_map and not record.has_map:
                     without_map = without_map or record
@@ -78,11 +91,7 @@ class JobReader:
                     return record
                 else:
                     cut_off = cut_off or record
-        if cut_off is not None:
-            return cut_off
-        if without_map is None:
-            raise naming.no_such_name(self._database.place, wanted, self.list())
-        raise naming.no_map(without_map)
+        return cut_off or without_map
 
     def find_to_delete(self, text: str) -> tuple[int, str | None]:
         """The id of the job that ``text`` means, as in ``find``, and its puzzle's name. An id may also mean a job that

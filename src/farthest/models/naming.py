@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from operator import index
 
-from farthest.errors import JobError
+from farthest.errors import JobError, PuzzleError
 from farthest.models.records import (
     CANCELLED,
     FAILED,
@@ -17,6 +17,7 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
 )
+from farthest.puzzles.catalogue import called
 from farthest.puzzles.title_search import meant
 from farthest.untrusted_json import read_json_object
 
@@ -32,6 +33,14 @@ def job_text(job: object) -> str:
     if hasattr(job, "__index__") and not isinstance(job, bool):
         return str(index(job))
     raise TypeError(f"job: expected a number, a puzzle's name or a JobRecord, got {type(job).__name__}")
+
+
+def digest_of(name: str) -> str | None:
+    """That of the puzzle which has this name without a file; None where there is none."""
+    with suppress(PuzzleError):
+        puzzle = called(name)
+        return None if puzzle is None else puzzle.digest
+    return None
 
 
 def no_such_id(place: str, wanted: object, jobs: Sequence[JobRecord]) -> JobError:

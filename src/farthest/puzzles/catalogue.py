@@ -125,6 +125,11 @@ def load(name_or_path: str | Path) -> Puzzle:
     return puzzle
 
 
+def called(name: str) -> Puzzle | None:
+    """As ``known``, also by another name that people type for one puzzle."""
+    return known(name) or _called_so(name)
+
+
 def _called_so(name: str) -> Puzzle | None:
     """The one puzzle of the catalogue that is called so, capitals, spaces and marks apart; None where there is none or
     several."""

@@ -51,6 +51,18 @@ PYRAMINX_FACES = [
 ]
 
 
+OCTAHEDRON = {
+    "f": np.array([0, 0, 1]), "tr": np.array([0.5, 0.5, 0]) * 2**0.5, "tl": np.array([-0.5, 0.5, 0]) * 2**0.5,
+    "b": np.array([0, 0, -1]), "br": np.array([0.5, -0.5, 0]) * 2**0.5, "bl": np.array([-0.5, -0.5, 0]) * 2**0.5,
+}  # fmt: skip
+FTO_FACES = {
+    "U": ("f", "tl", "tr"), "R": ("f", "tr", "br"), "F": ("f", "br", "bl"), "L": ("f", "bl", "tl"),
+    "B": ("b", "tl", "tr"), "BR": ("b", "tr", "br"), "D": ("b", "br", "bl"), "BL": ("b", "bl", "tl"),
+}  # fmt: skip
+# Where the corners are drawn: from the front on the left, from behind on the right.
+FTO_FRONT = {"f": (3.0, 3.0), "tl": (0.0, 0.0), "tr": (6.0, 0.0), "br": (6.0, 6.0), "bl": (0.0, 6.0)}
+FTO_BEHIND = {"b": (9.8, 3.0), "tr": (6.8, 0.0), "tl": (12.8, 0.0), "bl": (12.8, 6.0), "br": (6.8, 6.0)}
+
 SIZES = {"cuboid-1x3x3": (3, 1, 3), "cuboid-2x2x3": (2, 3, 2)}
 """Squares across, down and to the reader; the others are cubes."""
 
@@ -76,13 +88,27 @@ def on_pyraminx(middle: Vector, drawn: Picture) -> Vector:
     raise AssertionError(f"{middle} is on no face")
 
 
+def on_octahedron(middle: Vector, drawn: Picture) -> Vector:
+    for face in FTO_FACES.values():
+        drawn_at = FTO_FRONT if "f" in face else FTO_BEHIND
+        corners = np.array([[*drawn_at[corner], 1] for corner in face])
+        parts = np.linalg.solve(corners.T, [*middle * (12.8 / drawn.width), 1])
+        if (parts > 0).all():
+            place: Vector = np.sum(
+                [part * OCTAHEDRON[corner] for part, corner in zip(parts, face, strict=True)], axis=0
+            )
+            return place
+    raise AssertionError(f"{middle} is on no face")
+
+
 def stickers(puzzle: Puzzle, board: tuple[int, ...]) -> dict[Place, Any]:
     """The colour at each place in space."""
     drawn = board_picture(puzzle, board)
     size = SIZES.get(puzzle.name, (2, 2, 2))
     middles = [np.mean(shape.points, axis=0) for shape in drawn.shapes]
+    bodies = {"pyraminx": on_pyraminx, "fto": on_octahedron}
     places = [
-        on_pyraminx(middle, drawn) if puzzle.name == "pyraminx" else on_cuboid(middle, drawn, size)
+        bodies[puzzle.name](middle, drawn) if puzzle.name in bodies else on_cuboid(middle, drawn, size)
         for middle in middles
     ]
     found = {
@@ -96,6 +122,9 @@ def stickers(puzzle: Puzzle, board: tuple[int, ...]) -> dict[Place, Any]:
 def axis(puzzle: Puzzle, name: str) -> Vector:
     if puzzle.name == "pyraminx":
         return VERTICES[name]
+    if puzzle.name == "fto":
+        normal = np.sum([OCTAHEDRON[corner] for corner in FTO_FACES[name]], axis=0)
+        return np.asarray(normal / np.linalg.norm(normal), dtype=np.float64)
     whole = np.sum([FACE_AXES[face] for face in name], axis=0)
     return np.asarray(whole / np.linalg.norm(whole), dtype=np.float64)
 
@@ -107,6 +136,7 @@ DEEP = {
     "cuboid-1x3x3": 0.4,
     "cuboid-2x2x3": 0.4,
     "dino-cube": 0.5,
+    "fto": 3**-0.5 / 3,
     "pyraminx": 1 / 15,
     "skewb": 0.0,
 }
@@ -164,7 +194,11 @@ def test_stickers_go_as_on_the_body(name: str, data: st.DataObject) -> None:
 def test_each_face_of_the_goal_has_one_colour(name: str) -> None:
     puzzle = catalogue.load(name)
     colours: dict[int, set[Any]] = {}
-    normals = [-vertex for vertex in VERTICES.values()] if name == "pyraminx" else list(FACE_AXES.values())
+    normals: list[Any] = list(FACE_AXES.values())
+    if name == "pyraminx":
+        normals = [-vertex for vertex in VERTICES.values()]
+    elif name == "fto":
+        normals = [axis(puzzle, face) for face in FTO_FACES]
     size = np.array(SIZES.get(name, (2, 2, 2)))
     for place, colour in stickers(puzzle, puzzle.definition.origin_boards[0][0]).items():
         colours.setdefault(int(np.argmax([np.dot(place / size, normal) for normal in normals])), set()).add(
@@ -278,3 +312,35 @@ def test_identical_pieces_have_the_same_colours() -> None:
     text = HEAD.replace('"a b c"', '"a a c"') + COLOURS + 'squares = "U:1 F:2"\n'
     with pytest.raises(PuzzleError, match=r"identical pieces .* have the colours white and green"):
         parse_puzzle(text, "two.toml")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "colour", "untold"),
+    [
+        ("cube-3x3x3@corners", "grey", 24),
+        ("cube-3x3x3@URF.UR=UF", "grey", 48 - 3 - 4),
+        ("fto@edges", "black", 24 + 24),  # a face is grey
+    ],
+)
+def test_a_pattern_is_drawn_as_the_puzzle_with_other_pieces_in_one_colour(
+    pattern: str, colour: str, untold: int
+) -> None:
+    whole, part = catalogue.load(pattern.partition("@")[0]), catalogue.load(pattern)
+    for moves in ("moves: R", "moves: U R U R'", "moves: F U R F' U2 L"):
+        colours = [
+            [shape.colour for shape in board_picture(puzzle, drawn_board(puzzle, moves)).shapes]
+            for puzzle in (whole, part)
+        ]
+        assert colours[1].count(colour) == untold
+        if "=" not in pattern:
+            assert all(other in (one, colour) for one, other in zip(*colours, strict=True))
+
+
+def test_phase_one_shows_which_pieces_are_turned() -> None:
+    """Of pieces that are alike and turned, the first sticker is black: that of U or D, or of F or B."""
+    puzzle = catalogue.load("cube-3x3x3@FR=FL=BL=BR.turns:corners.edges")
+    for moves, black in (("U", 16), ("F2 R2", 16), ("R", 10), ("F", 10)):
+        drawn = board_picture(puzzle, drawn_board(puzzle, f"moves: {moves}")).shapes
+        above_and_below = drawn[:9] + drawn[-9:]
+        assert sum(shape.colour == "black" for shape in drawn) == 16
+        assert sum(shape.colour == "black" for shape in above_and_below) == black

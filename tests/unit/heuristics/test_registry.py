@@ -11,6 +11,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.contract import Gaps, LinearConflict, Matching, Table
+from farthest.heuristics.partitions import in_full, partitions
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
@@ -227,3 +228,25 @@ def test_a_pattern_has_no_heuristics() -> None:
         default_heuristic(pattern)
     with pytest.raises(FarthestError, match=message):
         opened("zero", pattern)
+
+
+@pytest.mark.parametrize(
+    ("name", "partition", "pieces"), [("15-puzzle-blank-first", "7-8", 15), ("24-puzzle", "6-6-6-6", 24)]
+)
+def test_names_of_partitions(name: str, partition: str, pieces: int) -> None:
+    puzzle = load(name)
+    assert partitions(puzzle) == [partition]
+    text = in_full(f"manhattan,{partition}", puzzle)
+    assert text == f"manhattan,{in_full(partition, puzzle)}"
+    patterns = in_full(partition, puzzle).removeprefix("sym:").split("+")
+    labels = [pattern_of(puzzle, each.removeprefix("@")).labels for each in patterns]
+    assert sorted(label for each in labels for label in each) == list(range(1, pieces + 1))
+    assert [str(len(each)) for each in labels] == partition.split("-")
+
+
+@pytest.mark.parametrize("name", ["15-puzzle", "sliding-4x4-slide", "sliding-2x8", "8-puzzle-blank-first"])
+def test_other_puzzles_have_no_partitions(name: str) -> None:
+    assert partitions(load(name)) == []
+    assert in_full("7-8", load(name)) == "7-8"
+    with pytest.raises(SettingError, match=r"heuristic '7-8': is not known"):
+        opened("7-8", load(name))

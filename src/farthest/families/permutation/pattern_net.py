@@ -1,7 +1,7 @@
 """The net of a pattern: the puzzle's, with colours for the pieces that the pattern tells apart.
 
 Pieces that are alike are drawn as the first of them; pieces that are in no class are grey, and where it matters how
-these are turned, their first sticker is black.
+these are turned, their first sticker is black. Where the puzzle itself has such a colour, another is taken.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from farthest.families.permutation.definition import Permutation
 
-OTHERS = "grey"
-TURNED = "black"
+_UNTOLD = ("grey", "black", "brown", "pink", "cyan")
+"""Colours for pieces that are in no class."""
 
 
 def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int], others: str) -> Net | None:
@@ -28,6 +28,8 @@ def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int
     goal, made = puzzle.goals[0], pattern.goals[0]
     first = {relabel[label]: label for label in reversed(range(len(puzzle.tokens)))}
     colours = piece_colours(puzzle.net, moduli, goal)
+    used = {sticker.colour for sticker in puzzle.net.stickers}
+    plain, turned = [*(colour for colour in _UNTOLD if colour not in used), *_UNTOLD][:2]
     stickers = []
     for sticker in puzzle.net.stickers:
         if sticker.slot == FIXED:
@@ -39,9 +41,9 @@ def pattern_net(puzzle: Permutation, pattern: Permutation, relabel: Sequence[int
         number = (sticker.place - turn) % modulus
         counted = now[slot] > 1 and not pattern.ignore[label]
         if pattern.tokens[label] != others:
-            colour = colours.get((first[label], sticker.ring, number), OTHERS)
+            colour = colours.get((first[label], sticker.ring, number), plain)
         else:
-            colour = TURNED if counted and number == sticker.ring == 0 else OTHERS
+            colour = turned if counted and number == sticker.ring == 0 else plain
         if now[slot] == modulus:
             place, ring = (sticker.place if counted else number), sticker.ring
         else:

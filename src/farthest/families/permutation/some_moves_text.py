@@ -15,7 +15,7 @@ from farthest.errors import BoardError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.moves import MAX_MOVES, Move, identity, inverse, listed, powers
-from farthest.families.permutation.written_moves import WrittenMoves
+from farthest.families.permutation.written_moves import OF_WHOLE_CUBES, WrittenMoves
 from farthest.puzzles.move_text import read_moves
 from farthest.wording import shown
 
@@ -109,7 +109,8 @@ class _Reader:
             steps = read_moves(sequence, spaced=False)
             whole = self.maker.product(steps)
         except BoardError as error:
-            raise self.fail(f"{shown(part)}: {self.problem(sequence) or error}") from None
+            problem = self.problem(sequence) or str(error).removesuffix(OF_WHOLE_CUBES)
+            raise self.fail(f"{shown(part)}: {problem}") from None
         if whole.effect == identity(len(self.moduli)).effect:
             raise self.fail(f"{shown(part)} changes nothing; leave it out")
         words = [f"{step.word}'" if step.undone else step.word for step in steps]

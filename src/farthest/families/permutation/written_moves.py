@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from farthest.puzzles.move_text import Step
     from farthest.puzzles.puzzle import Puzzle
 
+OF_WHOLE_CUBES = "; or x y z M E S r Rw"
+"""The end of a message on a wrong move of a cube."""
+
 _LISTED = 24
 """Moves that a message lists at most."""
 _DERIVED = re.compile(r"[\d'~]+\Z")
@@ -122,7 +125,7 @@ class WrittenMoves(MoveMaker):
         guess = near_match(word, self._named)
         expected = f"expected one of {listed}, and after it perhaps a number, ' or both"
         if self._cube:
-            return f"{expected}; or x y z M E S r Rw"
+            return expected + OF_WHOLE_CUBES
         if word.rstrip("2'’") in ("x", "y", "z"):
             return f"it turns the whole puzzle, but this one is held; {expected}"
         return f"{expected}; {guess}" if guess else expected
