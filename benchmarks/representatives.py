@@ -1,7 +1,7 @@
 """Searches of a permutation puzzle with maps kept by representatives beside the same maps whole, in one run.
 
     python benchmarks/representatives.py --database MAPS.db [--puzzle cube-3x3x3] [--heuristic HEURISTIC] [--length 15]
-                                         [--boards 5] [--bound 14]
+                                         [--boards 5] [--bound 14] [--least-keys 134217728]
 
 The maps must be in the database (`farthest enumerate PATTERN --map full`). Each board is made by random moves, and each
 iteration up to the bound is searched by both in turn, twice, in one thread: the nodes are the same. Processor seconds;
@@ -66,6 +66,9 @@ def main() -> None:
     parser.add_argument("--length", type=int, default=15, help="random moves that make a board")
     parser.add_argument("--boards", type=int, default=5)
     parser.add_argument("--bound", type=int, default=14)
+    parser.add_argument(
+        "--least-keys", type=int, default=compact_map.REDUCED_KEYS, help="of maps by representatives"
+    )
     arguments = parser.parse_args()
     puzzle = farthest.load_puzzle(arguments.puzzle)
     names = [move.name for move in puzzle.definition.generators]  # type: ignore[attr-defined]
@@ -75,7 +78,7 @@ def main() -> None:
         maps = PatternMaps(database, compact=True)
         heuristics = {
             "whole": opened(arguments.heuristic, puzzle, maps, least_keys=2**62),
-            "representatives": opened(arguments.heuristic, puzzle, maps, least_keys=0),
+            "representatives": opened(arguments.heuristic, puzzle, maps, least_keys=arguments.least_keys),
         }
         for _ in range(arguments.boards):
             moves = " ".join(names[source.below(len(names))] for _ in range(arguments.length))

@@ -1,5 +1,6 @@
 """Sliding puzzles compiled, as the spaces that they are."""
 
+from functools import cache
 from typing import Any
 
 from farthest.puzzles.catalogue import read_folder
@@ -17,6 +18,7 @@ def arrangement_space(
     return space
 
 
-def sliding_names() -> list[str]:
+@cache
+def sliding_names() -> tuple[str, ...]:
     """The names of the catalogue's sliding puzzles."""
-    return [puzzle.name for puzzle in read_folder() if puzzle.family == "sliding"]
+    return tuple(puzzle.name for puzzle in read_folder() if puzzle.family == "sliding")

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <tuple>
 
 namespace farthest {
 namespace {
@@ -69,8 +71,6 @@ class PackedExpander final : public ExpanderOf<Code> {
       : width_(width), fields_(boards.fields), sum_(boards.sum) {
     check(boards, width);
     const std::size_t cells = fields_.size() + (sum_ ? 1 : 0);
-    for (const ContentTable& table : boards.tables)
-      contents_.insert(contents_.end(), table.begin(), table.end());
     for (const PackedMove& move : moves) {
       check(move, cells, boards.tables.size());
       add(move, boards);
@@ -99,30 +99,54 @@ class PackedExpander final : public ExpanderOf<Code> {
   static constexpr std::size_t kAlways = kMaxSlots;
   using Contents = std::array<std::uint8_t, kMaxSlots>;
 
-  // The field at `shift` of `word` gets what stood in `from`, by the table that begins at `table`; it held
-  // what stood in `to`.
+  // A field gets what stood in `from`: the table from `table` on has, for each content there, its bits.
   struct Change {
     std::uint32_t table;
-    std::uint8_t from, to, word, shift;
+    std::uint8_t from;
+  };
+  // A word of a code in which a move changes fields; `kept`: the bits of all others.
+  struct Word {
+    std::uint64_t kept;
+    std::uint32_t first, last;  // changes
+    std::size_t number;
   };
   struct Made {
     SlotMask require, forbid;
-    std::uint32_t first, last;  // changes
+    std::uint32_t first, last;  // words
   };
 
   void add(const PackedMove& move, const PackedBoards& boards) {
-    Made made{move.require, move.forbid, static_cast<std::uint32_t>(changes_.size()), 0};
+    Made made{move.require, move.forbid, static_cast<std::uint32_t>(words_.size()), 0};
     for (std::size_t from = 0; from < move.to.size(); ++from) {
       const auto to = static_cast<std::size_t>(move.to[from]);
       const auto table = static_cast<std::size_t>(move.turns[from]);
       if (to >= fields_.size()) continue;  // it follows from the others
       if (to == from && is_identity(boards.tables[table])) continue;
-      changes_.push_back({static_cast<std::uint32_t>(table * kContents), static_cast<std::uint8_t>(from),
-                          static_cast<std::uint8_t>(to), static_cast<std::uint8_t>(fields_[to].word),
-                          static_cast<std::uint8_t>(fields_[to].shift)});
+      const auto number = static_cast<std::size_t>(fields_[to].word);
+      // Of one move the changes of a word lie together.
+      auto word = std::find_if(words_.begin() + made.first, words_.end(),
+                               [&](const Word& one) { return one.number == number; });
+      if (word == words_.end()) word = words_.insert(word, {~std::uint64_t{0}, count(), count(), number});
+      changes_.insert(changes_.begin() + word->last++,
+                      {table_of(table, from, fields_[to], boards), static_cast<std::uint8_t>(from)});
+      word->kept &= ~(((std::uint64_t{1} << fields_[to].bits) - 1) << fields_[to].shift);
+      for (auto later = word + 1; later != words_.end(); ++later) ++later->first, ++later->last;
     }
-    made.last = static_cast<std::uint32_t>(changes_.size());
+    made.last = static_cast<std::uint32_t>(words_.size());
     moves_[move.require == 0 ? kAlways : static_cast<std::size_t>(lowest(move.require))].push_back(made);
+  }
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(changes_.size()); }
+
+  // Where the table begins of what the contents of `from` are in the field `to`.
+  std::uint32_t table_of(std::size_t table, std::size_t from, const PackedField& to,
+                         const PackedBoards& boards) {
+    const std::size_t contents = from < fields_.size() ? std::size_t{1} << fields_[from].bits : kContents;
+    const auto [known, fresh] = known_.try_emplace({table, contents, to.shift, to.bits},
+                                                   static_cast<std::uint32_t>(fields_of_.size()));
+    for (std::size_t content = 0; fresh && content < contents; ++content)
+      fields_of_.push_back((boards.tables[table][content] & ((std::uint64_t{1} << to.bits) - 1)) << to.shift);
+    return known->second;
   }
 
   static bool is_identity(const ContentTable& table) {
@@ -145,21 +169,23 @@ class PackedExpander final : public ExpanderOf<Code> {
   void make(const Made& move, SlotMask blanks, const Code& code, const Contents& contents,
             std::vector<Code>& out) const {
     if ((blanks & move.require) != move.require || (blanks & move.forbid) != 0) return;
-    Code after = code;
+    Code& after = out.emplace_back(code);  // in place: copied at once, it would wait for its words
     for (std::uint32_t i = move.first; i < move.last; ++i) {
-      const Change& change = changes_[i];
-      const auto differing =
-          static_cast<std::uint64_t>(contents_[change.table + contents[change.from]] ^ contents[change.to]);
-      word_of(after, change.word) ^= differing << change.shift;
+      const Word& changed = words_[i];
+      std::uint64_t word = word_of(code, changed.number) & changed.kept;
+      for (std::uint32_t j = changed.first; j < changed.last; ++j)
+        word |= fields_of_[changes_[j].table + contents[changes_[j].from]];
+      word_of(after, changed.number) = word;
     }
-    out.push_back(after);
   }
 
   std::size_t width_;
   std::vector<PackedField> fields_;
   std::optional<std::uint32_t> sum_;
-  std::vector<std::uint8_t> contents_;  // of all tables, one after another
+  std::vector<std::uint64_t> fields_of_;  // all tables, one after another
+  std::map<std::tuple<std::size_t, std::size_t, int, int>, std::uint32_t> known_;  // tables
   std::vector<Change> changes_;
+  std::vector<Word> words_;
   std::array<std::vector<Made>, kMaxSlots + 1> moves_;  // by the lowest cell that must be blank
   bool masked_ = false;
 };

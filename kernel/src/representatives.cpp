@@ -45,10 +45,15 @@ bool Representatives::agrees(std::size_t reduced, std::size_t moved, std::span<c
   const std::uint32_t told = told_[reduced];
   const std::uint8_t* row = entries.data() + (told >> 8) * moved_;
   const std::uint32_t* to = moves_.data() + (told & 255) * moved_ + moved;
-  unsigned other = 0;
+  if (reduced + 1 < told_.size()) {
+    // The row that most likely comes next.
+    const std::uint8_t* next = entries.data() + (told_[reduced + 1] >> 8) * moved_;
+    for (Key i = 0; i < moved_; i += 64) __builtin_prefetch(next + i);
+  }
+  std::uint8_t other = 0;
   for (std::size_t i = 0; i < distances.size(); ++i)
-    other |= static_cast<unsigned>(row[to[i]] ^ distances[i]) | (distances[i] == kUnset ? 1U : 0U);
-  return other == 0;
+    other = static_cast<std::uint8_t>(other | (row[to[i]] ^ distances[i]));
+  return other == 0 && std::ranges::find(distances, kUnset) == distances.end();
 }
 
 Key Representatives::take(Key first, std::span<const std::uint8_t> distances,

@@ -107,13 +107,27 @@ std::vector<Element> symmetric(std::size_t points) {
 TEST(elements_of_small_groups_are_numbered) {
   check_group(5, symmetric(5), {4, 2, 0, 1, 3});
   check_group(6, symmetric(6), {0, 1, 2, 3, 4});
-  check_group(8, symmetric(8), {7, 1, 2, 5, 3, 0, 4});  // 40,320: tables from the second level on
-  check_group(600, {symmetric(600)[0]}, {17});          // more elements than are multiplied by a table
-  check_group(3, {unit(3)}, {0, 1});                    // the unit alone
+  check_group(7, symmetric(7), {6, 1, 2, 5, 3, 0});
+  check_group(600, {symmetric(600)[0]}, {17});  // more elements than are multiplied by a table
+  check_group(3, {unit(3)}, {0, 1});            // the unit alone
+}
+
+TEST(elements_of_a_group_whose_stabiliser_has_tables_are_numbered) {
+  constexpr std::size_t kTurned = 60, kPoints = kTurned + 6;  // beside all permutations of six points
+  std::vector<Element> moves = symmetric(6);
+  for (Element& move : moves) {
+    Element moved = unit(kPoints);
+    for (std::size_t i = 0; i < 6; ++i) moved[kTurned + i] = static_cast<std::uint16_t>(kTurned + move[i]);
+    move = moved;
+  }
+  Element turn = unit(kPoints);
+  std::rotate(turn.begin(), turn.begin() + 1, turn.begin() + kTurned);
+  moves.push_back(turn);
+  check_group(kPoints, moves, {0, 60, 61, 62, 63, 64});
 }
 
 TEST(elements_of_a_group_that_no_table_is_for_are_numbered) {
-  constexpr std::size_t kTurned = 600, kPoints = kTurned + 4;
+  constexpr std::size_t kTurned = 1500, kPoints = kTurned + 4;
   Element large = unit(kPoints), small = unit(kPoints);
   std::rotate(large.begin(), large.begin() + 1, large.begin() + kTurned);
   std::rotate(small.begin() + kTurned, small.begin() + kTurned + 1, small.begin() + kTurned + 3);

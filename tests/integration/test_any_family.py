@@ -28,6 +28,7 @@ CASES: dict[str, tuple[Callable[[], Puzzle], Origin | None]] = {
     "permutation": (lambda: farthest.load_puzzle("pancake-5"), None),
     "permutation, turned": (lambda: farthest.load_puzzle("burnt-pancake-3"), Origin("from", "goal")),
     "permutation, equal pieces": (lambda: farthest.load_puzzle("lrx-5"), Origin("from", "2 1 3 4 5")),
+    "permutation, numbered": (lambda: farthest.Permutations("DihedralGroup(134)"), None),
     "hanoi": (lambda: farthest.load_puzzle("hanoi-4-3"), None),
     "hanoi, one-way": (lambda: farthest.load_puzzle("hanoi-cyclic-3-3"), Origin("from", "goal")),
     "lights": (lambda: farthest.load_puzzle("lights-2x3-c3"), None),

@@ -246,3 +246,16 @@ def test_states_up_to_symmetry(run: Run, run_json: RunJson) -> None:
         "--inverse needs --up-to-symmetry" in run("states", "1", "--farthest", "--inverse", status=2).stderr
     )
     assert "no inverses" in run("symmetry", "1", "--inverse", status=2).stderr
+
+
+def test_symmetries_of_a_puzzle(run: Run, run_json: RunJson) -> None:
+    """Those of the pyraminx: 24, and the classes of its keys; none of a puzzle that has several goals."""
+    told = run_json("puzzles", "pyraminx", "--symmetry")["symmetry"]
+    assert (told["symmetries"], told["problem"]) == (24, None)
+    kept = told["representatives"]
+    assert kept["keys"] / 24 < kept["orbits"] <= kept["entries"] < kept["keys"] / 20
+    shown = run("puzzles", "pyraminx", "--symmetry").stdout
+    assert f"{kept['orbits']:,} of 1,866,240 keys, by 24 of the symmetries" in shown
+    assert run_json("puzzles", "8-puzzle", "--symmetry")["symmetry"]["representatives"] is None
+    assert "not known: there are several goals" in run("puzzles", "red-donkey", "--symmetry").stdout
+    assert "farthest puzzles NAME --symmetry" in run("puzzles", "--symmetry", status=2).stderr

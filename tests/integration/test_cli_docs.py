@@ -96,7 +96,7 @@ def fields(value: Any) -> set[str]:
     ("command", "arguments"),
     [
         ("puzzles", []),
-        ("puzzles", ["eight-kinds"]),
+        ("puzzles", ["eight-kinds", "--symmetry"]),
         ("enumerate", ["3-puzzle"]),
         ("jobs", []),
         ("show", ["1"]),

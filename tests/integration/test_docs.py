@@ -90,6 +90,10 @@ def test_the_functions_that_are_shown() -> None:
     run_lines("docs/python.md", code)
 
 
+def test_the_permutations_that_are_shown() -> None:
+    run_lines("docs/python.md", fenced("docs/python.md", "python")[1])
+
+
 def test_every_public_name_is_described() -> None:
     text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
     words = set(re.findall(r"\w+", text))
@@ -185,7 +189,7 @@ def test_patterns_that_are_shown(run: Run) -> None:
 
 
 def test_the_classes_that_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for code in fenced("docs/python.md", "python")[1:]:
+    for code in fenced("docs/python.md", "python")[2:]:
         name = code.partition("\n")[0].removeprefix("# ")
         (tmp_path / name).write_text(code)
     (definition,) = fenced("docs/python.md", "toml")

@@ -35,6 +35,26 @@ M23 = (
 C24 = "(1,24)(2,23)(3,12)(4,16)(5,18)(6,10)(7,20)(8,14)(9,21)(11,17)(13,22)(15,19)"
 """The Mathieu groups, of J. Conway and N. Sloane, Sphere Packings, and GAP's manual."""
 
+J2 = (
+    "(1,58,96,14,36,4,25,71)(2,20,85,42,50,92,64,31)(3,51,5,17,89,34,99,11)(6,70)(7,90,12,19,82,86,54,23)"
+    "(8,43,37,57,77,75,30,73)(9,52,53,95)(10,59,91,28,97,32,68,40)(13,56,74,78,80,46,38,21)"
+    "(15,100,63,41,27,67,22,35)(16,69,83,24)(18,33,45,81,55,29,98,60)(26,72,47,62)(39,76)"
+    "(44,79,94,65,88,61,66,49)(48,84);(1,91,65,44,12,82,54,92,70,63)(2,78,80,85,81,5,73,35,17,24)"
+    "(3,86,22,40,94,99,8,66,41,20)(4,62,74,57,27,58,97,34,50,55)(6,56,38,19,29,7,59,28,96,95)"
+    "(9,13,47,10,32,33,11,37,98,67)(14,77,71,23,36,84,49,93,76,79)(15,31,18,45,16,26,72,30,42,60)"
+    "(21,52,90,53,43,46,69,68,83,64)(25,75,87,89,39,88,51,48,100,61)"
+)
+HS = (
+    "(1,60)(2,72)(3,81)(4,43)(5,11)(6,87)(7,34)(9,63)(12,46)(13,28)(14,71)(15,42)(16,97)(18,57)(19,52)"
+    "(21,32)(23,47)(24,54)(25,83)(26,78)(29,89)(30,39)(33,61)(35,56)(37,67)(44,76)(45,88)(48,59)(49,86)"
+    "(50,74)(51,66)(53,99)(55,75)(62,73)(65,79)(68,82)(77,92)(84,90)(85,98)(94,100);(1,86,13,10,47)"
+    "(2,53,30,8,38)(3,40,48,25,17)(4,29,92,88,43)(5,98,66,54,65)(6,27,51,73,24)(7,83,16,20,28)"
+    "(9,23,89,95,61)(11,42,46,91,32)(12,14,81,55,68)(15,90,31,56,37)(18,69,45,84,76)(19,59,79,35,93)"
+    "(21,22,64,39,100)(26,58,96,85,77)(33,52,94,75,44)(34,62,87,78,50)(36,82,60,74,72)(41,80,70,49,67)"
+    "(57,63,71,99,97)"
+)
+"""On 100 points, of the primitive groups of degree 100 in GAP's library."""
+
 
 def layers(generators: str) -> list[int]:
     """By a plain search among permutations of points."""
@@ -87,20 +107,36 @@ def test_the_half_turns_of_the_cube(tmp_path_factory: pytest.TempPathFactory) ->
     assert names == {"U2", "L2", "F2", "R2", "B2", "D2"}
 
 
-@pytest.mark.slow
-def test_a_coxeter_group_on_more_than_64_roots() -> None:
-    found = farthest.histogram(coxeter_e6())
+@pytest.mark.parametrize(
+    "degrees",
+    [
+        pytest.param((2, 5, 6, 8, 9, 12), marks=pytest.mark.slow),
+        pytest.param((2, 6, 8, 10, 12, 14, 18), marks=pytest.mark.slow),
+        # 696,729,600 states, 1.2 GB, 81 seconds of a processor
+        pytest.param((2, 8, 12, 14, 18, 20, 24, 30), marks=[pytest.mark.slow, pytest.mark.night]),
+    ],
+)
+def test_coxeter_groups_on_more_than_64_roots(degrees: tuple[int, ...]) -> None:
+    # The lengths of the elements are known from the degrees (J. Humphreys, Reflection Groups, 3.15).
     expected = [1]
-    for degree in (
-        2,
-        5,
-        6,
-        8,
-        9,
-        12,
-    ):  # the lengths of its elements are known (J. Humphreys, Reflection Groups, 3.15)
+    for degree in degrees:
         expected = [sum(expected[max(0, i - degree + 1) : i + 1]) for i in range(len(expected) + degree - 1)]
-    assert list(found.layers) == expected
+    assert list(farthest.histogram(coxeter(len(degrees))).layers) == expected
+
+
+@pytest.mark.parametrize(
+    ("generators", "order"),
+    [
+        pytest.param(J2, 604_800, marks=pytest.mark.slow),
+        pytest.param(HS, 44_352_000, marks=[pytest.mark.slow, pytest.mark.night]),
+    ],
+    ids=["J2", "HS"],
+)
+def test_sporadic_groups_on_a_hundred_points(generators: str, order: int) -> None:
+    puzzle = farthest.Permutations(generators)
+    space = compile_space(puzzle)
+    assert (space.engine, space.keys) == ("scatter", order)
+    assert farthest.histogram(puzzle).states == order
 
 
 @pytest.mark.slow
@@ -133,18 +169,22 @@ def test_two_faces_of_the_cube(tmp_path_factory: pytest.TempPathFactory) -> None
     assert (found.states, found.eccentricity) == (73_483_200, 25)  # J. Scherphuis: quarter turns
 
 
-def coxeter_e6() -> Puzzle:
-    """The group of E6 on its 72 roots, by the reflections in its simple roots."""
-    simple: list[tuple[int, ...]] = [(1, -1, -1, -1, -1, -1, -1, 1), (2, 2, 0, 0, 0, 0, 0, 0)]
-    simple += [tuple(-2 if k == i else 2 if k == i + 1 else 0 for k in range(8)) for i in range(4)]
+def coxeter(rank: int) -> Puzzle:
+    """The group E6, E7 or E8 on its roots, by the reflections in its simple roots."""
+    bonds = {(0, 2), (1, 3), *((i, i + 1) for i in range(2, rank - 1))}  # numbered as N. Bourbaki does
 
-    def reflected(root: tuple[int, ...], mirror: tuple[int, ...]) -> tuple[int, ...]:
-        product = sum(a * b for a, b in zip(root, mirror, strict=True))  # all have the length 8
-        return tuple(a - product * b // 4 for a, b in zip(root, mirror, strict=True))
+    def reflected(root: tuple[int, ...], mirror: int) -> tuple[int, ...]:
+        beside = sum(root[i] for i in range(rank) if {(i, mirror), (mirror, i)} & bonds)
+        return (*root[:mirror], beside - root[mirror], *root[mirror + 1 :])
 
-    roots = list(simple)
+    roots = [tuple(int(i == k) for k in range(rank)) for i in range(rank)]
+    number = {root: i for i, root in enumerate(roots)}
     for root in roots:
-        roots += {reflected(root, mirror) for mirror in simple} - set(roots)
+        for mirror in range(rank):
+            image = reflected(root, mirror)
+            if image not in number:
+                number[image] = len(roots)
+                roots.append(image)
     return farthest.Permutations(
-        [[roots.index(reflected(root, mirror)) for root in roots] for mirror in simple]
+        [[number[reflected(root, mirror)] for root in roots] for mirror in range(rank)]
     )

@@ -377,3 +377,27 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
     finally:
         redis.main.config_set("maxmemory", "0")
         redis.close()
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_full_redis_ends_a_run_of_some_layers_with_those_before(
+    redis: RedisNodes, database: Database, kept: bool
+) -> None:
+    wanted = enumerate_puzzle(load("15-puzzle"), None, Settings(max_depth=9, histogram_only=True)).layers
+
+    def fill() -> None:
+        memory: Any = redis.main.info("memory")
+        redis.main.config_set("maxmemory", memory["used_memory"] + 20_000)
+
+    try:
+        outcome = run(load("15-puzzle"), database, Meddler({9}, fill), max_depth=30, histogram_only=not kept)
+    finally:
+        redis.main.config_set("maxmemory", "0")
+    assert outcome.stopped is not None
+    assert "Redis has no memory left" in outcome.stopped
+    assert f"the layers up to depth {len(outcome.layers) - 1} are complete" in outcome.stopped
+    assert 10 <= len(outcome.layers) < 20
+    assert outcome.layers[:10] == wanted
+    assert outcome.job is not None
+    assert Jobs(database).get(outcome.job).status == "finished"
+    assert keys(redis) == set()

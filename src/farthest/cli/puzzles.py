@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,18 +10,24 @@ from farthest.cli.completion import complete_puzzle
 from farthest.cli.options import allow_module_option, json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from farthest.puzzles.puzzle import Puzzle
 
 BOARDS_DRAWN = 12
 
 
+symmetry_option = click.option(
+    "--symmetry", is_flag=True, help="Count the symmetries that fix the goal: seconds for large puzzles."
+)
+
+
 @click.command()
 @click.argument("words", metavar="[NAME]...", nargs=-1, shell_complete=complete_puzzle)
+@symmetry_option
 @allow_module_option
 @json_option
-def puzzles(words: tuple[str, ...], as_json: bool) -> None:
+def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
     """List the catalogue, or show one puzzle in full.
 
     NAME is a name of the catalogue, a parametric name such as sliding-3x4 or sliding-3x4-slide, or a TOML file. Any
@@ -33,9 +39,11 @@ def puzzles(words: tuple[str, ...], as_json: bool) -> None:
       farthest puzzles eight-kinds
       farthest puzzles rush hour
       farthest puzzles sliding-3x4
+      farthest puzzles cube-3x3x3@corners --symmetry
     """
     from farthest.cli.printing import print_json
     from farthest.documents.puzzles import puzzle_document, puzzle_summary
+    from farthest.documents.symmetry import symmetry_document
     from farthest.puzzles import catalogue
 
     try:
@@ -48,11 +56,14 @@ def puzzles(words: tuple[str, ...], as_json: bool) -> None:
     else:
         names, forms = catalogue.names(), catalogue.forms()
     if puzzle is not None:
+        found = symmetry_document(puzzle) if symmetry else None
         if as_json:
-            print_json(puzzle_document(puzzle))
+            print_json({**puzzle_document(puzzle), **({} if found is None else {"symmetry": found})})
         else:
-            _draw(puzzle)
+            _draw(puzzle, found)
         return
+    if symmetry:
+        raise click.UsageError("--symmetry needs the name of one puzzle: farthest puzzles NAME --symmetry")
     listed = [catalogue.load(each) for each in names]
     if as_json:
         print_json(
@@ -83,7 +94,7 @@ def _print_catalogue(listed: list[Puzzle], forms: Mapping[str, str]) -> None:
     click.echo("Show one of them: farthest puzzles NAME")
 
 
-def _draw(puzzle: Puzzle) -> None:
+def _draw(puzzle: Puzzle, symmetry: dict[str, Any] | None) -> None:
     from farthest.cli.printing import counted, print_drawings
     from farthest.drawing.terminal import coloured
 
@@ -103,6 +114,8 @@ def _draw(puzzle: Puzzle) -> None:
     click.echo(f"metric        {puzzle.metric}")
     click.echo(f"origin        moves are counted {puzzle.origin}")
     click.echo(f"arrangements  {definition.arrangements():,} (not all need be reachable)")
+    for line in () if symmetry is None else _symmetry_lines(symmetry):
+        click.echo(line)
     for known in puzzle.known:
         click.echo(f"\nknown answers ({known.source}):")
         if known.states is not None:
@@ -130,3 +143,14 @@ def _draw(puzzle: Puzzle) -> None:
                 width=76,
                 indent="    ",
             )
+
+
+def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
+    if symmetry["symmetries"] is None:
+        yield f"symmetries    {symmetry['problem']}"
+        return
+    yield f"symmetries    {symmetry['symmetries']:,} that fix the goal"
+    kept = symmetry["representatives"]
+    if kept is not None:
+        yield f"classes       {kept['orbits']:,} of {kept['keys']:,} keys, by {kept['symmetries']:,} of the symmetries"
+        yield f"              a map kept by representatives has {kept['entries']:,} distances"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
@@ -218,6 +219,7 @@ def _stems(folder: Path | str) -> list[str]:
     return sorted(file.removesuffix(_SUFFIX) for file in os.listdir(folder) if file.endswith(_SUFFIX))
 
 
+@cache  # the files of the catalogue are parts of the program
 def _in_catalogue(path: str) -> Puzzle:
     puzzle = read_puzzle(path)
     _check_stem(path, puzzle)

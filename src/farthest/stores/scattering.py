@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from farthest.models.pieces import Piece
     from farthest.spaces.contract import ScatterSpace
 
+LEAST_KEPT = 1000
+"""Codes that are kept of each shard of a layer whose states are only counted: ``keys`` is not asked for more."""
+
 BATCH = 2**16
 """States whose successors a space is asked for at once, at most."""
 FIRST_BATCH = 64

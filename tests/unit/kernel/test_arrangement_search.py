@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import numpy
 import pytest
 
 from farthest import _kernel
@@ -68,6 +69,37 @@ def test_wrong_arguments_are_refused() -> None:
         made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [], [0, 0, 0], bytes(2))])
     with pytest.raises(ValueError, match="cells of the board"):
         made(maps=[_kernel.BoardMap(None, bytes(3), [], [], [(0, 3, 2)], [0, 0, 0], bytes(2))])
+
+
+def test_representatives_that_do_not_fit_are_refused() -> None:
+    """Of the map of three labels: digits 3, 2 and 1."""
+    told, moves = numpy.array([0, 256, 0], dtype=numpy.uint32), numpy.arange(2, dtype=numpy.uint32)
+    kept = _kernel.Representatives([(3, False), (2, True), (1, False)], told, moves)
+    assert (kept.keys, kept.entries) == (6, 4)
+    entries = numpy.empty(2, dtype=numpy.uint64)
+    kept.entries_of(numpy.array([3, 5], dtype=numpy.uint64), entries)
+    assert entries.tolist() == [3, 1]
+    with pytest.raises(ValueError, match="no such key"):
+        kept.entries_of(numpy.array([3, 6], dtype=numpy.uint64), entries)
+    with pytest.raises(ValueError, match="an entry for each key"):
+        kept.entries_of(numpy.array([3], dtype=numpy.uint64), entries)
+    with pytest.raises(ValueError, match="no such keys"):
+        kept.take(5, bytes(2), bytearray(4))
+    with pytest.raises(ValueError, match="no such symmetry"):
+        _kernel.Representatives([(3, False), (2, True)], told + numpy.uint32(1), moves)
+    space = _kernel.ArrangementSpace(3, [1, 1, 1], [], [])
+
+    def problem(representatives: _kernel.Representatives, distances: bytes) -> _kernel.WalkProblem:
+        map_ = _kernel.BoardMap(
+            space, bytes([0, 1, 2]), [0, 1, 2], [], [], [0, 0, 0], distances, representatives=representatives
+        )
+        return made(maps=[map_], terms=[[2]])
+
+    assert problem(kept, bytes([0, 1, 2, 3])).bound(bytes([2, 1, 0])) > 0
+    with pytest.raises(ValueError, match="distance for each key"):
+        problem(kept, bytes(6))
+    with pytest.raises(ValueError, match="digits of the map's layout"):
+        problem(_kernel.Representatives([(3, False), (2, True)], told, moves), bytes(4))
 
 
 def test_what_is_not_of_the_kind_asked_for() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from farthest.families.permutation.definition import Permutation, permutation
+from farthest.families.permutation.reach import states_reached
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from permutations import distances, samples
@@ -143,6 +144,18 @@ def test_files_of_many_times(tmp_path: Path) -> None:
         ("a := (1,2,3)(11,12,13); b := (3,4)(13,14);", ["a", "b", "a'"], 24),
         ("a := (1,2,3); b := (1,2); c := (1,4)(2,5)(3,6);", ["a", "b", "c", "a'"], 72),
         ("a:=((1,2)(3,4))*();\nb:=();", ["a"], 2),
+        ("Group((1,2,3,4,5),\n(1,\n2))", ["g1", "g2", "g1'"], 120),
+        ("gens := [(1,2,3), (3,4)];\nG := Group(gens[1]*gens[2], gens[2])", ["g1", "g2", "g1'"], 24),
+        (
+            "G := Group((1,2,3), (3,4)); IsSolvable(G); H := Subgroup(G, [G.1]);\nK := Group(GeneratorsOfGroup(H));",
+            ["g1", "g1'"],
+            3,
+        ),
+        (
+            "gap> a := (1,2,3);;\ngap> G := Group(a,\n>  (3,4));\nGroup([ (1,2,3), (3,4) ])\ngap> Size(G);\n24",
+            ["a", "g2", "a'"],
+            24,
+        ),
     ],
 )
 def test_generator_lists(text: str, names: list[str], count: int, tmp_path: Path) -> None:
@@ -150,6 +163,29 @@ def test_generator_lists(text: str, names: list[str], count: int, tmp_path: Path
     assert [move.name for move in definition.generators] == names
     assert states(definition) == count
     assert load(tmp_path / "x.gap").metric == "generator"
+
+
+@pytest.mark.parametrize(
+    ("group", "order"),
+    [
+        ("SymmetricGroup(2)", 2),
+        ("SymmetricGroup(6)", 720),
+        ("AlternatingGroup(3)", 3),
+        ("AlternatingGroup(7)", 2520),
+        ("AlternatingGroup(8)", 20160),
+        ("CyclicGroup(IsPermGroup, 6)", 6),
+        ("DihedralGroup(10)", 10),
+        ("DihedralGroup(12)", 12),
+        ("MathieuGroup(11)", 7920),
+        ("MathieuGroup(12)", 95040),
+        ("MathieuGroup(22)", 443520),
+        ("MathieuGroup(23)", 10200960),
+        ("MathieuGroup(24)", 244823040),
+    ],
+)
+def test_groups_by_their_names(group: str, order: int, tmp_path: Path) -> None:
+    definition = read(tmp_path / "x.gap", f"G := {group};")
+    assert states_reached(definition, definition.goals[0]) == order
 
 
 def test_points_that_are_not_moved_are_left_out(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import farthest
@@ -21,6 +22,8 @@ from permutations import distances
         (" x := ( 10 , 20 ) ( 30 , 40 ) ", "x", 2),
         ("R=(1,2,3,4);R2=(1,2,3,4)^2;S'=R*(1,2)", "R R2 S' R' S''", 24),
         ("R=(1,2,3,4); (5,6)*R^2", "R g2 R'", 8),
+        ("Group((1,2,3),(3,4))", "g1 g2 g1'", 24),
+        ("SymmetricGroup(5); (6,7)", "g1 g2 g3 g1'", 240),
     ],
 )
 def test_texts(text: str, moves: str, states: int) -> None:
@@ -45,6 +48,7 @@ def test_texts(text: str, moves: str, states: int) -> None:
         ("(1,2) (3,4) x", "number 1: the statement has no end, found 'x' instead"),
         ("(1,1000)", "number 1: the point 1000 is out of range"),
         ("a,b=(1,2)", "no puzzle is called"),
+        ("MathieuGroup(25)", "number 1: MathieuGroup: 25 is out of range"),
     ],
 )
 def test_wrong_texts(text: str, message: str) -> None:
@@ -61,6 +65,8 @@ def test_wrong_texts(text: str, message: str) -> None:
         ([[1, 2, 0], range(0, -1, -1)], "g1 g1'", "0 1 2"),
         ("a=(1,2,3); b=(1,2)", "a b a'", "1 2 3"),
         ([[[0, 1]], [[0], [5, 1]]], "g1 g2", "0 1 5"),
+        (np.array([[1, 0, 2], [0, 2, 1]]), "g1 g2", "0 1 2"),
+        ({"a": np.array([[1, 2], [3, 4]]), "b": (np.int8(2), 3, 1, 4)}, "a b b'", "1 2 3 4"),
     ],
 )
 def test_python(given: Any, moves: str, points: str) -> None:
@@ -88,6 +94,13 @@ def test_metrics_in_python() -> None:
         ([[1, 1, 2]], "number 1: the images are not those of a permutation, each point from 1 to 3 once"),
         (["(1,2);(2,3)"], "number 1: 2 permutations in one text"),
         ([[[1, 2]], [[2, 1]]], "number 2: it is the same as number 1"),
+        ([2, 3, 1], "generators: got a list of numbers"),
+        ({"a": (1, 2, 3)}, "generators, a: each point is its own image"),
+        (
+            [[1, 0, 2], [[1, 2]], [2, 1]],
+            "number 3: its images are those of points from 1, those of number 1 of",
+        ),
+        ([[True, False]], "number 1: got a truth value"),
         ({"a b": [[1, 2]]}, "the name 'a b'"),
     ],
 )

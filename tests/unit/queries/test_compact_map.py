@@ -92,7 +92,7 @@ def test_every_distance_is_that_of_the_whole_map(
         # The corners' places up to the symmetries of an axis, and the edges' flips with the middle layer's edges:
         # H. Kociemba, Cube Explorer (coordinates 2,768 and 64,430).
         pytest.param("cube-3x3x3@corners", 2768, marks=pytest.mark.slow),
-        pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:corners.edges", 64430, marks=pytest.mark.night),
+        pytest.param("cube-3x3x3@FR=FL=BL=BR.turns:corners.edges", 64430, marks=pytest.mark.slow),
     ],
 )
 def test_classes_are_those_of_boards(name: str, classes: int | None) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import farthest
+from farthest import _kernel
 from farthest.families.permutation.chain_space import ChainSpace
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.reach import base
@@ -39,3 +40,9 @@ def test_successors_are_those_of_the_boards(name: str, direction: Direction) -> 
     assert np.array_equal(np.sort(found), np.sort(np.concatenate(expected)))
     with pytest.raises(ValueError, match="out of range"):
         space.successors(np.array([space.keys], dtype=np.uint64).data, 1)
+
+
+def test_points_that_are_no_chain() -> None:
+    for levels, moves in ([(0, b"123")], []), ([(0, b"1234")], []), ([], [b"12"]):
+        with pytest.raises(ValueError, match=r"whole points|two elements|no permutation"):
+            _kernel.GroupExpander(2, levels, moves)

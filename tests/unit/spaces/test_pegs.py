@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
@@ -58,13 +59,19 @@ def all_boards(holes: int) -> list[Board]:
     return [tuple(number >> hole & 1 for hole in range(holes)) for number in range(2**holes)]
 
 
+@cache
+def naive_links(puzzle: Puzzle) -> list[tuple[Board, Board]]:
+    """All boards, each with those that a move leads to."""
+    boards = all_boards(pegs(puzzle).holes)
+    return [(board, reached) for board in boards for _, reached in naive_moves(puzzle, board)]
+
+
 def naive_layers(puzzle: Puzzle, origins: list[Board], direction: str) -> list[set[Board]]:
     """The boards at each distance, by links between all boards of the puzzle."""
     links: dict[Board, set[Board]] = {}
-    for board in all_boards(pegs(puzzle).holes):
-        for _, reached in naive_moves(puzzle, board):
-            first, second = (board, reached) if direction == "from" else (reached, board)
-            links.setdefault(first, set()).add(second)
+    for board, reached in naive_links(puzzle):
+        first, second = (board, reached) if direction == "from" else (reached, board)
+        links.setdefault(first, set()).add(second)
     layers = [set(origins)]
     found = set(origins)
     while layers[-1]:

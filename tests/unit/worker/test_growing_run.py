@@ -29,7 +29,7 @@ def begin(nodes: Nodes) -> Iterator[Begin]:
         def make(shards: int, keep: bool) -> ScatterAttempt:
             return ScatterAttempt.create(nodes, new_attempt("1"), of.space, shards, distances=keep)
 
-        made.append(GrowingAttempt(make, 7, shard_states, distances=distances))
+        made.append(GrowingAttempt("job", make, 7, shard_states, distances=distances))
         return made[-1]
 
     yield begin_one

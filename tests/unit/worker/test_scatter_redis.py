@@ -9,7 +9,7 @@ import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.redis import attempts
+from farthest.stores.redis import attempts, scatter_attempt, scatter_store
 from farthest.stores.redis.attach import attach
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.blob_place import blob_key
@@ -101,6 +101,39 @@ def test_two_workers_step_every_kind_of_space(begin: Begin, connect: Callable[..
             assert run.keys(depth, 10**6) == of.least(depth, 10**6)
             assert run.keys(depth, 2) == of.least(depth, 2)
             assert digest(run, of, depth) == expected(of, depth)
+
+
+@rules
+def test_of_a_layer_that_is_only_counted_the_least_states_are_kept(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch, rule: str
+) -> None:
+    for module in (scatter_store, scatter_attempt):
+        monkeypatch.setattr(module, "LEAST_KEPT", 2)
+    of = scatter_case(RULES[rule])
+    run = begin(of, distances=False, max_depth=3, counted=True)
+    advance(run, 1, 3, worker_store(run))
+    counts = run.counts(3)
+    assert counts == of.counts(3, run.shards)
+    assert run.keys(3, 2) == of.least(3, 2)
+    assert len(run.keys(3, 10**6)) == sum(min(2, states) for states in counts.values()) < sum(counts.values())
+    assert run.keys(2, 10**6) == of.least(2, 10**6)
+
+
+@rules
+def test_a_layer_that_is_given_up_leaves_those_before(begin: Begin, rule: str) -> None:
+    of = scatter_case(RULES[rule])
+    run = begin(of)
+    worker = worker_store(run)
+    advance(run, 1, 2, worker)
+    shards = run.begin(3, run.reachable(3))
+    step(worker, 3, shards[:1])
+    run.give_up(3)
+    assert run.keys(2, 10**6) == of.least(2, 10**6)
+    assert digest(run, of, 2) == expected(of, 2)
+    with pytest.raises(LateStepError):
+        step(worker, 3, shards[1:])
+    run.drop()
+    assert keys(run.nodes) == set()
 
 
 @rules

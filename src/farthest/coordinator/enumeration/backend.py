@@ -59,8 +59,9 @@ class Backend(Protocol):
         """Whether the next attempt keeps its layers in files, where those in memory have become too large: what the
         user is told, else None."""
 
-    def give_up(self, depth: int) -> None:
-        """Forgets what was found of a layer for which the memory did not suffice."""
+    def give_up(self, depth: int) -> bool:
+        """Forgets what was found of a layer for which there was no room; False where the layers before cannot be had
+        then, or others may make room."""
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """Sets a function that is called regularly while a server is away; it may raise an exception."""

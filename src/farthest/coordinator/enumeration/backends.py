@@ -137,10 +137,12 @@ class ThreadsBackend:
         self._scatter = None
         return f"beginning anew with layers in files in {self._files.scratch}, of a size that is not known before"
 
-    def give_up(self, depth: int) -> None:
-        """See Backend: sorted runs alone use the memory up."""
-        assert self._scatter is not None
+    def give_up(self, depth: int) -> bool:
+        """See Backend: layers in files stay, and the job can go on from them when the disk has room."""
+        if self._scatter is None:
+            return False
         self._scatter.give_up(depth)
+        return True
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend: there is no server."""

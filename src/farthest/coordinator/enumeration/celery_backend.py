@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
+    from farthest.stores.redis.growing_attempt import GrowingAttempt
 
 
 class CeleryBackend:
@@ -46,6 +47,7 @@ class CeleryBackend:
         self._place = place_of(self._nodes)
         self._place.check()
         self._room = PlaceRoom(self._nodes, self._place)
+        self._growing_store: GrowingAttempt | None = None
 
     def admit(self, space: Space, database: Database | None) -> None:
         """See Backend."""
@@ -82,7 +84,8 @@ class CeleryBackend:
 
         self._nodes.call(lambda: attempts.drop_dead(self._nodes, name, self._place))
         if space.engine == "scatter":
-            return self._growing(scatter(space), name, BLOCK_SIZE.size())
+            self._growing_store = self._growing(scatter(space), name, BLOCK_SIZE.size())
+            return self._growing_store
         from farthest.stores.redis.cutting import cut_for_workers
         from farthest.stores.redis.gather_attempt import GatherAttempt
 
@@ -115,7 +118,7 @@ class CeleryBackend:
                 f"a layer would have more than {MOST_BLOCKS:,} of those ({BLOCK_SIZE.name})"
             )
 
-    def _growing(self, space: ScatterSpace, name: str, block: int) -> JobStore:
+    def _growing(self, space: ScatterSpace, name: str, block: int) -> GrowingAttempt:
         from farthest.stores.redis import attempts
         from farthest.stores.redis.growing_attempt import GrowingAttempt
         from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
@@ -128,10 +131,12 @@ class CeleryBackend:
                 shards,
                 distances=distances,
                 max_depth=self._settings.max_depth,
+                counted=self._settings.histogram_only,
                 place=self._place,
             )
 
         return GrowingAttempt(
+            name,
             make,
             shards_for(space, block),
             max(1, block // space.code_bytes),
@@ -177,8 +182,15 @@ class CeleryBackend:
         """See Backend: the blobs are where FARTHEST_BLOBS says."""
         return None
 
-    def give_up(self, depth: int) -> None:
-        """See Backend: the memory of workers has a limit of its own."""
+    def give_up(self, depth: int) -> bool:
+        """See Backend: of sorted runs, where no other job takes room."""
+        from farthest.stores.redis import attempts
+
+        growing = self._growing_store
+        if growing is None or self._nodes.call(lambda: attempts.others(self._nodes, growing.of)):
+            return False
+        growing.give_up(depth)
+        return True
 
     def while_waiting(self, action: Callable[[], None]) -> None:
         """See Backend."""

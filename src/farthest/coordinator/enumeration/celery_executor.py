@@ -22,8 +22,8 @@ STEPPED_AT_ONCE = 16
 
 
 class CeleryExecutor:
-    """``Executor`` for the stores of coordinators. Layers found from at most ``small_states`` states, of at most
-    SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
+    """``Executor`` for the stores of coordinators. Layers whose steps work on at most ``small_states`` states, of at
+    most SMALL_LAYER_BLOCKS blocks, are stepped here, by threads.
 
     ``watch`` is called every two seconds with the progress of a layer that workers step. ``should_stop`` is called
     about once a second and may raise an exception: what workers still do then has no effect. ``nodes`` says how long to
@@ -60,7 +60,7 @@ class CeleryExecutor:
         if not shards:
             return
         blocks = store.blocks.of(shards)
-        if sum(store.counts(depth - 1).values()) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
+        if store.work(depth) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
             store.poll = self._should_stop
             for start in range(0, len(blocks), STEPPED_AT_ONCE):
                 self._should_stop()

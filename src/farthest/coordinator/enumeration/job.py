@@ -313,10 +313,9 @@ class _Enumeration:
             begun = perf_counter()
             try:
                 states = search.next_layer(depth)
-            except MemoryUsedUpError as error:
-                if limit is None:
+            except (MemoryUsedUpError, NoRoomError) as error:
+                if limit is None or not self._backend.give_up(depth):
                     raise
-                self._backend.give_up(depth)
                 self._stopped = f"{error}; the layers up to depth {depth - 1} are complete"
                 return False
             if states == 0 and not self._goes_on(space, store, depth):

@@ -38,14 +38,14 @@ def texts(definition: PermutationFields, boards: NDArray[np.uint8]) -> list[str]
         [f"{token}+{turn}" if turn else token for turn in range(definition.moduli[orbit])]
         for token, orbit in zip(definition.tokens, definition.label_orbit, strict=True)
     ]
+    if not definition.oriented:
+        named = [each[0] for each in pieces].__getitem__
+        spans = [slice(row.slots.start, row.slots.stop) for row in layout(definition).rows]
+        return [" / ".join([" ".join(map(named, row[span])) for span in spans]) for row in boards.tolist()]
     ends = {row.slots[-1] for row in layout(definition).rows[:-1]}
     after = [" / " if slot in ends else " " for slot in range(definition.slots)]
     after[-1] = ""
-    turns = (
-        boards[:, definition.slots :]
-        if definition.oriented
-        else numpy.zeros((len(boards), definition.slots), dtype=numpy.uint8)
-    )
+    turns = boards[:, definition.slots :]
     return [
         "".join([pieces[label][turn] + end for label, turn, end in zip(row, turned, after, strict=True)])
         for row, turned in zip(boards[:, : definition.slots].tolist(), turns.tolist(), strict=True)

@@ -1,12 +1,14 @@
-"""Permutations as GAP writes them: cycles, products ``*`` and powers ``^``, PermList([...]), names, lists, groups."""
+"""Permutations as GAP writes them: cycles, products ``*`` and powers ``^``, names, lists and their items; groups and
+other functions are in ``gap_functions``."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.fields import MAX_POINTS
+from farthest.families.permutation.gap_functions import called
+from farthest.families.permutation.gap_values import Group, Perm, Value
 from farthest.wording import near_match, shown
 
 _TOKEN = re.compile(
@@ -14,7 +16,7 @@ _TOKEN = re.compile(
     r"|(?P<mark>:=|[()\[\],*/^;-])|(?P<wrong>.)",
     re.DOTALL,
 )
-_GROUPS = ("Group", "GroupByGenerators", "GroupWithGenerators")
+_PROGRAM = ("local", "return", "function", "if", "for", "while", "repeat", "Read")
 _DEEPEST = 50
 
 _MOST_WORK = 2 * 10**6
@@ -22,46 +24,6 @@ _MOST_WORK = 2 * 10**6
 
 _POWER = 60
 """So many products at most is a power of nine digits."""
-
-
-@dataclass(frozen=True)
-class Perm:
-    """``images``: of the points that are moved. ``name``: of the variable that held it, else empty."""
-
-    images: dict[int, int]
-    name: str = ""
-    line: int = 0
-
-    def then(self, other: Perm) -> Perm:
-        points = {*self.images, *other.images}
-        images = {point: other.image(self.image(point)) for point in points}
-        return Perm({point: image for point, image in images.items() if image != point}, "", self.line)
-
-    def image(self, point: int) -> int:
-        return self.images.get(point, point)
-
-    def power(self, exponent: int) -> Perm:
-        base = (
-            self
-            if exponent >= 0
-            else Perm({image: point for point, image in self.images.items()}, "", self.line)
-        )
-        result = Perm({}, "", self.line)
-        exponent = abs(exponent)
-        while exponent:
-            if exponent & 1:
-                result = result.then(base)
-            base = base.then(base)
-            exponent >>= 1
-        return result
-
-
-@dataclass(frozen=True)
-class Group:
-    generators: list[Perm] = field(default_factory=list)
-
-
-Value = Perm | Group | int | list["Value"]
 
 
 class ExpressionReader:
@@ -90,7 +52,10 @@ class ExpressionReader:
     def fail(self, line: int, problem: str) -> PuzzleError:
         return PuzzleError(f"{self.place}, {self._unit} {line}: {problem}")
 
-    def ends(self, line: int) -> None:
+    def ends(self, line: int, value: Value | None = None) -> None:
+        """The end of a statement; after the last of a file, a group or a list, it may be left out."""
+        if self.at == len(self.tokens) and isinstance(value, Group | list):
+            return
         if self.peek() != ";":
             found = f"{shown(self.peek())} instead" if self.at < len(self.tokens) else "the end of the file"
             where = self.tokens[self.at][2] if self.at < len(self.tokens) else line
@@ -137,9 +102,12 @@ class ExpressionReader:
 
     def raised(self) -> Value:
         value = self.atom()
-        while self.peek() == "^":
+        while self.peek() in ("^", "["):
             line = self.line()
             self.at += 1
+            if self.tokens[self.at - 1][1] == "[":
+                value = self.item(value, line)
+                continue
             exponent = self.atom()
             if not isinstance(value, Perm) or not isinstance(exponent, int | Perm):
                 raise self.fail(line, "^ needs a permutation before it; expected for example R^-1")
@@ -176,6 +144,12 @@ class ExpressionReader:
             if kind != "number" or len(word) > 9:
                 raise self.fail(line, f"{shown(word)} is too large a number; write a smaller one")
             return sign * int(word)
+        if word in _PROGRAM:
+            raise self.fail(
+                line,
+                f"programs of GAP cannot be read here ({word}); write only the generators, as "
+                "G := Group((1,2,3), (3,4));",
+            )
         if kind == "word":
             return self.call(word, line) if self.peek() == "(" else self.variable(word, line)
         raise self.fail(
@@ -191,7 +165,24 @@ class ExpressionReader:
         self.at += 1
         return values
 
+    def item(self, value: Value, line: int) -> Value:
+        """What is in a list at the number in square brackets, the first of which has been read."""
+        number = self.expression()
+        self.expect("]", "the number of an item")
+        if not isinstance(value, list) or not isinstance(number, int) or not 1 <= number <= len(value):
+            held = f"1 to {len(value)}" if isinstance(value, list) else "a list before ["
+            raise self.fail(line, f"there is no such item; expected {held}, for example gens[1]")
+        return value[number - 1]
+
     def variable(self, name: str, line: int) -> Value:
+        group, _, number = name.rpartition(".")
+        held = self.variables.get(group)
+        if name not in self.variables and isinstance(held, Group) and number.isdecimal():
+            if not 1 <= int(number[:9]) <= len(held.generators):
+                raise self.fail(
+                    line, f"{shown(group)} has the generators 1 to {len(held.generators)}; correct {name}"
+                )
+            return held.generators[int(number) - 1]
         if name not in self.variables:
             mend = near_match(name, self.variables) or f"define it above: {name} := (1,2,3);"
             raise self.fail(line, f"{shown(name)} is not defined; {mend}")
@@ -199,26 +190,9 @@ class ExpressionReader:
 
     def call(self, name: str, line: int) -> Value:
         self.at += 1
-        values = self.items(")")
-        if name == "PermList" and len(values) == 1 and isinstance(values[0], list):
-            images = values[0]
-            numbers = [image for image in images if isinstance(image, int)]
-            if sorted(numbers) != list(range(1, len(images) + 1)):
-                raise self.fail(line, f"PermList needs a permutation of 1 to {len(images)}; correct the list")
-            return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
-        if name in _GROUPS:
-            if values and isinstance(values[0], list):
-                values = values[0]
-            generators = [value for value in values if isinstance(value, Perm)]
-            if not generators or len(generators) != len(values):
-                raise self.fail(
-                    line, f"{name}: expected permutations; write for example Group((1,2,3), (3,4))"
-                )
-            return Group(generators)
-        raise self.fail(
-            line,
-            f"the function {shown(name)} cannot be read here, only Group and PermList; write the generators as cycles",
-        )
+        if self.peek() == "IsPermGroup" and self.peek(1) == ",":  # the kind of group that is meant here
+            self.at += 2
+        return called(name, self.items(")"), line, lambda problem: self.fail(line, problem))
 
     def cycles(self, line: int) -> Perm:
         result = Perm({}, "", line)

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from farthest import _kernel
-from farthest.families.permutation.splits import GAIN, MOST_SYMMETRIES, Split, smallest_split
+from farthest.families.permutation.splits import (
+    GAIN,
+    MOST_SYMMETRIES,
+    Split,
+    key_digits,
+    smallest_split,
+)
 from farthest.spaces.contract import NO_KEY
 
 if TYPE_CHECKING:
@@ -46,21 +52,26 @@ class Representatives:
     """``split``: of the keys of a space. ``classes``: of the reduced side. ``told``: for each of its numbers 256 *
     class + the symmetry that takes it to the least number of its class. ``moves``: what each symmetry makes of each
     number of the moved side. ``unmoved``: for each symmetry the classes whose least number it leaves unchanged.
+    ``orbits``: how many sets of keys there are that symmetries take to each other.
     """
 
     def __init__(self, space: PermutationSpace, split: Split) -> None:
         self.split = split
         numbers = np.arange(split.reduced, dtype=np.uint32)
         least, by = numbers.copy(), np.zeros(split.reduced, dtype=np.uint32)
+        turned = np.arange(split.moved, dtype=np.uint32)
         moves: list[Numbers] = []
         fixed: list[Numbers] = []
+        unchanged = 0
         for number, pair in enumerate(_group(_Sides(space, split), split.symmetries)):
             moves.append(pair.moved)
             smaller = pair.reduced < least
             least[smaller] = pair.reduced[smaller]
             by[smaller] = number
             fixed.append(numbers[pair.reduced == numbers])
+            unchanged += len(fixed[-1]) * int((pair.moved == turned).sum())
         self.moves = np.stack(moves)
+        self.orbits = unchanged // len(moves)  # Burnside's lemma
         first = least == numbers
         place = np.cumsum(first, dtype=np.uint32) - np.uint32(1)
         self.classes = int(place[-1]) + 1
@@ -120,11 +131,21 @@ def representatives_of(space: Space) -> Representatives | None:
 
 
 class _Sides:
-    """Images of numbers of the sides, by boards."""
+    """Images of numbers of the sides, by boards.
+
+    Where pieces come to be depends on where they were. The digits of an image's orientations are those of the board, in
+    another order, counted in one direction or the other, and more by what depends on where the pieces were. So boards
+    are made for each way to place pieces, unturned, and for each way to turn those that are placed in one way; the
+    others are sums. Not where orientations of alike pieces are told in the order of their slots.
+    """
 
     def __init__(self, space: PermutationSpace, split: Split) -> None:
         self._space = space
         self._split = split
+        layout = space.layout
+        count = dict(zip(layout.classes, layout.counts, strict=True))
+        self._ordered = any(count[label] > 1 for label in layout.twisted)
+        self._turned = [digit.part[0] == "turns" for digit in key_digits(layout)]
 
     def unit(self) -> Pair:
         """What the identity makes of the numbers."""
@@ -137,17 +158,67 @@ class _Sides:
         return Pair(*(self._images(symmetry, moved) for moved in (False, True)))
 
     def _images(self, symmetry: Conjugation, moved: bool) -> Numbers:
+        """What a symmetry makes of the numbers of a side."""
         split = self._split
         count = split.moved if moved else split.reduced
+        if self._ordered:
+            return self._by_boards(symmetry, moved, np.arange(count, dtype=np.uint64))
+        digits = self._digits(moved)
+        places, turns = (
+            _sums([each for each in digits if each.turned == turned]) for turned in (False, True)
+        )
+        of_places = self._by_boards(symmetry, moved, places)
+        of_turns = self._by_boards(symmetry, moved, turns)
         images = np.empty(count, dtype=np.uint32)
-        for at in range(0, count, AT_ONCE):
-            some = np.arange(at, min(at + AT_ONCE, count), dtype=np.uint64)
+        whole = np.zeros((len(places), len(turns)), dtype=np.uint32)
+        for each in digits:
+            here = of_places // each.weight % each.radix
+            if not each.turned:
+                whole += (here * each.weight)[:, None]
+                continue
+            # The first of both is the same board, of which nothing is turned and all pieces are in the first places.
+            added = (of_turns // each.weight + each.radix - here[0]) % each.radix
+            whole += (here[:, None] + added[None, :]) % each.radix * each.weight
+        images[places[:, None] + turns[None, :]] = whole
+        return images
+
+    def _by_boards(self, symmetry: Conjugation, moved: bool, numbers: NDArray[np.uint64]) -> Numbers:
+        """The images of some numbers of a side."""
+        split = self._split
+        images = np.empty(len(numbers), dtype=np.uint32)
+        for at in range(0, len(numbers), AT_ONCE):
+            some = numbers[at : at + AT_ONCE]
             none = np.zeros_like(some)
             keys = _keys(split, none, some) if moved else _keys(split, some, none)
             found = self._space.encode(symmetry.images(self._space.decode(keys)))
             assert not (found == NO_KEY).any(), "a symmetry takes keys to keys"
             images[at : at + len(some)] = _numbers(split, found)[moved]
         return images
+
+    def _digits(self, moved: bool) -> list[_SideDigit]:
+        """The digits of the numbers of a side, the last first."""
+        found, weight = [], 1
+        for (radix, side), turned in zip(reversed(self._split.digits), reversed(self._turned), strict=True):
+            if side == moved and radix > 1:
+                found.append(_SideDigit(np.uint32(radix), np.uint32(weight), turned))
+                weight *= radix
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _SideDigit:
+    radix: np.uint32
+    weight: np.uint32
+    turned: bool
+
+
+def _sums(digits: Sequence[_SideDigit]) -> NDArray[np.uint64]:
+    """All numbers with these digits alone, ascending."""
+    found = np.zeros(1, dtype=np.uint64)
+    for each in digits:
+        values = np.arange(each.radix, dtype=np.uint64) * np.uint64(each.weight)
+        found = (values[:, None] + found[None, :]).reshape(-1)
+    return found
 
 
 def _group(sides: _Sides, symmetries: Sequence[Conjugation]) -> Iterator[Pair]:

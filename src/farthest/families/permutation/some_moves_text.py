@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 FORM = "PUZZLE<MOVES> such as 'cube-3x3x3<U,R>' or \"cube-3x3x3<M=L'R,E=D'U>\""
 
+MOST_WRITTEN = 64
+"""Moves between ``<`` and ``>``: each may have a thousand powers."""
+
 _MARKS = "@<>=/"
 """What the name of a move cannot hold there."""
 
@@ -68,7 +71,10 @@ class _Reader:
 
     def read(self, text: str) -> Chosen:
         found: dict[frozenset[object], _Generator] = {}
-        for part in sorted(text.split(","), key=lambda part: ("=" in part, part.strip())):
+        parts = text.split(",")
+        if len(parts) > MOST_WRITTEN:
+            raise self.fail(f"{len(parts)} moves, expected at most {MOST_WRITTEN}; take fewer")
+        for part in sorted(parts, key=lambda part: ("=" in part, part.strip())):
             generator = self.generator(part.strip())
             found.setdefault(self.alike(generator.move), generator)
         generators = sorted(found.values(), key=lambda each: (each.place, each.text))
@@ -77,14 +83,11 @@ class _Reader:
         if twice is not None:
             raise self.fail(f"two moves are called {twice}; choose another name")
         if self.metric == "power":
+            given = [{power.effect for power in powers(each.move, self.moduli) or ()} for each in generators]
             generators = [
                 each
-                for each in generators
-                if not any(
-                    each.move.effect in {power.effect for power in powers(other.move, self.moduli) or ()}
-                    for other in generators
-                    if other is not each
-                )
+                for each, own in zip(generators, given, strict=True)
+                if not any(each.move.effect in other for other in given if other is not own)
             ]
         moves = listed(
             [each.move for each in generators],

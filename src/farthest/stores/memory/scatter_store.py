@@ -27,7 +27,7 @@ from farthest.models.sparse import SparsePiece
 from farthest.stores.contract import Base
 from farthest.stores.distances import check_depth
 from farthest.stores.memory.candidates import Candidates
-from farthest.stores.scattering import MapPieces, least_codes, read_map
+from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
@@ -37,9 +37,6 @@ MOST_SHARDS = 256
 
 KEYS_PER_SHARD = 4096
 """Of a dense space at least: small ones have fewer shards."""
-
-LEAST_KEPT = 1000
-"""Codes that are kept of each shard of a layer whose states are only counted: ``keys`` is not asked for more."""
 
 SLICE = 2**20
 """States that are expanded between two checks of the memory, and two calls of ``poll``."""
@@ -201,6 +198,11 @@ class ScatterMemoryStore:
     def fresh(self, depth: int, shards: Sequence[int], threads: int) -> list[tuple[int, bytes]]:
         """The states of a layer that are in none before, shard by shard: their number, and their run; of a layer that
         is only counted the run of the least."""
+
+        def look() -> None:
+            self._check_memory(depth)
+            self.poll()
+
         with self._stepping:
             found: dict[int, tuple[int, bytes]] = {}
             before = self._bytes
@@ -208,7 +210,7 @@ class ScatterMemoryStore:
             try:
                 states, free = sum(self._counts[depth - 1].values()), self._free
                 for together in self._candidates.parts(depth, shards, states, free):
-                    self._candidates.expand(together[0], self._slices(depth), states, threads, self.poll)
+                    self._candidates.expand(together[0], self._slices(depth), states, threads, look)
                     part = self._candidates.filled(together)
                     known = [self._known(depth, shard) for shard in part]
                     taken = self._candidates.boxes.take(part, known, threads, most)

@@ -135,6 +135,10 @@ class AttemptLayers(AttemptSteps[Opened]):
             states.update(record.states)
         return states
 
+    def work(self, depth: int) -> int:
+        """How many states the steps to a depth work on, about."""
+        return sum(self.counts(depth - 1).values())
+
     def _complete(self, depth: int) -> dict[int, Record]:
         """The records of a complete layer, by block."""
         if depth not in self._layers:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 6
+PROTOCOL = 7
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
@@ -94,7 +94,8 @@ _RANGES = {
 @dataclass(frozen=True, slots=True)
 class AttemptFacts:
     """What a worker needs to know of an attempt. ``engine``: one of EXCLUDE, ``exclude``: one of its ways; ``keys``:
-    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT. ``blobs``: the place of its blobs, for
+    SPARSE where states have none; ``max_depth``: of the last layer, or NO_LIMIT; ``counted``: the depth of the layer of
+    which only the number of states and the least of them are kept, or NO_LIMIT. ``blobs``: the place of its blobs, for
     messages alone; ``mark``: the nonce of the mark there. ``part_chunks``: of a map part."""
 
     engine: str
@@ -112,6 +113,7 @@ class AttemptFacts:
     mark: str
     part_chunks: int = 1
     max_depth: int = NO_LIMIT
+    counted: int = NO_LIMIT
     protocol: int = PROTOCOL
     version: str = __version__
 
@@ -136,6 +138,7 @@ class AttemptFacts:
                 "nodes": int,
                 "part_chunks": int,
                 "max_depth": int,
+                "counted": int,
                 "protocol": int,
             }
             values: dict[str, Any] = {name: types.get(name, str)(fields[name]) for name in cls.__match_args__}

@@ -3,7 +3,7 @@
 How many states a space has is often not known before, and far fewer than there could be. Every step reads a part of
 the outbox of each shard that sends it any: a layer of a hundred states in 64 shards is a thousand parts of a state or
 two, and takes a hundred times as long as in one. So an attempt begins in one shard, and goes over to an attempt in more
-of them when its states have outgrown these.
+of them before its states outgrow these.
 """
 
 from __future__ import annotations
@@ -22,20 +22,28 @@ if TYPE_CHECKING:
 OUTGROWN = 2
 """A shard has at most so many times the bytes that it should have."""
 AHEAD = 4
-"""So many times the shards that the states found fill are made at once: going over reads and writes all of them."""
+"""So many times the shards that the states fill are made at once, or as many times as the last layer grows: going over
+reads and writes all states found."""
 DEEP = 2**15
 """An attempt that keeps its layers only to go over to more shards does so at this depth at the latest: a map has a
 limit."""
 
 
 class GrowingAttempt:
-    """``JobStore`` of a coordinator. ``make``: a new attempt with that many shards, which keeps all layers if told so;
-    ``most``: shards, at the end; ``shard_states``: how many states fill one; ``distances``: keep all layers for the
-    map, not only to count."""
+    """``JobStore`` of a coordinator. ``of``: the job, as in the names of its attempts; ``make``: a new attempt with
+    that many shards, which keeps all layers if told so; ``most``: shards, at the end; ``shard_states``: how many states
+    fill one; ``distances``: keep all layers for the map, not only to count."""
 
     def __init__(
-        self, make: Callable[[int, bool], ScatterAttempt], most: int, shard_states: int, *, distances: bool
+        self,
+        of: str,
+        make: Callable[[int, bool], ScatterAttempt],
+        most: int,
+        shard_states: int,
+        *,
+        distances: bool,
     ) -> None:
+        self.of = of
         self._make = make
         self._most = most
         self._shard_states = shard_states
@@ -48,11 +56,11 @@ class GrowingAttempt:
         # What goes over to more shards is read from all layers.
         return self._make(shards, self._distances or shards < self._most)
 
-    def _fitting(self, states: int) -> int:
-        """The number of shards for an attempt that has so many states."""
+    def _fitting(self, states: int, ahead: int = AHEAD) -> int:
+        """The number of shards for an attempt that has so many states; ``ahead``: times those that they fill."""
         if states <= OUTGROWN * self._shard_states * self.current.shards:
             return self.current.shards
-        return min(self._most, AHEAD * states // self._shard_states)
+        return min(self._most, ahead * states // self._shard_states)
 
     # ShardStore
 
@@ -62,7 +70,8 @@ class GrowingAttempt:
         return self.current.shards
 
     def reachable(self, depth: int) -> Sequence[int]:
-        """See ShardStore. Before, the attempt goes over to more shards where it has outgrown its own."""
+        """See ShardStore. Before, the attempt goes over to more shards where its own will not do for the layer, if that
+        grows as the one before did."""
         if depth - 1 > self._counted:
             self._counted = depth - 1
             self._found += sum(self.current.counts(depth - 1).values())
@@ -70,7 +79,13 @@ class GrowingAttempt:
         return self.current.reachable(depth)
 
     def _grow(self, depth: int) -> None:
-        shards = self._fitting(self._found) if self._distances or depth < DEEP else self._most
+        if depth + 1 == self.current.facts.max_depth:
+            return  # what is found there is sent to no shard
+        expected = self.current.expected(depth + 1)
+        growth = expected // sum(self.current.counts(depth).values()) if expected else 1
+        shards = self._fitting(self._found + expected, max(AHEAD, growth))
+        if not self._distances and depth >= DEEP:
+            shards = self._most
         if shards == self.current.shards:
             return
         larger = self._begin(shards)
@@ -122,6 +137,10 @@ class GrowingAttempt:
     def stored(self, depth: int, base: Base) -> None:
         """See JobStore."""
         self.current.stored(depth, base)
+
+    def give_up(self, depth: int) -> None:
+        """Removes what was found of a layer for which there was no room."""
+        self.current.give_up(depth)
 
     def drop(self) -> None:
         """See JobStore."""

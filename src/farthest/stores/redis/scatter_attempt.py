@@ -17,9 +17,9 @@ from farthest.stores.blobs.cache import BlobCache
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
-from farthest.stores.redis.records import FoundBlob, Pointer, Record
+from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
 from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun
-from farthest.stores.scattering import MapPieces, least_codes, read_map
+from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
@@ -61,10 +61,12 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         *,
         distances: bool,
         max_depth: int | None = None,
+        counted: bool = False,
         place: BlobPlace | None = None,
     ) -> ScatterAttempt:
-        """A new attempt at depth 0. ``max_depth``: states there need not be expanded; ``place``: of its blobs, None:
-        the nodes. Raises StorageError (UnavailableError where waiting may help)."""
+        """A new attempt at depth 0. ``max_depth``: states there need not be expanded, and if ``counted`` only their
+        number is kept, and the least of them; ``place``: of its blobs, None: the nodes. Raises StorageError
+        (UnavailableError where waiting may help)."""
         facts = AttemptFacts(
             engine="scatter",
             puzzle=space.puzzle.to_json(),
@@ -80,6 +82,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             blobs=REDIS if place is None else place.url,
             mark=new_nonce(),
             max_depth=NO_LIMIT if max_depth is None else max_depth,
+            counted=max_depth if counted and max_depth is not None else NO_LIMIT,
         )
         store = cls(nodes, attempt, facts, space, BlobCache(WORKER_MEMORY.size()), None, place)
         store._prepare(distances=distances)
@@ -126,19 +129,47 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
             )
         return sorted({part.to for record in self._complete(depth - 1).values() for part in record.outbox})
 
+    def work(self, depth: int) -> int:
+        """See AttemptLayers: what is found is expanded at once, and may be many times what it is found from."""
+        before = super().work(depth)
+        return before if depth == self.facts.max_depth else max(before, self.expected(depth))
+
+    def expected(self, depth: int) -> int:
+        """The states of a layer, if it grows as the one before did."""
+        last = sum(self.counts(depth - 1).values())
+        before = sum(self.counts(depth - 2).values()) if depth > 1 else 1
+        return last * last // max(before, 1)
+
     def _retire(self, depth: int) -> None:
         """See AttemptLayers. Outboxes are read by one layer alone, and leave Redis sooner."""
         super()._retire(depth)
-        read, records = depth + 1, self._layers.get(depth + 1, {})
+        self._discard_outboxes(depth + 1)
+
+    def _discard_outboxes(self, depth: int) -> None:
+        records = self._layers.get(depth, {})
         self.removals.blobs(
             [
-                self.outbox_name(read, shard, record.nonce)
+                self.outbox_name(depth, shard, record.nonce)
                 for shard, record in records.items()
                 if record.outbox
             ]
         )
         for shard, record in records.items():
             records[shard] = Record(record.nonce, record.states)
+
+    def give_up(self, depth: int) -> None:
+        """Removes what was found of a layer for which there was no room, and the outboxes that it reads. Workers that
+        still step it find that it is over."""
+        if self._depth != depth:
+            return  # it has not begun
+        self._discard_outboxes(depth - 1)
+        texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
+        for shard, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
+            self.discard(self._names(depth, shard, Record.of(text, depth, shard)))
+        self.removals.settle()
+        self.nodes.call(lambda: self.nodes.main.delete(self.records_key(depth)))
+        self.nodes.call(lambda: self.nodes.main.hset(self.meta_key, "depth", str(depth - 1)))
+        self._depth = depth - 1
 
     # Results
 
@@ -168,14 +199,21 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         wanted = [(depth, shard, record) for depth, shard, record in records if record.nonce]
         for start in range(0, len(wanted), READ_AT_ONCE):
             some = wanted[start : start + READ_AT_ONCE]
-            most = max(self.longest_blob(record.states[shard]) for _, shard, record in some)
+            most = max(self.longest_blob(self._blob_states(one)) for one in some)
             names = [self.found_name(depth, shard, record.nonce) for depth, shard, record in some]
-            for (depth, shard, record), blob in zip(some, self.fetch(names, most), strict=True):
+            for one, blob in zip(some, self.fetch(names, most), strict=True):
+                depth, shard, _ = one
                 if blob is None:
                     raise LostStateError(
                         f"attempt {self.attempt}: the blob of block {shard} at depth {depth} is missing"
                     )
-                yield depth, shard, self.run_in(blob, FOUND, depth, shard, record.states[shard])
+                yield depth, shard, self.run_in(blob, FOUND, depth, shard, self._blob_states(one))
+
+    def _blob_states(self, one: tuple[int, int, Record]) -> int:
+        """How many states the blob of a (depth, shard, record) has."""
+        depth, shard, record = one
+        states = record.states[shard]
+        return min(states, LEAST_KEPT) if depth == self.facts.counted else states
 
     def stored(self, depth: int, base: Base) -> None:
         """See JobStore: the place of blobs holds all layers, none need be read again."""

@@ -29,7 +29,7 @@ from farthest.stores.blocks import Blocks
 from farthest.stores.redis.attempt_steps import NOTHING, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE, AttemptFacts
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
-from farthest.stores.scattering import put_successors
+from farthest.stores.scattering import LEAST_KEPT, put_successors
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -162,7 +162,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         commits = {shard: self._outcome(depth, shard, one) for shard, one in step_input.steps.items()}
         for shard in self._commit_blocks(depth, commits):
             one, nonce = step_input.steps[shard], commits[shard].record.nonce
-            if nonce:
+            if nonce and depth != self.facts.counted:
                 self.cache.put(self.found_name(depth, shard, nonce), one.fresh)
                 if one.united.states:
                     self.cache.put(self.visited_name(depth, shard, nonce), one.united)
@@ -178,18 +178,25 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         outbox = tuple(Part(to, one.outbox[to].states, len(blob)) for to, blob in sealed.items())
         commit = Commit(Record.new({shard: one.fresh.states}, outbox))
         nonce = commit.record.nonce
-        blob = seal(FOUND, depth, shard, one.fresh.states, one.fresh.data)
+        kept = self._kept(depth, one.fresh)
+        blob = seal(FOUND, depth, shard, kept.states, kept.data)
         commit.blobs[self.found_name(depth, shard, nonce)] = blob
         if sealed:
             commit.blobs[self.outbox_name(depth, shard, nonce)] = b"".join(sealed.values())
         if one.united.states:
-            kept = one.visited[: len(one.visited) - one.replaced]
+            longer = one.visited[: len(one.visited) - one.replaced]
             gone = one.visited[len(one.visited) - one.replaced :]
-            commit.pointer = Pointer(depth, (*kept, FoundBlob(depth, nonce, one.united.states)))
+            commit.pointer = Pointer(depth, (*longer, FoundBlob(depth, nonce, one.united.states)))
             blob = seal(VISITED, depth, shard, one.united.states, one.united.data)
             commit.blobs[self.visited_name(depth, shard, nonce)] = blob
             commit.replaced += [self.visited_name(found.depth, shard, found.nonce) for found in gone]
         return commit
+
+    def _kept(self, depth: int, fresh: SortedRun) -> SortedRun:
+        """What is kept of the fresh states of a shard: the least of those that are only counted."""
+        if depth != self.facts.counted or fresh.states <= LEAST_KEPT:
+            return fresh
+        return SortedRun(*_kernel.run_of(self._width, _kernel.run_codes(self._width, fresh.data, LEAST_KEPT)))
 
     # The step
 
@@ -225,7 +232,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
 
     def remember(self, depth: int, shard: int, one: ShardStep) -> None:
         """Adds the fresh states of a step to all states found, where these are kept."""
-        if self.facts.exclude == "all":
+        if self.facts.exclude == "all" and depth != self.facts.counted:
             one.united = one.fresh
             runs = list(one.exclude)
             while runs and runs[-1].states < 2 * one.united.states:
