@@ -87,8 +87,16 @@ def test_large_puzzles(name: str) -> None:
 @pytest.mark.parametrize(
     ("corners", "edges", "reason"),
     [
-        ("URF+1 UFL", "UR UF", "the corners modulo 3, which is 0 for all boards that can be reached, and 1 here"),
-        ("URF UFL", "UR+1 UF", "the edges modulo 2, which is 0 for all boards that can be reached, and 1 here"),
+        (
+            "URF+1 UFL",
+            "UR UF",
+            "the corners modulo 3, which is 0 for all boards that can be reached, and 1 here",
+        ),
+        (
+            "URF UFL",
+            "UR+1 UF",
+            "the edges modulo 2, which is 0 for all boards that can be reached, and 1 here",
+        ),
         ("UFL URF", "UR UF", "every move permutes the corners and edges evenly"),
     ],
 )
