@@ -130,9 +130,8 @@ def _least_of_orbits(
         rows = rows[images >= own[rows]]
     sizes = len(found.maps) // numpy.maximum(unchanged, 1)
     if inverses and found.inversion is not None:
-        other = numpy.ones(
-            len(boards), dtype=numpy.bool_
-        )  # whether the inverse is in another orbit of the symmetries
+        # Whether the inverse is in another orbit of the symmetries.
+        other = numpy.ones(len(boards), dtype=numpy.bool_)
         inverse = found.inversion.images(boards[rows])
         for each in found.maps:
             images = in_order(each.images(inverse))
