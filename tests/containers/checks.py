@@ -66,6 +66,7 @@ def first_builds(deployment: Deployment) -> str:
 
 def unchanged_build(deployment: Deployment) -> None:
     """an unchanged up, with and without --build, leaves all containers as they are"""
+    start(deployment)
     before = deployment.ids(*ALWAYS)
     deployment.compose("up", "--detach")
     expect(deployment.ids(*ALWAYS) == before, "containers were made anew")
@@ -79,6 +80,7 @@ def unchanged_build(deployment: Deployment) -> None:
 
 def hardening(deployment: Deployment) -> None:
     """read-only, no capabilities, no new privileges, an init, not root, ports on 127.0.0.1"""
+    start(deployment)
     for container in deployment.containers():
         name, host = container["Name"], container["HostConfig"]
         expect(host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and not host["CapAdd"], name)
@@ -96,6 +98,7 @@ def hardening(deployment: Deployment) -> None:
 
 def limits(deployment: Deployment) -> None:
     """every container has a limit of memory, and no swap beyond it"""
+    start(deployment)
     for container in deployment.containers():
         host = container["HostConfig"]
         expect(host["Memory"] > 0 and host["MemorySwap"] == host["Memory"], f"{container['Name']}: {host}")
