@@ -24,10 +24,10 @@ RUN --mount=type=cache,target=/root/.cache/pip \
         "$(echo /wheels/farthest-*.whl)[monitor,parquet,s3,web]"
 
 FROM python:${PYTHON}
-# The scratch folder is a volume in docker-compose.yml, blobs may be in one; a fresh volume takes its owner from the folder here.
+# These folders are volumes in docker-compose.yml. A fresh volume takes its owner from the folder here.
 RUN groupadd --gid 10001 farthest \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin farthest \
-    && install --directory --owner=10001 --group=10001 /var/lib/farthest/scratch /var/lib/farthest/blobs
+    && install --directory --owner=10001 --group=10001 /var/lib/farthest/scratch /var/lib/farthest/blobs /var/lib/farthest/maps
 COPY --from=builder /opt/farthest /opt/farthest
 ENV PATH=/opt/farthest/bin:$PATH \
     PYTHONUNBUFFERED=1

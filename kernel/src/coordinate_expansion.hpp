@@ -4,7 +4,8 @@
 // first is compared with the bound; those that it leaves go on to the next term. The term that was greatest
 // for the board comes first. No move changes a distance by more than 1, so another term is left out where it
 // cannot cut off a child, alone or with the terms that it is tied to. What all terms leave is looked up by
-// its inverse.
+// its inverse, unless the move leaves the key of that as it is: then the value is the board's own, and cuts
+// the child off before anything is looked up.
 #pragma once
 
 #include <algorithm>
@@ -30,8 +31,10 @@ class Expansion {
     std::vector<std::uint8_t> ties;        // by move: tied terms that are as great as the bound leaves
     InverseLookUps::Inverse inverse;       // of the board
     std::vector<Key> inverse_keys;         // by child and map
+    std::vector<int> inverse_values;       // by move and map
     const std::uint32_t* own_values;       // of the board itself, in its parent
     const int* own_bounds;
+    const int* own_inverse;
   };
 
   explicit Expansion(const WalkProblem& problem)
@@ -57,6 +60,7 @@ class Expansion {
       const MapCoordinates& coordinates = inverse_->map(i);
       inverse_maps_.push_back({&coordinates, &coordinates.map()});
     }
+    root_inverse_.resize(inverse_maps_.size());
     for (const bool tied : coordinates_.tied) tied_count_ += tied ? 1 : 0;
   }
 
@@ -73,6 +77,7 @@ class Expansion {
     board.ties.resize(move_count_);
     if (inverse_ != nullptr) board.inverse.resize(slots_);
     board.inverse_keys.resize(inverse_maps_.size() * move_count_);
+    board.inverse_values.resize(inverse_maps_.size() * move_count_);
     return board;
   }
 
@@ -88,20 +93,30 @@ class Expansion {
     }
     out.own_values = root_values_.data();
     out.own_bounds = root_bounds_.data();
-    if (inverse_ != nullptr) out.inverse = inverse_->start(board);
+    out.own_inverse = root_inverse_.data();
+    if (inverse_ == nullptr) return;
+    out.inverse = inverse_->start(board);
+    inverse_->keys(out.inverse, out.inverse_keys.data());
+    for (std::size_t i = 0; i < inverse_maps_.size(); ++i) {
+      const MapTable& map = *inverse_maps_[i].table;
+      Key key = out.inverse_keys[i];
+      if (map.representatives) map.representatives->locate(&key, 1);
+      root_inverse_[i] = map.distance(key);
+    }
   }
 
   // Makes `out` the child of an expanded board, except for what is forbidden.
   void step(const Board& from, std::uint16_t move, Board& out) const {
     out.own_values = from.values.data() + move * width_;
     out.own_bounds = from.bounds.data() + move * term_count_;
+    out.own_inverse = from.inverse_values.data() + move * inverse_maps_.size();
     if (inverse_ != nullptr) inverse_->step(move, from.inverse, out.inverse);
   }
 
   // Generates the children; those that need more than `most` moves are not open.
   void expand(std::span<Board> boards, int most) {
     least_cut_ = kUnreachable;
-    for (Board& board : boards) open_all(board);
+    for (Board& board : boards) open_all(board, most);
     for (std::size_t place = 0; place < term_count_; ++place) {
       for (Board& board : boards)
         if (!board.open.empty()) ask(board, place, most);
@@ -139,13 +154,16 @@ class Expansion {
     const MapCoordinates* coordinates;
     const MapTable* table;
   };
+  static constexpr int kAsked = -1;  // a value that is not looked up yet
 
-  // All moves that may be tried.
-  void open_all(Board& board) {
+  // All moves that may be tried, but for those that the board's own inverse cuts off.
+  void open_all(Board& board, int most) {
     board.open.clear();
     for (std::size_t i = 0; i < move_words_; ++i) {
       std::uint64_t rest = ~board.forbidden[i];
       if (i + 1 == move_words_ && move_count_ % 64 != 0) rest &= (std::uint64_t{1} << move_count_ % 64) - 1;
+      nodes_ += static_cast<std::uint64_t>(std::popcount(rest));
+      rest &= ~cut_by_own_inverse(board, i, rest, most);
       for (; rest != 0; rest &= rest - 1) {
         board.open.push_back(
             static_cast<std::uint16_t>(i * 64 + static_cast<std::size_t>(std::countr_zero(rest))));
@@ -153,8 +171,24 @@ class Expansion {
         board.ties[board.open.back()] = 0;
       }
     }
-    nodes_ += board.open.size();
     arrange(board);
+  }
+
+  // Bits of the moves in a word that leave keys of the inverse as they are, whose values are too great.
+  std::uint64_t cut_by_own_inverse(const Board& board, std::size_t word, std::uint64_t moves, int most) {
+    std::uint64_t out = 0;
+    for (std::size_t i = 0; i < inverse_maps_.size(); ++i) {
+      if (board.own_inverse[i] <= most) continue;
+      const std::uint64_t some = inverse_->leave(i)[word] & moves;
+      if (some != 0) cut(board.own_inverse[i]);
+      out |= some;
+    }
+    const auto& tied = coordinates_.inverse_tied;
+    if (most < 1 || tied.empty()) return out;
+    std::uint64_t some = moves & ~out;
+    for (const std::size_t i : tied) some &= board.own_inverse[i] == most ? inverse_->leave(i)[word] : 0;
+    if (some != 0) cut(most + 1);
+    return out | some;
   }
 
   // The terms, the greatest first.
@@ -246,44 +280,52 @@ class Expansion {
     cut(most + 1);
   }
 
+  // The keys of the children's inverses that a move has changed, and values of the others.
   void ask_inverse(Board& board) const {
     Key* keys = board.inverse_keys.data();
     for (const std::uint16_t move : board.open) {
+      int* values = board.inverse_values.data() + move * inverse_maps_.size();
       inverse_->keys(move, board.inverse, keys);
-      for (const InverseMap& map : inverse_maps_) {
+      for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++keys) {
+        const InverseMap& map = inverse_maps_[i];
+        values[i] = inverse_->leaves(move, i) ? board.own_inverse[i] : kAsked;
+        if (values[i] != kAsked) continue;
         if (map.table->representatives)
-          __builtin_prefetch(map.coordinates->told(*keys++));
+          __builtin_prefetch(map.coordinates->told(*keys));
         else
-          __builtin_prefetch(map.table->place(*keys++));
+          __builtin_prefetch(map.table->place(*keys));
       }
     }
   }
 
   void locate_inverse(Board& board) const {
     Key* key = board.inverse_keys.data();
-    for (std::size_t i = 0; i < board.open.size(); ++i)
-      for (const InverseMap& map : inverse_maps_) {
-        if (map.table->representatives) {
-          map.table->representatives->locate(key, 1);
-          __builtin_prefetch(map.table->place(*key));
-        }
-        ++key;
+    for (const std::uint16_t move : board.open) {
+      const int* values = board.inverse_values.data() + move * inverse_maps_.size();
+      for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++key) {
+        const MapTable& map = *inverse_maps_[i].table;
+        if (values[i] != kAsked || !map.representatives) continue;
+        map.representatives->locate(key, 1);
+        __builtin_prefetch(map.place(*key));
       }
+    }
   }
 
   void compare_inverse(Board& board, int most) {
     const auto& tied = coordinates_.inverse_tied;
     const Key* keys = board.inverse_keys.data();
-    const auto distance = [&](std::size_t i) { return inverse_maps_[i].table->distance(keys[i]); };
     std::size_t kept = 0;
     for (const std::uint16_t move : board.open) {
+      int* values = board.inverse_values.data() + move * inverse_maps_.size();
       int greatest = 0, least = kUnreachable;
-      for (std::size_t i = 0; i < inverse_maps_.size(); ++i) greatest = std::max(greatest, distance(i));
+      for (std::size_t i = 0; i < inverse_maps_.size(); ++i, ++keys) {
+        if (values[i] == kAsked) values[i] = inverse_maps_[i].table->distance(*keys);
+        greatest = std::max(greatest, values[i]);
+      }
       if (greatest == most && !tied.empty()) {
-        for (const std::size_t i : tied) least = std::min(least, distance(i));
+        for (const std::size_t i : tied) least = std::min(least, values[i]);
         if (least == most) ++greatest;
       }
-      keys += inverse_maps_.size();
       if (greatest > most)
         cut(greatest);
       else
@@ -304,7 +346,7 @@ class Expansion {
   bool reduced_ = false;  // a map is kept by representatives
   std::size_t width_ = 0, most_maps_ = 1;
   std::vector<std::uint32_t> root_values_;
-  std::vector<int> root_bounds_;
+  std::vector<int> root_bounds_, root_inverse_;
   std::uint64_t nodes_ = 0;
   int least_cut_ = kUnreachable;
 };

@@ -19,6 +19,7 @@ class InverseLookUps::Builder {
     for (std::size_t number = 0; number < maps.size(); ++number) add(number, *maps[number]);
     if (out_.numbers_.empty()) return {};
     for (int m = 0; m < moves_.count(); ++m) out_.becomes_.push_back(becomes(moves_.move(m)));
+    find_leaving();
     return std::move(out_);
   }
 
@@ -100,6 +101,21 @@ class InverseLookUps::Builder {
     }
     out_.numbers_.push_back(number);
     out_.maps_.push_back({&coordinates, shares(coordinates, unit, first, numbers)});
+  }
+
+  // The moves that leave a key as it is leave that of the goal.
+  void find_leaving() {
+    const Inverse goal = out_.start(out_.goal_.data());
+    std::vector<Key> before(out_.numbers_.size()), after = before;
+    out_.keys(goal, before.data());
+    out_.leave_.assign(before.size(),
+                       std::vector<std::uint64_t>(static_cast<std::size_t>(moves_.move_words())));
+    for (int m = 0; m < moves_.count(); ++m) {
+      out_.keys(m, goal, after.data());
+      for (std::size_t place = 0; place < before.size(); ++place)
+        if (after[place] == before[place])
+          out_.leave_[place][static_cast<std::size_t>(m) / 64] |= std::uint64_t{1} << (m % 64);
+    }
   }
 
   std::size_t turned(const MapTable& map, std::size_t slot, std::size_t label, std::size_t turn) const {

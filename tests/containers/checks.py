@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
+from urllib.parse import quote
 
 import numpy
 import pyarrow.parquet
@@ -36,11 +37,11 @@ SMALL_MEMORIES = (("32mb", "168m"), ("48mb", "188m"))
 
 
 @cache
-def embedded(puzzle: str) -> tuple[str, Path]:
+def embedded(puzzle: str, *options: str) -> tuple[str, Path]:
     """The digest of a puzzle's map as one process finds it, and the database with the map."""
     database = FOLDER / f"{puzzle}.db"
     database.unlink(missing_ok=True)
-    command = [str(FARTHEST), "enumerate", puzzle, "--json", "--database", str(database)]
+    command = [str(FARTHEST), "enumerate", puzzle, *options, "--json", "--database", str(database)]
     result = subprocess.run(command, capture_output=True, check=True)
     return str(json.loads(result.stdout)["digest"]), database
 
@@ -65,6 +66,7 @@ def first_builds(deployment: Deployment) -> str:
 
 def unchanged_build(deployment: Deployment) -> None:
     """an unchanged up, with and without --build, leaves all containers as they are"""
+    start(deployment)
     before = deployment.ids(*ALWAYS)
     deployment.compose("up", "--detach")
     expect(deployment.ids(*ALWAYS) == before, "containers were made anew")
@@ -78,6 +80,7 @@ def unchanged_build(deployment: Deployment) -> None:
 
 def hardening(deployment: Deployment) -> None:
     """read-only, no capabilities, no new privileges, an init, not root, ports on 127.0.0.1"""
+    start(deployment)
     for container in deployment.containers():
         name, host = container["Name"], container["HostConfig"]
         expect(host["ReadonlyRootfs"] and host["CapDrop"] == ["ALL"] and not host["CapAdd"], name)
@@ -95,6 +98,7 @@ def hardening(deployment: Deployment) -> None:
 
 def limits(deployment: Deployment) -> None:
     """every container has a limit of memory, and no swap beyond it"""
+    start(deployment)
     for container in deployment.containers():
         host = container["HostConfig"]
         expect(host["Memory"] > 0 and host["MemorySwap"] == host["Memory"], f"{container['Name']}: {host}")
@@ -173,21 +177,15 @@ def web(deployment: Deployment) -> None:
     deployment.wait_until_healthy([*ALWAYS, "web"])
     address = deployment.compose("port", "web", "8080").decode().strip()
     expect(address == "127.0.0.1:48080", address)
-
-    def asked(method: str, path: str, *headers: str) -> tuple[int, str]:
-        words = ["exec", "-T", "web", "python", "-c", ASK, method, path, *headers]
-        status, _, text = deployment.compose(*words).decode().partition("\n")
-        return int(status), text
-
     bearer = f"Authorization: Bearer {token}"
-    status, page = asked("GET", "/", bearer)
+    status, page = asked(deployment, "GET", "/", bearer)
     expect(status == 200 and "8-puzzle" in page, f"/: {status}")
-    status, text = asked("GET", "/api/jobs", bearer)
+    status, text = asked(deployment, "GET", "/api/jobs", bearer)
     expect(status == 200 and json.loads(text)["jobs"][-1]["states"] == 181_440, f"/api/jobs: {status} {text}")
-    status, text = asked("GET", "/api/workers", bearer)
+    status, text = asked(deployment, "GET", "/api/workers", bearer)
     expect(status == 200 and len(json.loads(text)["workers"]) > 0, f"/api/workers: {status} {text}")
-    expect(asked("GET", "/api/jobs")[0] == 401, "who has no token is answered")
-    expect(asked("POST", "/api/jobs", bearer)[0] == 403, "it takes jobs")
+    expect(asked(deployment, "GET", "/api/jobs")[0] == 401, "who has no token is answered")
+    expect(asked(deployment, "POST", "/api/jobs", bearer)[0] == 403, "it takes jobs")
     log = deployment.compose("logs", "--no-log-prefix", "web").decode()
     expect("/api/jobs 200" in log and token not in log, "its log")
     (container,) = deployment.containers("web")
@@ -203,6 +201,42 @@ answer = connection.getresponse()
 print(answer.status, answer.read().decode(), sep="\\n")
 """
 """A question to the server that the container runs."""
+
+
+def asked(deployment: Deployment, method: str, path: str, *headers: str) -> tuple[int, str]:
+    """The status and the text with which the explorer answers."""
+    words = ["exec", "-T", "web", "python", "-c", ASK, method, path, *headers]
+    status, _, text = deployment.compose(*words).decode().partition("\n")
+    return int(status), text
+
+
+def volumes(deployment: Deployment) -> str:
+    """blobs and residue maps in their volumes: workers make the map, they and the explorer read it"""
+    token = token_hex(16)
+    variables = {"FARTHEST_BLOBS": "file:///var/lib/farthest/blobs", "FARTHEST_SMALL_LAYER_STATES": 1000}
+    start(deployment, WORKERS=2, FARTHEST_WEB_TOKEN=token, WEB_PORT=48080, **variables)
+    words = ("pancake-12@1-6", "--map", "residues")
+    job = deployment.submit(*words)
+    expect(deployment.digest(job) == embedded(*words)[0], "another map")
+    listed = deployment.compose("exec", "-T", "worker", "ls", "/var/lib/farthest/maps").decode().split()
+    expect(len(listed) == 1, f"map files: {listed}")
+    board = "6 5 12 4 8 3 7 2 10 1 11 9"
+    found = {
+        workers: json.loads(
+            deployment.farthest(
+                "solve", "pancake-12", board, "--heuristic", "@1-6", "--workers", workers, "--json"
+            )
+        )["length"]
+        for workers in ("celery", "threads")
+    }
+    expect(found == {"celery": 11, "threads": 11}, found)
+    deployment.compose("up", "--detach", "web")
+    deployment.wait_until_healthy([*ALWAYS, "web"])
+    path = f"/api/jobs/{job}/state?board={quote('· 5 · 3 · 2 · · 1 · 4 6')}"
+    status, text = asked(deployment, "GET", path, f"Authorization: Bearer {token}")
+    depth = deployment.job(job)["eccentricity"]
+    expect(status == 200 and json.loads(text)["distance"] == depth, f"{depth}: {status} {text}")
+    return ", ".join(listed)
 
 
 def exports(deployment: Deployment) -> str:

@@ -38,6 +38,7 @@ CHECKS: tuple[Callable[[Deployment], str | None], ...] = (
     checks.down_and_up,
     checks.flower,
     checks.web,
+    checks.volumes,
     checks.exports,
     checks.backup,
     checks.full_redis,

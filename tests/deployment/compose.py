@@ -24,7 +24,7 @@ PASSWORDS = {"POSTGRES_PASSWORD": "postgresword1", "REDIS_PASSWORD": "redisword2
 
 _DURATION = re.compile(r"(?=.)(?:(?P<hours>\d+)h)?(?:(?P<minutes>\d+)m)?(?:(?P<seconds>[\d.]+)s)?")
 _PORT = re.compile(r"(?:(?P<host_ip>[\d.]+):)?(?P<published>\d+):(?P<target>\d+)")
-_VOLUME = re.compile(r"(?P<source>\w[\w.-]*):(?P<target>/[^:]*)")
+_VOLUME = re.compile(r"(?P<source>\w[\w.-]*):(?P<target>/[^:]*)(?::(?P<read_only>ro))?")
 _VARIABLE = re.compile(
     r"""\$ (?: (?P<escaped>\$)
              | (?P<plain>[A-Za-z_]\w*)
@@ -189,4 +189,8 @@ def _port(port: Any) -> dict[str, Any]:
 
 
 def _volume(volume: Any) -> dict[str, Any]:
-    return volume if isinstance(volume, dict) else {"type": "volume", "volume": {}, **_parts(_VOLUME, volume)}
+    if isinstance(volume, dict):
+        return volume
+    found = _parts(_VOLUME, volume)
+    read_only = {"read_only": True} if found.pop("read_only") else {}
+    return {"type": "volume", "volume": {}, **found, **read_only}

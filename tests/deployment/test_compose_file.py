@@ -130,8 +130,19 @@ def test_what_is_kept(all_services: dict[str, Service]) -> None:
     assert kept["postgres"] == {
         "/var/lib/postgresql"
     }  # the image's parent of the data folder, from version 18 on
-    assert kept["coordinator"] == {all_services["coordinator"].environment["FARTHEST_SCRATCH"]}
-    assert not any(kept[name] for name in ("redis", "migrate", "worker", "web", "flower"))
+    page = (ROOT / "docs/many-machines.md").read_text(encoding="utf-8")
+    [blobs] = re.findall(r"FARTHEST_BLOBS=file://(/\S+)`", page)
+    scratch, maps = (
+        all_services["coordinator"].environment[name] for name in ("FARTHEST_SCRATCH", "FARTHEST_MAPS")
+    )
+    assert kept["coordinator"] == {scratch, blobs, maps}
+    assert kept["worker"] == {blobs, maps}
+    assert kept["web"] == {maps}
+    assert not any(kept[name] for name in ("redis", "migrate", "flower"))
+    for name in ("worker", "web"):  # which only read maps
+        assert [
+            volume["target"] for volume in all_services[name].raw["volumes"] if volume.get("read_only")
+        ] == [maps]
 
 
 def test_every_variable_is_a_setting(all_services: dict[str, Service]) -> None:

@@ -39,10 +39,15 @@ def test_who_reads_what() -> None:
     readers = {name.strip("`"): set(cell.split(", ")) for name, _, cell, _ in rows()}
     assert set().union(*readers.values()) == READERS
     all_services = services("monitoring", "web")
-    for service in ("worker", "coordinator", "flower"):
+    for service in ("worker", "coordinator", "migrate", "flower"):
         assert set(all_services[service].environment) == {
             name for name, by in readers.items() if service in by
         }
+    assert set(all_services["web"].environment) == {
+        name
+        for name, by in readers.items()
+        if by & {"serve", "commands"} and name != "FARTHEST_SCRATCH"  # it enumerates nothing: others start it
+    }
 
 
 def test_the_examples_are_urls_and_show_no_password(monkeypatch: pytest.MonkeyPatch) -> None:

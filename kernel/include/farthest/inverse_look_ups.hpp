@@ -13,6 +13,10 @@
 // class is where, one for each slot of the orbits that the map tells; a table makes its part of the key of
 // the number with these digits. Words are summed for all maps at once: a block of words has the keys of
 // kMaps maps, and then one word with their numbers, kNumberBits each.
+//
+// A move that leaves all pieces of the goal that a map tells as they are leaves the key of the inverse as it
+// is, whatever the board: the inverse of the board after the move is that of the move, then that of the
+// board.
 #pragma once
 
 #include <array>
@@ -46,15 +50,34 @@ class InverseLookUps {
     for (std::size_t slot = 0; slot < slots_; ++slot) after[slot] = becomes[inverse[slot]];
   }
 
-  // For each of maps() the key of the inverse after a move, as MapCoordinates::step() gives keys.
+  // By map: the bits of the moves that leave its key of the inverse as it is.
+  const std::vector<std::uint64_t>& leave(std::size_t place) const { return leave_[place]; }
+  bool leaves(int move, std::size_t place) const {
+    return (leave_[place][static_cast<std::size_t>(move) / 64] >> (move % 64) & 1) != 0;
+  }
+
+  // For each of maps() the key of the inverse, as MapCoordinates::step() gives keys.
+  void keys(const Inverse& inverse, Key* out) const {
+    sum([&](std::size_t slot) { return inverse[slot]; }, out);
+  }
+  // The same for the inverse after a move.
   void keys(int move, const Inverse& inverse, Key* out) const {
     const auto& becomes = becomes_[static_cast<std::size_t>(move)];
+    sum([&](std::size_t slot) { return becomes[inverse[slot]]; }, out);
+  }
+
+ private:
+  static constexpr std::size_t kMaps = 3, kBlock = kMaps + 1, kNumberBits = 20, kContents = 256;
+  static constexpr std::size_t kNumbers = std::size_t{1} << kNumberBits;
+
+  template <class Content>
+  void sum(const Content& content, Key* out) const {
     const std::uint64_t* words = words_.data();
     for (std::size_t first = 0; first < numbers_.size();
          first += kMaps, words += slots_ * kContents * kBlock) {
       std::uint64_t sums[kBlock] = {};
       for (std::size_t slot = 0; slot < slots_; ++slot) {
-        const std::uint64_t* more = words + (slot * kContents + becomes[inverse[slot]]) * kBlock;
+        const std::uint64_t* more = words + (slot * kContents + content(slot)) * kBlock;
         for (std::size_t i = 0; i < kBlock; ++i) sums[i] += more[i];
       }
       for (std::size_t i = 0; i < kMaps && first + i < numbers_.size(); ++i) {
@@ -64,10 +87,6 @@ class InverseLookUps {
       }
     }
   }
-
- private:
-  static constexpr std::size_t kMaps = 3, kBlock = kMaps + 1, kNumberBits = 20, kContents = 256;
-  static constexpr std::size_t kNumbers = std::size_t{1} << kNumberBits;
 
   struct Map {
     const MapCoordinates* coordinates;
@@ -81,6 +100,7 @@ class InverseLookUps {
   std::vector<std::uint64_t> words_;                    // by block, slot, content and word of the block
   std::vector<Map> maps_;
   std::vector<std::size_t> numbers_;
+  std::vector<std::vector<std::uint64_t>> leave_;  // by map
 };
 
 }  // namespace farthest

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from farthest.environment import DATABASE_URL
+from farthest.environment import DATABASE_URL, MAPS
 from farthest.errors import JobError, PuzzleError, StorageError, VersionError
 from farthest.families.python.allowed import named_in
 from farthest.puzzles.puzzle import Puzzle
@@ -111,8 +111,8 @@ def _load_map(puzzle: Puzzle) -> PatternMap:
             return PatternMaps(database, compact=True)(puzzle)
     except (StorageError, JobError) as error:
         raise type(error)(
-            f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} name the database of the "
-            "coordinator"
+            f"{error}. A worker reads pattern databases itself: let its {DATABASE_URL.name} and {MAPS.name} name the "
+            "places of the coordinator"
         ) from error
 
 
