@@ -52,6 +52,7 @@ def test_texts(text: str, moves: str, states: int) -> None:
         ("(1,2);;(3,4)", "number 2: nothing is there, expected cycles"),
         ("(1,2);7", "number 2: it is no permutation"),
         ("(1,2) (3,4) x", "number 1: the statement has no end, found 'x' instead"),
+        ("(0 1 2)", "number 1: the point 0 is out of range; expected 1 to 999; add 1 to each point"),
         ("(1,1000)", "number 1: the point 1000 is out of range"),
         ("a,b=(1,2)", "no puzzle is called"),
         ("MathieuGroup(25)", "number 1: MathieuGroup: 25 is out of range"),

@@ -209,7 +209,10 @@ class ExpressionReader:
                         here, f"{found} in a cycle, expected a point; write cycles such as (1,2,3)"
                     )
                 if len(word) > 9 or not 1 <= int(word) <= MAX_POINTS:
-                    raise self.fail(here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}")
+                    mend = "" if word.strip("0") else "; add 1 to each point"
+                    raise self.fail(
+                        here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}{mend}"
+                    )
                 if int(word) in points:
                     raise self.fail(here, f"the point {word} is twice in a cycle; leave it out once")
                 points.append(int(word))
