@@ -95,7 +95,7 @@ format: $(VENV)/.tested  ## rewrite the sources in the common format
 	@$(BIN)/ruff format -q .
 	@$(BIN)/clang-format -i $(CPP)
 
-ctest = $(BIN)/ctest --test-dir $(1) --output-on-failure --no-tests=error
+ctest = $(BIN)/ctest --test-dir $(1) --output-on-failure --no-tests=error -j $$(getconf _NPROCESSORS_ONLN)
 
 build/sanitize/.configured: $(VENV)/.build-tools CMakeLists.txt
 	@$(CMAKE) --fresh -G Ninja -S . -B build/sanitize -DCMAKE_MAKE_PROGRAM="$(CURDIR)/$(BIN)/ninja" \
@@ -118,7 +118,7 @@ sanitize: $(VENV)/.tested build/sanitize/.configured  ## the kernel's tests unde
 	@$(call compile,the kernel with sanitizers) $(CMAKE) --build build/sanitize
 	@$(call ctest,build/sanitize)
 	@echo "== Python tests of the kernel and digests, sanitized"
-	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) tests/unit/kernel tests/signature
+	@FARTHEST_KERNEL_PATH=build/sanitize .ci/sanitized $(PYTEST) $(PARALLEL) tests/unit/kernel tests/signature
 
 slow: $(VENV)/.tested  ## the slow Python tests
 	@echo "== slow Python tests"

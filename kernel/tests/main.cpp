@@ -1,4 +1,5 @@
-// Runs all tests, or those whose names contain the first argument. Exit status 1 when a check failed.
+// Runs all tests, or those whose names contain the first argument. Two numbers after it: every so many tests,
+// from this one on, so that several processes share them. Exit status 1 when a check failed.
 #include <exception>
 
 #include "check.hpp"
@@ -26,8 +27,10 @@ void failed(const char* file, int line, const std::string& what) {
 int main(int argc, char** argv) {
   using namespace farthest::test;
   const std::string wanted = argc > 1 ? argv[1] : "";
+  const std::size_t first = argc > 3 ? std::stoul(argv[2]) : 0, step = argc > 3 ? std::stoul(argv[3]) : 1;
   int run = 0;
-  for (const Test& test : tests()) {
+  for (std::size_t i = first; i < tests().size(); i += step) {
+    const Test& test = tests()[i];
     if (test.name.find(wanted) == std::string::npos) continue;
     ++run;
     const int before = failures;

@@ -175,6 +175,14 @@ def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
     assert "named by number (2)" in run("show", "eight-kinds", status=2).stderr
 
 
+def test_a_file_of_boards(folder: Path, run: Run) -> None:
+    (folder / "boards.txt").write_text(f"{EASY}\n")
+    assert (
+        "boards.txt' is a file: its boards are read by - < boards.txt"
+        in run("solve", "8-puzzle", "boards.txt", status=2).stderr
+    )
+
+
 BAD: list[tuple[list[str], list[str]]] = [
     (["eight-kindz"], ["eight-kindz", "did you mean", "eight-kinds"]),
     (["15-puzzle"], ["15-puzzle", "no start", "name a board"]),
@@ -182,6 +190,7 @@ BAD: list[tuple[list[str], list[str]]] = [
     (["8-puzzle", "123456779"], ["board '123456779'", "8-puzzle"]),
     (["8-puzzle", "213456780"], ["cannot be solved", "parity"]),
     (["8-puzzle", EASY, "--to", "nowhere"], ["board 'nowhere'", "8-puzzle"]),
+    (["cube-3x3x3", "R U' F2"], ["3 pieces", 'so write "moves: R U\' F2"']),
     (
         ["15-puzzle", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 0 15", "--to", "start"],
         ["no start", "name a board instead"],

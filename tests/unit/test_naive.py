@@ -29,7 +29,7 @@ EIGHT_KINDS_FARTHEST = {  # board -> number of optimal solutions
 }
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     puzzle = make_puzzle(
         rows=grid_rows(3, 3), goals=[[1, 2, 3, 4, 0, 4, 5, 2, 6]], tokens=["□", "┌", "─", "┐", "│", "└", "┘"]
@@ -44,7 +44,7 @@ def test_eight_kinds_has_hirois_states_and_six_farthest_boards() -> None:
     assert farthest == EIGHT_KINDS_FARTHEST
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_hirois_start_has_sixteen_different_legal_solutions() -> None:
     puzzle = load("eight-kinds")
     found = naive.distances(puzzle)
@@ -57,7 +57,7 @@ def test_hirois_start_has_sixteen_different_legal_solutions() -> None:
             assert there in [other for other, _ in naive.moves(puzzle, here)]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 def test_eight_puzzle_has_two_farthest_boards_with_forty_solutions() -> None:
     puzzle = make_puzzle(rows=grid_rows(3, 3), goals=[[1, 2, 3, 4, 5, 6, 7, 8, 0]], tokens="012345678")
     found = naive.distances(puzzle)
@@ -111,7 +111,7 @@ def test_pieces_pass_an_arc_one_way_only() -> None:
     assert naive.moves(puzzle, (0, 1, 2), backward=True) == [((1, 0, 2), (1, 0))]
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @given(puzzles(most=500))
 def test_moves_taken_back_are_moves_the_other_way_round(puzzle: Puzzle) -> None:
     boards = list(naive.arrangements(sliding(puzzle).counts))
@@ -120,7 +120,7 @@ def test_moves_taken_back_are_moves_the_other_way_round(puzzle: Puzzle) -> None:
     assert forward == backward
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @given(puzzles(most=2_000))
 def test_arrangements_are_all_and_different(puzzle: Puzzle) -> None:
     counts = sliding(puzzle).counts
@@ -129,7 +129,7 @@ def test_arrangements_are_all_and_different(puzzle: Puzzle) -> None:
     assert all(Counter(board) == Counter(dict(enumerate(counts))) for board in boards)
 
 
-@pytest.mark.slow
+@pytest.mark.night
 @given(puzzles(most=2_000))
 def test_origins_are_the_boards_that_match_a_goal(puzzle: Puzzle) -> None:
     expected = {

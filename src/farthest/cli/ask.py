@@ -52,7 +52,7 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
       farthest distance 8-puzzle - < boards.txt
       farthest distance 8-puzzle - --nearest < boards.txt
     """
-    from farthest.cli.bulk import answers_to_lines, nearest_of, standard_input
+    from farthest.cli.bulk import answers_to_lines, nearest_of, perhaps_files, standard_input
     from farthest.cli.opening import open_job
 
     bulk = boards == ("-",)
@@ -60,7 +60,7 @@ def distance(job: str, boards: tuple[str, ...], nearest: bool, database: str | N
         raise click.UsageError(
             "- reads all boards from standard input; it cannot be given with other boards."
         )
-    with open_job(job, database) as opened:
+    with open_job(job, database) as opened, perhaps_files(boards):
         answers = answers_to_lines(opened, standard_input() if bulk else boards, numbered=bulk)
         if nearest:
             _print_nearest(opened, nearest_of(answers), as_json=as_json)

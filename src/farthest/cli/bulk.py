@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
+from os.path import isfile
+from shlex import quote
 from typing import TYPE_CHECKING, TextIO
 
 from farthest.errors import BoardError
 from farthest.puzzles.origin_names import MAX_NAMED
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -66,6 +70,19 @@ def standard_input() -> Iterator[str]:
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
     return _bounded_lines(sys.stdin)
+
+
+@contextmanager
+def perhaps_files(boards: Iterable[str | None]) -> Iterator[None]:
+    """Where a board of the command line is wrong, and is the name of a file, the BoardError says how files are read."""
+    try:
+        yield
+    except BoardError as error:
+        for board in boards:
+            if board is not None and isfile(board):
+                mend = f"{shown(board)} is a file: its boards are read by - < {quote(board)}"
+                raise BoardError(f"{error}; {mend}") from None
+        raise
 
 
 def numbered_boards() -> Iterator[tuple[int, str]]:

@@ -123,6 +123,7 @@ def solve(
         raise click.UsageError(f"--heuristic needs --algorithm ida or astar: {algorithm} uses none.")
     if memory is not None and algorithm in DEEPENING:
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
+    from farthest.cli.bulk import perhaps_files
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
@@ -152,7 +153,9 @@ def solve(
 
             solve_lines(solver, storage, reporter, as_json=as_json)
         else:
-            _solve_one(solver, start_or(definition, board), storage, listed=all_, as_json=as_json)
+            with perhaps_files([board]):
+                given = start_or(definition, board)
+            _solve_one(solver, given, storage, listed=all_, as_json=as_json)
 
 
 def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import BoardError, FarthestError, PuzzleError
 from farthest.families.moves_given import board_after_moves, is_moves
 from farthest.families.python.puzzle_space import PuzzleSpace
 from farthest.puzzles import catalogue
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
     GivenOrigin = Origin | GivenTarget
     """Text may be as in a puzzle's file, ``to goal``, ``from start``; boards have the puzzle's own direction."""
+
+LONGEST_GUESS = 1000
+"""Characters of a text that is no board, of which is found out whether it is moves."""
 
 _PUZZLES = (
     "a name of the catalogue, the path of a file, a Puzzle or an object of a class derived from PuzzleSpace"
@@ -70,8 +73,28 @@ def board_given(puzzle: Puzzle, board: GivenBoard) -> Board:
             return _named_board(puzzle, word)
         if is_moves(board):
             return board_after_moves(puzzle, board, lambda base: board_given(puzzle, base))
-        return puzzle.definition.parse_board(board, name=puzzle.name)
+        try:
+            return puzzle.definition.parse_board(board, name=puzzle.name)
+        except BoardError as error:
+            if not _are_moves(puzzle, word):
+                raise
+            mend = f'these are moves, so write "moves: {word}" for the board that they lead to'
+            raise BoardError(f"{error}; {mend}") from None
     return puzzle.definition.check_board(_numbers(board), name=puzzle.name)
+
+
+def _are_moves(puzzle: Puzzle, text: str) -> bool:
+    """Whether a text that is no board would be moves."""
+    definition = puzzle.definition
+    if not definition.has_moves or definition.module is not None or len(text) > LONGEST_GUESS:
+        return False
+    if not any(sign.isalpha() for sign in text):  # of a sliding puzzle, any numbers may be moves
+        return False
+    try:
+        board_after_moves(puzzle, f"moves: {text}", lambda base: board_given(puzzle, base))
+    except FarthestError:
+        return False
+    return True
 
 
 def drawn_board(puzzle: Puzzle, board: str) -> Board:

@@ -1,15 +1,15 @@
 """Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
 
-A class is an orbit of the group S of symmetries that fix the origin. A state that s of them leave unchanged is in an
-orbit of |S| / s states, so that the orbits of a layer are the sum of s over its states, divided by |S| (Burnside's
-lemma, counted from the side of the states). With inverses an orbit may be its own: then it contains the inverse of
-each of its states.
+A class is an orbit of the group S of symmetries that fix the origin. It is counted at its least state. A state that is
+more than one of its images is left out at once, so that some log |S| images of a state are made and not |S|. A state
+that s of the symmetries leave unchanged is in an orbit of |S| / s states; with inverses in one of twice as many, unless
+the orbit contains the inverse of each of its states.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -20,13 +20,13 @@ from farthest.puzzles.origin_boards import origin_patterns
 from farthest.queries.states import state_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from farthest.puzzles.symmetry import Symmetries
     from farthest.queries.stored_map import StoredMap
-    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.contract import Boards
 
 BOARDS_AT_ONCE = 16_384
 """Images of so many boards are made together: a few megabytes."""
@@ -82,43 +82,64 @@ def symmetry_classes(distance_map: StoredMap, *, inverses: bool = False) -> Symm
     found = symmetries_of(distance_map, inverses=inverses)
     order = len(found.maps)
     layers = len(distance_map.layers)
-    sums = numpy.zeros(
-        (3, layers), dtype=numpy.int64
-    )  # of unchanged, of unchanged in own inverses, of fixed states
+    sums = numpy.zeros((3, layers), dtype=numpy.int64)  # of classes, of the states in them, of fixed states
     for block in state_blocks(distance_map):
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
-            distances = block.distances[at : at + BOARDS_AT_ONCE].astype(numpy.intp)
-            unchanged, own = _unchanged(found, boards, inverses)
-            for row, weights in enumerate((unchanged, unchanged * own, unchanged == order)):
+            least = _least_of_orbits(found, boards, _in_order, inverses=inverses)
+            distances = block.distances[at : at + BOARDS_AT_ONCE][least.rows].astype(numpy.intp)
+            in_fixed = numpy.where(least.unchanged == order, least.sizes, 0)
+            for row, weights in enumerate((numpy.ones_like(least.sizes), least.sizes, in_fixed)):
                 sums[row] += numpy.bincount(distances, weights, minlength=layers).astype(numpy.int64)
-    told = []
-    for depth, states in enumerate(distance_map.layers):
-        classes = _whole(int(sums[0, depth]), order)
-        if inverses:
-            classes = _whole(classes + _whole(int(sums[1, depth]), order), 2)
-        told.append(LayerClasses(depth, states, classes, int(sums[2, depth])))
-    return SymmetryClasses(order, inverses, tuple(told))
+    assert sums[1].tolist() == list(distance_map.layers), "orbits are whole in their layers"
+    return SymmetryClasses(
+        order,
+        inverses,
+        tuple(
+            LayerClasses(depth, states, int(sums[0, depth]), int(sums[2, depth]))
+            for depth, states in enumerate(distance_map.layers)
+        ),
+    )
 
 
-def _whole(total: int, parts: int) -> int:
-    assert total % parts == 0, "an orbit is whole in its layer"
-    return total // parts
+def _in_order(boards: Boards) -> NDArray[Any]:
+    """What can be compared in place of boards: their bytes."""
+    return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
 
 
-def _unchanged(
-    found: Symmetries, boards: Boards, inverses: bool
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
-    """For each board by how many symmetries it stays as it is, and whether one makes its inverse of it."""
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The boards that are the least of their orbits: their ``rows``; how many symmetries leave each ``unchanged``; the
+    ``sizes`` of the orbits."""
+
+    rows: NDArray[numpy.intp]
+    unchanged: NDArray[numpy.int64]
+    sizes: NDArray[numpy.int64]
+
+
+def _least_of_orbits(
+    found: Symmetries, boards: Boards, in_order: Callable[[Boards], NDArray[Any]], *, inverses: bool
+) -> _Least:
+    """``in_order``: what boards are compared by."""
+    rows = numpy.arange(len(boards))
+    own = in_order(boards)
     unchanged = numpy.zeros(len(boards), dtype=numpy.int64)
-    own = numpy.zeros(len(boards), dtype=numpy.bool_)
-    inverse = found.inversion.images(boards) if inverses and found.inversion is not None else None
     for each in found.maps:
-        images = each.images(boards)
-        unchanged += (images == boards).all(axis=1)
-        if inverse is not None:
-            own |= (images == inverse).all(axis=1)
-    return unchanged, own
+        images = in_order(each.images(boards[rows]))
+        unchanged[rows] += images == own[rows]
+        rows = rows[images >= own[rows]]
+    sizes = len(found.maps) // numpy.maximum(unchanged, 1)
+    if inverses and found.inversion is not None:
+        # Whether the inverse is in another orbit of the symmetries.
+        other = numpy.ones(len(boards), dtype=numpy.bool_)
+        inverse = found.inversion.images(boards[rows])
+        for each in found.maps:
+            images = in_order(each.images(inverse))
+            other[rows] &= images != own[rows]
+            least = images >= own[rows]
+            rows, inverse = rows[least], inverse[least]
+        sizes <<= other
+    return _Least(rows, unchanged[rows], sizes[rows])
 
 
 def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = False) -> Iterator[str]:
@@ -128,20 +149,5 @@ def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = Fal
     for block in state_blocks(distance_map, depth):
         for at in range(0, len(block.labels), BOARDS_AT_ONCE):
             boards = block.labels[at : at + BOARDS_AT_ONCE]
-            least = _least(distance_map, found, boards, inverses)
-            yield from distance_map.puzzle.definition.texts(boards[least])
-
-
-def _least(
-    distance_map: StoredMap, found: Symmetries, boards: Boards, inverses: bool
-) -> NDArray[numpy.bool_]:
-    """Which of the boards have the least code of their class."""
-    codes: Codes = distance_map.space.encode(boards)
-    least = numpy.ones(len(boards), dtype=numpy.bool_)
-    sides = [boards]
-    if inverses and found.inversion is not None:
-        sides.append(found.inversion.images(boards))
-    for side in sides:
-        for each in found.maps:
-            least &= distance_map.space.encode(each.images(side)) >= codes
-    return least
+            least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)
+            yield from distance_map.puzzle.definition.texts(boards[least.rows])

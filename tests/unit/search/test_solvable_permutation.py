@@ -84,6 +84,31 @@ def test_large_puzzles(name: str) -> None:
     assert refused >= 10
 
 
+@pytest.mark.parametrize(
+    ("corners", "edges", "reason"),
+    [
+        (
+            "URF+1 UFL",
+            "UR UF",
+            "the corners modulo 3, which is 0 for all boards that can be reached, and 1 here",
+        ),
+        (
+            "URF UFL",
+            "UR+1 UF",
+            "the edges modulo 2, which is 0 for all boards that can be reached, and 1 here",
+        ),
+        ("UFL URF", "UR UF", "every move permutes the corners and edges evenly"),
+    ],
+)
+def test_cubes_put_together_wrongly(corners: str, edges: str, reason: str) -> None:
+    """The reason is told also where a puzzle is too large to be numbered."""
+    puzzle = load("cube-3x3x3")
+    board = f"{corners} ULB UBR DFR DLF DBL DRB / {edges} UL UB DR DF DL DB FR FL BL BR"
+    found = why_unsolvable(puzzle, puzzle.definition.parse_board(board), targets(puzzle, "goal"))
+    assert found is not None
+    assert reason in found
+
+
 def some_puzzle(rng: random.Random) -> Puzzle | None:
     """A set or two, moves that permute and turn them in part; None: no move does anything."""
     sets = []

@@ -214,6 +214,15 @@ def test_a_layer_may_be_empty_before_the_last() -> None:
     assert (outcome.layers, outcome.complete) == ((1, 3, 0, 1), True)
 
 
+def test_no_layer_after_the_last_state() -> None:
+    # After its 31 layers the blank still finds places that are new to it, with placements that are known.
+    parent = load("sliding-2x4")
+    pattern = pattern_of(parent, "1-6")
+    expected = Counter(naive(parent, pattern.labels, Origin()).values())
+    outcome = enumerate_puzzle(pattern.puzzle, None)
+    assert outcome.layers == tuple(expected[depth] for depth in range(31))
+
+
 def test_a_depth_limit() -> None:
     whole = enumerate_puzzle(load("8-puzzle@1-3"), None)
     part = enumerate_puzzle(load("8-puzzle@1-3"), None, Settings(max_depth=5, histogram_only=True))

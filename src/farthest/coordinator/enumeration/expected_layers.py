@@ -18,6 +18,13 @@ whether the layers are of two colours, as those of sliding boards (0.18 of a
 colour at most from 10 cells on), or not, as those of pancakes (0.36)."""
 
 
+FEW_STATES = 2**13
+"""Of so many states the first layers are found to see how they grow: some hundredths of a second."""
+
+MOST_STATES = 2**62
+"""Larger layers are not worked out."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExpectedLayers:
     """``states[d]``: at depth d. ``published``: counted by others; else assumed. ``source``: who has counted them, or
@@ -36,6 +43,26 @@ def published_layers(space: Space, max_depth: int) -> tuple[int, ...]:
         if known.layers or len(known.first_layers or ()) > max_depth:
             return (known.layers or known.first_layers or ())[: max_depth + 1]
     return ()
+
+
+def layers_by_growth(space: Space, max_depth: int) -> tuple[int, ...]:
+    """About as many layers as are asked for: the first ones, which are found here, and the next as if they grew as the
+    last of these did. In most spaces layers grow less and less, so there are rarely more."""
+    import numpy as np
+
+    boards = np.array(space.origins, dtype=np.uint8)
+    seen = np.unique(space.encode(boards))
+    layers = [seen.size]
+    while len(layers) <= max_depth and boards.size and seen.size < FEW_STATES:
+        moved = np.concatenate([found for *_, found in space.neighbours(boards, toward=False)])
+        codes, first = np.unique(space.encode(moved), return_index=True)
+        new = ~np.isin(codes, seen)
+        boards, seen = moved[first[new]], np.concatenate([seen, codes[new]])
+        layers.append(len(boards))
+    growth = layers[-1] / layers[-2] if len(layers) > 1 else 1.0
+    while len(layers) <= max_depth and 0 < layers[-1] < MOST_STATES:
+        layers.append(ceil(layers[-1] * growth))
+    return tuple(layers)
 
 
 def expected_layers(space: Space, *, keys: int, in_place: bool, max_depth: int | None) -> ExpectedLayers:

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
+from farthest.families.permutation import facelets
 from farthest.puzzles.definition import Board, board_place
 from farthest.wording import counted, shown, times
 
@@ -84,9 +85,20 @@ def draw_board(definition: PermutationFields, board: Sequence[int]) -> list[str]
 
 def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
     """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided at
-    all; pieces are separated by spaces or commas, which pieces of one character do not need. Raises BoardError.
+    all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be written
+    as facelets. Raises BoardError.
     """
     place = board_place(text, definition, name)
+    mend = f"a board is written like {definition.example()!r}{facelets.mend(definition)}"
+    found = facelets.pieces_of_facelets(definition, text, place)
+    labels, turns = _pieces(definition, text, place, mend) if found is None else found
+    _check_pieces(definition, labels, f"{place}", mend)
+    return (*labels, *turns) if definition.oriented else tuple(labels)
+
+
+def _pieces(definition: PermutationFields, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
+    """The label and the orientation of each slot. Raises BoardError, which begins with ``place`` and ends with
+    ``mend``."""
     table = layout(definition)
     for mark in table.row_marks:
         text = text.replace(mark, "/")
@@ -94,7 +106,6 @@ def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
     if table.single:
         rows = [_divided(row) for row in rows]
     sizes = [len(row.slots) for row in table.rows]
-    mend = f"a board is written like {definition.example()!r}"
     if len(rows) == 1 and len(rows[0]) != definition.slots:
         raise BoardError(f"{place}: {counted(len(rows[0]), 'piece')}, expected {definition.slots}; {mend}")
     if len(rows) > 1 and [len(row) for row in rows] != sizes:
@@ -122,8 +133,7 @@ def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
             )
         labels.append(label)
         turns.append(0 if definition.ignore[label] else turn)
-    _check_pieces(definition, labels, f"{place}", mend)
-    return (*labels, *turns) if definition.oriented else tuple(labels)
+    return labels, turns
 
 
 def check_board(definition: PermutationFields, board: Sequence[int], name: str) -> Board:

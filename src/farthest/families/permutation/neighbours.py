@@ -71,15 +71,14 @@ class PermutationBoards:
         names = [name or "pieces" for name in definition.orbit_names]
         for orbit, slots in enumerate(definition.orbits):
             total = twist_sum(definition, orbit, self.origins)
-            if (
-                total is None
-                or sum(board[definition.slots + slot] for slot in slots) % definition.moduli[orbit] == total
-            ):
+            if total is None:
                 continue
-            return (
-                f"orientations: no move changes the sum of those of the {names[orbit]} modulo "
-                f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached"
-            )
+            here = sum(board[definition.slots + slot] for slot in slots) % definition.moduli[orbit]
+            if here != total:
+                return (
+                    f"orientations: no move changes the sum of those of the {names[orbit]} modulo "
+                    f"{definition.moduli[orbit]}, which is {total} for all boards that can be reached, and {here} here"
+                )
         distinct = [
             orbit
             for orbit, slots in enumerate(definition.orbits)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moved_pieces import MovedPieces
+from farthest.families.permutation.neighbours import PermutationBoards as Boards
 from farthest.puzzles.puzzle import Origin
 from farthest.puzzles.solvable import undecided
-from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
@@ -31,7 +31,7 @@ class PermutationBoards:
         if any(self._moved.joined(board, target) for target in self._targets):
             return None
         origin = Origin("to", self._puzzle.definition.format_board(self._targets[0]))
-        reason = compile_space(self._puzzle, origin).why_unreachable(board) or self._reason()
+        reason = Boards(self._puzzle, origin, [self._targets[0]]).why_unreachable(board) or self._reason()
         return reason if len(self._targets) == 1 else f"{reason}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:

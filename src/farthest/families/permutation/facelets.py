@@ -1,0 +1,200 @@
+"""Cubes written as facelets, as programs that solve cubes exchange them: ``UUUUUUUUURRRRRRRRRFFFFFFFFF...``.
+
+The faces are U R F D L B (H. Kociemba's order), each row by row as the net shows it. Only a puzzle whose net is that
+of a cube, six faces of squares, each of one colour on the goal, is written so. A sign stands for the face that has its
+colour. Where no move touches the middles of the faces, these tell which face a sign stands for: any six signs will do.
+
+A 3x3x3 may also be written as the stickers at each place, in the order of M. Reid's and T. Rokicki's programs, which
+on the goal are the places' names: ``UF UR UB UL DF DR DB DL FR FL BR BL UFR URB UBL ULF DRF DFL DLB DBR``.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isqrt
+from typing import TYPE_CHECKING
+
+from farthest.errors import BoardError
+from farthest.families.permutation.net import FIXED, Net, Sticker, piece_colours
+
+if TYPE_CHECKING:
+    from farthest.families.permutation.fields import PermutationFields
+
+FACES = "URFDLB"
+_CORNERS = {"U": (1, 0), "R": (2, 1), "F": (1, 1), "D": (1, 2), "L": (0, 1), "B": (3, 1)}
+"""Where a face begins in the net, column and row, in faces."""
+
+_PLACES = [
+    "U8F2",
+    "U6R2",
+    "U2B2",
+    "U4L2",
+    "D2F8",
+    "D6R8",
+    "D8B8",
+    "D4L8",
+    "F6R4",
+    "F4L6",
+    "B4R6",
+    "B6L4",
+    "U9F3R1",
+    "U3R3B1",
+    "U1B3L1",
+    "U7L3F1",
+    "D3R7F9",
+    "D1F7L9",
+    "D7L7B9",
+    "D9B7R9",
+]
+"""The places of a 3x3x3, UF to DBR, with the numbers of their facelets on each face."""
+
+_SIGNS_BETWEEN = str.maketrans("", "", " \t\n\r,;/|")
+
+
+@dataclass(frozen=True, slots=True)
+class Cube:
+    """The stickers of a cube's net in the order of facelets; ``size``: of a face, in stickers; ``colours``: of the
+    faces on the goal."""
+
+    stickers: tuple[Sticker, ...]
+    size: int
+    colours: tuple[str, ...]
+
+    @property
+    def middles(self) -> tuple[int, ...]:
+        """The facelets in the middles of the faces, if no move touches any of them; else none."""
+        area = self.size**2
+        found = tuple(range(area // 2, 6 * area, area)) if self.size % 2 else ()
+        return found if all(self.stickers[at].slot == FIXED for at in found) else ()
+
+
+@lru_cache(maxsize=16)
+def cube_of(net: Net) -> Cube | None:
+    """The net's stickers as facelets; None: it is not the net of a cube."""
+    size = isqrt(len(net.stickers) // 6)
+    if size < 2:
+        return None
+    squares = {}
+    for sticker in net.stickers:
+        x, y = sticker.points[0]
+        if sticker.points == ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)):
+            squares[x, y] = sticker
+    places = [
+        (column * size + x, row * size + y)
+        for column, row in _CORNERS.values()
+        for y in range(size)
+        for x in range(size)
+    ]
+    if len(net.stickers) != len(places) or any(place not in squares for place in places):
+        return None
+    stickers = [squares[place] for place in places]
+    faces = [
+        {sticker.colour for sticker in stickers[at : at + size**2]} for at in range(0, 6 * size**2, size**2)
+    ]
+    colours = [colour for face in faces for colour in face]
+    if len(colours) != 6 or len(set(colours)) != 6:
+        return None
+    return Cube(tuple(stickers), size, tuple(colours))
+
+
+def mend(definition: PermutationFields) -> str:
+    """How a board may be written besides its pieces; empty: in no other way."""
+    cube = None if definition.net is None else cube_of(definition.net)
+    return "" if cube is None else f", or as {len(cube.stickers)} facelets, those of the faces U R F D L B"
+
+
+def pieces_of_facelets(
+    definition: PermutationFields, text: str, place: str
+) -> tuple[list[int], list[int]] | None:
+    """The label and the orientation of each slot; None: the text is not one sign for each sticker of a cube. Raises
+    BoardError, which begins with ``place``."""
+    cube = None if definition.net is None else cube_of(definition.net)
+    if cube is None:
+        return None
+    signs = _of_places(cube, text) or text.translate(_SIGNS_BETWEEN)
+    if len(signs) != len(cube.stickers) or not signs.isalpha() or len(set(signs)) > 6:
+        return None
+    meant = _meant(cube, signs, place)
+    colours = [meant[sign] for sign in signs]
+    wanted: dict[int, list[int]] = defaultdict(list)
+    for at, sticker in enumerate(cube.stickers):
+        if sticker.slot != FIXED:
+            wanted[sticker.slot].append(at)
+        elif colours[at] != sticker.colour:
+            expected = FACES[cube.colours.index(sticker.colour)]
+            raise BoardError(
+                f"{place}: facelet {at + 1} shows {signs[at]!r}, but no move changes the one on {expected} there; "
+                "turn the whole cube until it fits"
+            )
+    labels, turns = [], []
+    for slot in range(definition.slots):
+        found = _piece(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
+        if found is None:
+            shown, numbers = (
+                "".join(signs[at] for at in wanted[slot]),
+                " ".join(str(at + 1) for at in wanted[slot]),
+            )
+            of = definition.tokens[definition.goals[0][slot]]
+            raise BoardError(
+                f"{place}: the place of {of} (facelets {numbers}) shows {shown}, and no piece looks so; correct it"
+            )
+        labels.append(found[0])
+        turns.append(found[1])
+    return labels, turns
+
+
+def _of_places(cube: Cube, text: str) -> str | None:
+    """The signs of the facelets of a 3x3x3 that is written place by place; None: it is not written so."""
+    words = text.replace(",", " ").split()
+    if (
+        not cube.middles
+        or cube.size != 3
+        or [len(word) for word in words] != [len(place) // 2 for place in _PLACES]
+    ):
+        return None
+    signs = [FACES[at // 9] for at in range(54)]
+    for place, word in zip(_PLACES, words, strict=True):
+        for face, number, sign in zip(place[::2], place[1::2], word, strict=True):
+            signs[9 * FACES.index(face) + int(number) - 1] = sign
+    return "".join(signs)
+
+
+def _meant(cube: Cube, signs: str, place: str) -> dict[str, str]:
+    """The colour that each sign stands for."""
+    if cube.middles:
+        middles = [signs[at] for at in cube.middles]
+        if len(set(middles)) != 6 or not {*signs} <= {*middles}:
+            raise BoardError(
+                f"{place}: the middles of the faces U R F D L B are {' '.join(middles)}; expected six signs that "
+                "differ, and no others on the cube"
+            )
+        return dict(zip(middles, cube.colours, strict=True))
+    if not {*signs} <= {*FACES}:
+        raise BoardError(
+            f"{place}: the signs are {' '.join(sorted({*signs}))}; expected the faces U R F D L B"
+        )
+    return dict(zip(FACES, cube.colours, strict=True))
+
+
+def _piece(
+    definition: PermutationFields, slot: int, seen: Sequence[tuple[Sticker, str]]
+) -> tuple[int, int] | None:
+    """The one piece that shows these colours in the slot, and how it is turned."""
+    assert definition.net is not None
+    moduli = definition.slot_moduli
+    known = piece_colours(definition.net, moduli, definition.goals[0])
+    orbit = next(number for number, slots in enumerate(definition.orbits) if slot in slots)
+    found = {
+        (label, 0 if definition.ignore[label] else turn)
+        for label, of in enumerate(definition.label_orbit)
+        if of == orbit
+        for turn in range(moduli[slot])
+        if all(
+            known.get((label, sticker.ring, (sticker.place - turn) % moduli[slot])) == colour
+            for sticker, colour in seen
+        )
+    }
+    return found.pop() if len(found) == 1 else None
