@@ -136,6 +136,9 @@ def samples() -> dict[str, Puzzle]:
     out["slots apart"] = puzzle_of(
         [pieces("abcd", 3), pieces("x", 4)], [([*to, 4], [*d, 1]) for to, d in wheel]
     )
+    out["equal pieces turned, beside one that stays turned"] = puzzle_of(
+        [pieces("aa", 3), _turned("b", 3)], [([1, 0, 2], [1, 2, 0])]
+    )
     # Groups that are small beside all arrangements: of the maps x -> ax + b modulo 11; orbits that move as one.
     affine = [[(x + 1) % 11 for x in range(11)], [2 * x % 11 for x in range(11)]]
     as_one = [([s + 4 * k for k in range(3) for s in to], [*delta, *delta, *delta]) for to, delta in wheel]

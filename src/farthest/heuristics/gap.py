@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def is_pancake(definition: Permutation) -> bool:
-    """Whether each move flips the contents of the first slots, as a pile."""
+    """Whether each move flips the contents of the first slots, as a pile, and all pancakes or none are burnt."""
+    if len(set(definition.moduli)) > 1 or definition.moduli[0] > 2:
+        return False
     burnt = definition.oriented
     for move in definition.generators:
         changed = [slot for slot in range(definition.slots) if move.to[slot] != slot or move.delta[slot] != 0]
@@ -37,7 +39,7 @@ def is_pancake(definition: Permutation) -> bool:
         turned = tuple(int(burnt and slot < top) for slot in range(definition.slots))
         if move.to != reversal or move.delta != turned:
             return False
-    return max(definition.moduli) <= 2
+    return True
 
 
 class GapCounts:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import families
+import farthest
 from farthest.errors import FarthestError, SettingError
 from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
@@ -16,6 +17,7 @@ from farthest.heuristics.registry import applicable, default_heuristic, open_heu
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle
+from permutations import pieces, puzzle_of
 from strategies import grid_rows, make_puzzle
 
 
@@ -47,6 +49,13 @@ def test_what_is_for_a_puzzle(name: str, default: str, names: str) -> None:
     puzzle = load(name)
     assert applicable(puzzle) == names.split()
     assert default_heuristic(puzzle) == default
+
+
+def test_gaps_need_one_modulus() -> None:
+    """Burnt pancakes on a piece that is never turned: not for `gap`, and solved all the same."""
+    puzzle = puzzle_of([pieces("ab", 2), pieces("c")], [([1, 0, 2], [1, 1, 0])])
+    assert applicable(puzzle) == ["zero", "misplaced"]
+    assert farthest.solve(puzzle, "b+1 a+1 c").length == 1
 
 
 @pytest.mark.parametrize(

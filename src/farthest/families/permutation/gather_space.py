@@ -72,6 +72,11 @@ class PermutationSpace(PermutationBoards):
             for orbit, modulus in zip(layout.orbits, layout.moduli, strict=True)
         ]
         twisted = [layout.classes.index(label) for label in layout.twisted]
+        # Of an orbit without digits the sum says nothing: its orientations never change.
+        sums = [
+            total or 0 if modulus > 1 else 0
+            for total, modulus in zip(layout.sums, layout.moduli, strict=True)
+        ]
 
         def build(classes: int) -> _kernel.ArrangementSpace:
             return _kernel.ArrangementSpace(
@@ -85,7 +90,7 @@ class PermutationSpace(PermutationBoards):
                 twisted,
                 deltas,
                 layout.turned,
-                [total or 0 for total in layout.sums] if layout.turned else (),
+                sums if layout.turned else (),
             )
 
         with kernel_limits(self.puzzle, self.keys, MEND):
