@@ -68,7 +68,10 @@ def reaches(cluster: Cluster, depth: int) -> None:
 
 
 def nothing_is_left(contents: Contents) -> None:
-    until(lambda: None if contents.names() else True, 10, "nothing is left", 0.1)
+    limit = time.monotonic() + 10
+    while left := contents.names():
+        assert time.monotonic() < limit, f"left after 10 s: {left[:10]}"
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 class Costs:
     """What was measured, and on what. Seconds are processor time of one core of an AMD EPYC 7003."""
 
-    # Blobs of sliding-3x4, -2x6 and -3x4-slide, in blocks of 2.6 MiB, by layer (``blob_bytes``).
+    # Blobs of sliding-3x4, -2x6 and -3x4-slide, in blocks of 2.5 MiB, by layer (``blob_bytes``).
     blob_header: float = 45.0
-    entropy: float = 0.962
-    entropy_of_thin: float = 0.0527
+    entropy: float = 0.845
+    entropy_bend: float = 0.0566
     # Redis's memory: its allocator's part (sliding-3x4), a record and a blob's name (sliding-2x6 in blocks of 24 KiB,
     # less its blobs), a shard in a record, a message (5,000 in a queue), a run.
     held_over: float = 1.07
@@ -99,6 +99,10 @@ class Cluster:
 RAW = 0.25
 """The codec leaves bits as they are where more than this part of them is set."""
 
+BEST, THINNEST = -2.7, -6.0
+"""Decimal logarithms of the part of keys that is set: where blobs are smallest beside the entropy, and the least that
+was measured."""
+
 BOUNDS = ("worker_seconds", "redis_seconds", "coordinator_seconds", "shared_seconds")
 
 
@@ -165,15 +169,17 @@ class Prediction:
 
 
 def blob_bytes(keys: float, states: float, costs: Costs) -> float:
-    """The blob of ``states`` of ``keys`` keys: the entropy of as many bits set at random, and what the codec does
-    worse: nothing at a tenth, a fifth at a ten-thousandth; from a quarter on a bit a key."""
+    """The blob of ``states`` of ``keys`` keys: 0.85 of the entropy of as many bits set at random where a 500th of the
+    keys is set, because a layer's states lie near each other; as much as the entropy at a tenth and at a
+    hundred-thousandth; from a quarter on a bit a key."""
     if states <= 0:
         return 0.0
     part = min(states / keys, 1.0)
     if part > RAW:
         return costs.blob_header + keys / 8
     bits = -part * log2(part) - (1 - part) * log2(1 - part)
-    return costs.blob_header + keys * bits / 8 * (costs.entropy - costs.entropy_of_thin * log10(part))
+    bend = costs.entropy_bend * (max(log10(part), THINNEST) - BEST) ** 2
+    return costs.blob_header + keys * bits / 8 * (costs.entropy + bend)
 
 
 def layer_bytes(shape: Shape, depth: int, states: float, costs: Costs) -> tuple[float, float]:
