@@ -108,7 +108,7 @@ def load(name_or_path: str | Path) -> Puzzle:
         split = split_moves(name)
         assert split is not None, "it holds the sign"
         return with_moves(load(split[0]), split[1])
-    if isinstance(name_or_path, str) and "(" in name and not os.path.isfile(name):
+    if isinstance(name_or_path, str) and ("(" in name or "[" in name) and not os.path.isfile(name):
         written = next(filter(None, (each.written(name) for each in families())), None)
         if written is not None:
             return written

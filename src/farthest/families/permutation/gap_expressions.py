@@ -195,10 +195,12 @@ class ExpressionReader:
         return called(name, self.items(")"), line, lambda problem: self.fail(line, problem))
 
     def cycles(self, line: int) -> Perm:
+        """A product of cycles, the points of each divided by commas or all by spaces."""
         result = Perm({}, "", line)
         while self.peek() == "(" and (self.peek(1).isdecimal() or self.peek(1) == ")"):
             self.at += 1
             points: list[int] = []
+            commas = self.peek(1) == ","
             while self.peek() != ")":
                 kind, word, here = self.tokens[self.at] if self.at < len(self.tokens) else ("", "", self.end)
                 if kind != "number":
@@ -207,14 +209,17 @@ class ExpressionReader:
                         here, f"{found} in a cycle, expected a point; write cycles such as (1,2,3)"
                     )
                 if len(word) > 9 or not 1 <= int(word) <= MAX_POINTS:
-                    raise self.fail(here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}")
+                    mend = "" if word.strip("0") else "; add 1 to each point"
+                    raise self.fail(
+                        here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}{mend}"
+                    )
                 if int(word) in points:
                     raise self.fail(here, f"the point {word} is twice in a cycle; leave it out once")
                 points.append(int(word))
                 self.at += 1
                 if self.peek() in ("", ";"):
                     raise self.fail(here, "a cycle has no end; write ) after its last point")
-                if self.peek() != ")":
+                if commas and self.peek() != ")":
                     self.expect(",", "a cycle")
             self.at += 1
             images = {point: points[(i + 1) % len(points)] for i, point in enumerate(points)}

@@ -1,20 +1,22 @@
 """Generators in one line, as on a command line: ``(1,2,3)(4,5);(1,5)``, with names ``a=(1,2,3)(4,5); b=(1,5)``.
 
-Each is written as GAP writes permutations: a product of cycles, or products and powers of those before it by name. A
-group stands for its generators: ``Group((1,2,3),(4,5))``, ``MathieuGroup(24)``.
+Each is written as GAP writes permutations: a product of cycles, or products and powers of those before it by name; or
+as the images of the points from 1, ``[2,3,1,5,4]``. A group stands for its generators: ``Group((1,2,3),(4,5))``,
+``MathieuGroup(24)``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
 from farthest.families.permutation.fields import name_problem
 from farthest.families.permutation.gap_expressions import ExpressionReader
-from farthest.families.permutation.gap_functions import GROUPS
+from farthest.families.permutation.gap_functions import GROUPS, called
 from farthest.families.permutation.gap_values import Group, Perm
 from farthest.families.permutation.named_groups import NAMED
 from farthest.families.permutation.of_generators import of_generators
@@ -28,11 +30,12 @@ PLACE = "generators"
 FORM = '"(1,2,3)(4,5); (1,5)" or "a=(1,2,3)(4,5); b=(1,5)"'
 
 _NAMED = re.compile(r"\s*(?:(?P<name>[^\s:=()\[\];,*/^]+)\s*:?=)?(?P<value>.*)", re.DOTALL)
-_GROUP = re.compile(rf"\s*(?:\(|(?:{'|'.join((*GROUPS, *NAMED))})\s*\()")
+_GROUP = re.compile(rf"\s*(?:\(|\[\s*\d|(?:{'|'.join((*GROUPS, *NAMED))})\s*\()")
 
 
 def is_generators(text: str) -> bool:
-    """Whether the text is meant as generators: it begins with a cycle or a group, or with a name and one of these."""
+    """Whether the text is meant as generators: it begins with a cycle, a list of images or a group, or with
+    a name and one of these."""
     found = _NAMED.fullmatch(text)
     return found is not None and _GROUP.match(found["value"]) is not None
 
@@ -65,6 +68,8 @@ def read_generators(text: str) -> list[Generator]:
                 reader.variables[name] = value
             generators += [(generator.name, generator.images) for generator in value.generators]
             continue
+        if isinstance(value, list):  # the images of the points from 1
+            value = called("PermList", [value], number, partial(reader.fail, number))
         if not isinstance(value, Perm):
             raise reader.fail(number, f"it is no permutation; write {FORM}")
         if name:
