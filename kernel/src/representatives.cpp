@@ -4,6 +4,23 @@
 
 namespace farthest {
 
+namespace {
+
+// Several threads may take distances of different keys at a time, and these may have one entry: each reads
+// what it or another has written, whole.
+std::uint8_t read(const std::uint8_t& entry) { return __atomic_load_n(&entry, __ATOMIC_RELAXED); }
+
+// Whether the entry had the distance already or had none, and has it now.
+bool give(std::uint8_t& entry, std::uint8_t distance) {
+  std::uint8_t before = read(entry);
+  if (before == Representatives::kUnset &&
+      __atomic_compare_exchange_n(&entry, &before, distance, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    return true;
+  return before == distance;
+}
+
+}  // namespace
+
 Representatives::Representatives(std::vector<Digit> digits, std::vector<std::uint32_t> told,
                                  std::vector<std::uint32_t> moves)
     : digits_(std::move(digits)), told_(std::move(told)), moves_(std::move(moves)) {
@@ -52,7 +69,7 @@ bool Representatives::agrees(std::size_t reduced, std::size_t moved, std::span<c
   }
   std::uint8_t other = 0;
   for (std::size_t i = 0; i < distances.size(); ++i)
-    other = static_cast<std::uint8_t>(other | (row[to[i]] ^ distances[i]));
+    other = static_cast<std::uint8_t>(other | (read(row[to[i]]) ^ distances[i]));
   return other == 0 && std::ranges::find(distances, kUnset) == distances.end();
 }
 
@@ -88,10 +105,8 @@ Key Representatives::take(Key first, std::span<const std::uint8_t> distances,
     Key reduced = side(false), moved = side(true);
     const bool known = last.moved && agrees(reduced, moved, distances.subspan(done, count), entries);
     for (Key i = 0; i < count && !known; ++i) {
-      std::uint8_t& kept = entries[entry(reduced, moved)];
       const std::uint8_t distance = distances[done + i];
-      if (distance == kUnset || (kept != kUnset && kept != distance)) return first + done + i;
-      kept = distance;
+      if (distance == kUnset || !give(entries[entry(reduced, moved)], distance)) return first + done + i;
       ++(last.moved ? moved : reduced);
     }
     done += count;

@@ -2,6 +2,8 @@
 #include "farthest/representatives.hpp"
 
 #include <algorithm>
+#include <array>
+#include <thread>
 
 #include "check.hpp"
 #include "samples.hpp"
@@ -73,6 +75,29 @@ TEST(distances_are_taken_in_pieces) {
       else
         CHECK(wrong != kNoKey && wrong >= damaged && kept.entry(wrong) == kept.entry(damaged));
     }
+  }
+}
+
+TEST(distances_are_taken_by_several_threads) {
+  const Representatives kept = pairs_of({{64, false}, {50, true}});
+  std::vector<std::uint8_t> expected(kept.entries()), distances;
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = static_cast<std::uint8_t>(i % 200);
+  for (Key key = 0; key < kept.keys(); ++key) distances.push_back(expected[kept.entry(key)]);
+  for (const bool damaged : {false, true}) {
+    distances[1234] = static_cast<std::uint8_t>(expected[kept.entry(1234)] + damaged);
+    std::vector<std::uint8_t> entries(kept.entries(), Representatives::kUnset);
+    std::array<Key, 4> wrong{};
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t part = 0; part < wrong.size(); ++part)
+        threads.emplace_back([&, part] {
+          const auto size = kept.keys() / wrong.size(), first = part * size;
+          wrong[part] = kept.take(first, std::span(distances).subspan(first, size), entries);
+        });
+    }
+    // Whoever comes second to the entry notices the damage, of two threads as well.
+    CHECK(std::ranges::all_of(wrong, [](Key each) { return each == kNoKey; }) == !damaged);
+    CHECK(damaged || entries == expected);
   }
 }
 

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 import farthest
+from farthest.cli.search_outcome import tell_patterns
 from farthest.coordinator.search.settings import SearchOutcome
+from farthest.coordinator.search.storage import SearchStorage
 from integration.conftest import Run, RunJson, alter
 
 EASY = "867254310"
@@ -173,6 +175,18 @@ def test_a_search_is_never_taken_for_a_map(run: Run, run_json: RunJson) -> None:
         assert "search" in said or "already finished" in said or "finished and cannot" in said
     assert run_json("delete", "eight-kinds")["job"] == 1
     assert "named by number (2)" in run("show", "eight-kinds", status=2).stderr
+
+
+def test_patterns_that_are_told_when_a_search_is_stopped(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with SearchStorage() as storage:
+        tell_patterns(farthest.load_puzzle("8-puzzle"), "manhattan", storage)
+        assert "run `farthest enumerate '8-puzzle@PIECES'`" in capsys.readouterr().err
+    farthest.enumerate("8-puzzle@1").close()
+    with SearchStorage() as storage:
+        tell_patterns(farthest.load_puzzle("8-puzzle"), "manhattan", storage)
+        assert "farthest.db has maps of @1: give one" in capsys.readouterr().err
 
 
 def test_a_file_of_boards(folder: Path, run: Run) -> None:

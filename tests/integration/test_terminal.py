@@ -42,7 +42,7 @@ class Seen:
 
     def too_early(self) -> bool:
         """The interrupt fell into the start of Python itself, before the program's first line."""
-        if b"Fatal Python error: init_import_site" in self.shown:
+        if b"Fatal Python error: init_" in self.shown:  # init_import_site, init_sys_streams
             return True
         return self.status == -signal.SIGINT and (self.shown == b"^C" or b"KeyboardInterrupt" in self.shown)
 

@@ -61,7 +61,8 @@ class Representatives {
   const std::uint32_t* told(std::size_t reduced) const { return told_.data() + reduced; }
 
   // The distances of the keys from `first` on; each becomes that of its entry. The first key whose entry has
-  // another distance, or kNoKey. Throws InvalidArgument where there are no such keys, or other entries.
+  // another distance, or kNoKey. Several threads may do so at a time. Throws InvalidArgument where there are
+  // no such keys, or other entries.
   Key take(Key first, std::span<const std::uint8_t> distances, std::span<std::uint8_t> entries) const;
 
  private:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
 
+PATTERNS_TOLD = 6
+
 
 def why_unsolvable(outcome: SearchOutcome) -> str | None:
     """Why there is no solution, where the search has proven that."""
@@ -47,6 +49,23 @@ def tell_interrupted(stopped: SearchInterrupted, storage: SearchStorage, where: 
         "from there."
     )
     click.echo(f"Interrupted{where}; {kept}", err=True)
+
+
+def tell_patterns(puzzle: Puzzle, heuristic: str, storage: SearchStorage) -> None:
+    """Reports on standard error, of a search that was stopped and had a heuristic that nobody chose, which patterns may
+    be better."""
+    from farthest.queries.pattern_maps import stored_patterns
+
+    if puzzle.family not in ("permutation", "sliding") or not puzzle.definition.has_moves:
+        return
+    database = storage.existing()
+    stored = stored_patterns(database, puzzle) if database is not None else []
+    if stored:
+        names = " ".join(stored[:PATTERNS_TOLD]) + (" ..." if len(stored) > PATTERNS_TOLD else "")
+        mend = f"{storage.place} has maps of {names}: give one, or several with commas, with --heuristic"
+    else:
+        mend = f"run `farthest enumerate '{puzzle.name}@PIECES'`, and give --heuristic @PIECES"
+    click.echo(f"Note: a pattern's map is mostly a stronger heuristic than {heuristic}; {mend}.", err=True)
 
 
 def search_document(

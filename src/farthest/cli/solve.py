@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
 
 
+TO_GOAL = ("goal",)
+
+
 @click.command()
 @click.argument("puzzle", shell_complete=complete_puzzle)
 @click.argument("board", required=False)
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     "target",
     metavar="X",
     multiple=True,
-    default=("goal",),
+    default=TO_GOAL,
     shell_complete=complete_origin,
     help="Where to: goal, start, a board or moves; given several times, to the nearest of all.  [default: goal]",
 )
@@ -124,8 +127,9 @@ def solve(
     if memory is not None and algorithm in DEEPENING:
         raise click.UsageError(f"--memory needs --algorithm bfs, dfs or astar: {algorithm} keeps no boards.")
     from farthest.cli.bulk import perhaps_files
+    from farthest.cli.search_outcome import tell_patterns
     from farthest.coordinator.search.settings import LISTED, SearchSettings
-    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.solve import SearchInterrupted, Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.families.given import target_given
     from farthest.heuristics.registry import default_heuristic
@@ -155,7 +159,12 @@ def solve(
         else:
             with perhaps_files([board]):
                 given = start_or(definition, board)
-            _solve_one(solver, given, storage, listed=all_, as_json=as_json)
+            try:
+                _solve_one(solver, given, storage, listed=all_, as_json=as_json)
+            except SearchInterrupted:
+                if heuristic is None and algorithm in GUIDED and target == TO_GOAL:
+                    tell_patterns(definition, chosen, storage)
+                raise
 
 
 def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: bool, as_json: bool) -> None:

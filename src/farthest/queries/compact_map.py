@@ -16,6 +16,7 @@ from farthest.families.permutation.representatives import representatives_of
 from farthest.heuristics.half_bytes import HALF, HalfBytes
 from farthest.heuristics.reduced_map import ReducedMap
 from farthest.models.maps import Maps
+from farthest.models.pipeline import in_order
 from farthest.queries.stored_map import StoredMap
 
 if TYPE_CHECKING:
@@ -60,10 +61,15 @@ def compacted(database: Database, record: JobRecord, space: Space) -> HalfBytes 
         return _halved(record, _pieces(database, record), keys) if halves else None
     entries = memory_of(record, representatives.kernel.entries)
     entries[:] = _kernel.Representatives.unset
-    for first, distances in _pieces(database, record):
+
+    def take(piece: tuple[int, Bytes]) -> tuple[int, int] | None:
+        first, distances = piece
         wrong = representatives.kernel.take(first, distances, entries)
-        if wrong is not None:
-            raise _damaged(record, space, wrong, int(distances[wrong - first]))
+        return None if wrong is None else (wrong, int(distances[wrong - first]))
+
+    for found in in_order(take, _pieces(database, record)):
+        if found is not None:
+            raise _damaged(record, space, *found)
     differing = representatives.differing(entries)
     if differing is not None:
         raise _damaged(record, space, representatives.key_of(differing), int(entries[differing]))

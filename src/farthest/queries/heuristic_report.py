@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy
 
-from farthest.errors import JobError, PuzzleError
-from farthest.models.jobs import Jobs
-from farthest.models.records import FINISHED
-from farthest.models.stored_job import origin_of
-from farthest.puzzles.pattern_maker import MARK
-from farthest.puzzles.patterns import pattern_of
-from farthest.puzzles.puzzle import Origin
+from farthest.errors import JobError
 from farthest.queries.states import state_blocks
 from farthest.search.expansion import forward_space
 
@@ -153,35 +147,16 @@ def open_heuristics(distance_map: StoredMap, texts: Sequence[str] = ()) -> list[
     that are for the puzzle, ``STUDENTS`` where it can be made, and the patterns whose maps are in the same database.
     Raises as ``goals_of`` and ``open_heuristic`` do."""
     from farthest.heuristics.registry import applicable, open_heuristic
-    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.queries.pattern_maps import PatternMaps, stored_patterns
 
     goals, puzzle = goals_of(distance_map), distance_map.puzzle
     names = list(texts) or applicable(puzzle)
     if not texts and "manhattan" in names:
         names.append(STUDENTS)
     if not texts and goals == puzzle.definition.origin_boards[0]:
-        names += _stored_patterns(distance_map)
+        names += stored_patterns(distance_map.database, puzzle)
     load_map = PatternMaps(distance_map.database)
     return [open_heuristic(name, puzzle, goals, load_map) for name in names]
-
-
-def _stored_patterns(distance_map: StoredMap) -> list[str]:
-    """The patterns of the puzzle, ``@TOKENS``, that have a complete map to the goal in the database."""
-    puzzle = distance_map.puzzle
-    found: dict[str, None] = {}
-    for record in Jobs(distance_map.database).list():
-        name, mark, tokens = record.name.rpartition(MARK)
-        if name != puzzle.name or record.status != FINISHED or not (record.has_map and record.complete):
-            continue
-        if origin_of(record) != Origin():
-            continue
-        try:
-            same = record.puzzle_digest == pattern_of(puzzle, tokens).puzzle.digest
-        except PuzzleError:  # a pattern of another puzzle of the same name
-            continue
-        if same:
-            found[mark + tokens] = None
-    return list(found)
 
 
 def compare_heuristics(

@@ -15,9 +15,11 @@ import numpy
 from farthest.errors import JobError, MissingMapError, PuzzleError
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
+from farthest.models.records import FINISHED
 from farthest.models.stored_job import origin_of, space_of
 from farthest.puzzles.catalogue import known
 from farthest.puzzles.pattern_maker import MARK
+from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.compact_map import compacted, may_be_compact, memory_of
 from farthest.queries.stored_map import StoredMap
@@ -148,3 +150,21 @@ def _enumeration(puzzle: Puzzle) -> str:
 
 _lock = threading.Lock()
 _kept: OrderedDict[tuple[str, int, str | None, bool], StoredPattern | CompactPattern] = OrderedDict()
+
+
+def stored_patterns(database: Database, puzzle: Puzzle) -> list[str]:
+    """The patterns of the puzzle, ``@TOKENS``, that have a complete map to the goal in the database."""
+    found: dict[str, None] = {}
+    for record in Jobs(database).list():
+        name, mark, tokens = record.name.rpartition(MARK)
+        if name != puzzle.name or record.status != FINISHED or not (record.has_map and record.complete):
+            continue
+        if origin_of(record) != TO_GOAL:
+            continue
+        try:
+            same = record.puzzle_digest == pattern_of(puzzle, tokens).puzzle.digest
+        except PuzzleError:  # a pattern of another puzzle of the same name
+            continue
+        if same:
+            found[mark + tokens] = None
+    return list(found)

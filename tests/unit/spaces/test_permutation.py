@@ -152,7 +152,8 @@ def test_maps_of_orientations_by_slot_that_were_scattered(name: str, monkeypatch
 
 
 def test_equal_pieces_that_are_turned_are_gathered_where_they_fit_a_line() -> None:
-    few = [puzzle for name, puzzle in SAMPLES.items() if not name.startswith("many slots")]
+    others = ("many slots", "equal pieces turned, beside one")  # the last has three states
+    few = [puzzle for name, puzzle in SAMPLES.items() if not name.startswith(others)]
     assert {compile_space(puzzle).engine for puzzle in few} == {"gather"}
     round_and_over = ([*range(1, 20), 0], [1, *[0] * 19])
     assert compile_space(puzzle_of([pieces("a" * 20, 2)], [round_and_over])).engine == "scatter"

@@ -89,10 +89,13 @@ def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
     as facelets. Raises BoardError.
     """
     place = board_place(text, definition, name)
-    mend = f"a board is written like {definition.example()!r}{facelets.mend(definition)}"
+    mend = f"a board is written like {definition.example()!r}"
     found = facelets.pieces_of_facelets(definition, text, place)
-    labels, turns = _pieces(definition, text, place, mend) if found is None else found
-    _check_pieces(definition, labels, f"{place}", mend)
+    try:
+        labels, turns = _pieces(definition, text, place, mend) if found is None else found
+        _check_pieces(definition, labels, f"{place}", mend)
+    except BoardError as error:
+        raise BoardError(f"{error}{facelets.mend(definition)}") from None
     return (*labels, *turns) if definition.oriented else tuple(labels)
 
 

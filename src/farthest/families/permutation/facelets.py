@@ -111,11 +111,13 @@ def pieces_of_facelets(
 ) -> tuple[list[int], list[int]] | None:
     """The label and the orientation of each slot; None: the text is not one sign for each sticker of a cube. Raises
     BoardError, which begins with ``place``."""
-    cube = None if definition.net is None else cube_of(definition.net)
-    if cube is None:
+    if definition.net is None or "+" in text:  # as most boards that are written by their pieces have
         return None
-    signs = _of_places(cube, text) or text.translate(_SIGNS_BETWEEN)
-    if len(signs) != len(cube.stickers) or not signs.isalpha() or len(set(signs)) > 6:
+    signs = _of_places(text) or text.translate(_SIGNS_BETWEEN)
+    if len(signs) != len(definition.net.stickers) or not signs.isalpha() or len(set(signs)) > 6:
+        return None
+    cube = cube_of(definition.net)
+    if cube is None:
         return None
     meant = _meant(cube, signs, place)
     colours = [meant[sign] for sign in signs]
@@ -133,10 +135,8 @@ def pieces_of_facelets(
     for slot in range(definition.slots):
         found = _piece(definition, slot, [(cube.stickers[at], colours[at]) for at in wanted[slot]])
         if found is None:
-            shown, numbers = (
-                "".join(signs[at] for at in wanted[slot]),
-                " ".join(str(at + 1) for at in wanted[slot]),
-            )
+            shown = "".join(signs[at] for at in wanted[slot])
+            numbers = " ".join(str(at + 1) for at in wanted[slot])
             of = definition.tokens[definition.goals[0][slot]]
             raise BoardError(
                 f"{place}: the place of {of} (facelets {numbers}) shows {shown}, and no piece looks so; correct it"
@@ -146,14 +146,10 @@ def pieces_of_facelets(
     return labels, turns
 
 
-def _of_places(cube: Cube, text: str) -> str | None:
+def _of_places(text: str) -> str | None:
     """The signs of the facelets of a 3x3x3 that is written place by place; None: it is not written so."""
     words = text.replace(",", " ").split()
-    if (
-        not cube.middles
-        or cube.size != 3
-        or [len(word) for word in words] != [len(place) // 2 for place in _PLACES]
-    ):
+    if len(words) != len(_PLACES) or [len(word) for word in words] != [len(place) // 2 for place in _PLACES]:
         return None
     signs = [FACES[at // 9] for at in range(54)]
     for place, word in zip(_PLACES, words, strict=True):
