@@ -58,7 +58,7 @@ def test_lengths_and_solutions(name: str, tmp_path_factory: pytest.TempPathFacto
     goals = permutation(puzzle).goals
     found = distances(puzzle, goals, unmoved)
     assert found is not None
-    patterns = PATTERNS if name == "ignored" else ("turns:all", *PATTERNS)
+    patterns: tuple[str, ...] = PATTERNS if name == "ignored" else ("turns:all", *PATTERNS)
     if name == "by piece":  # a tied map that cannot be looked up by inverses
         patterns = ("places:all", "places:d", "a")
     for pattern in patterns:
