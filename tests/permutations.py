@@ -94,7 +94,7 @@ def distances(puzzle: Puzzle) -> dict[Board, int]:
     return found
 
 
-def _turned(text: str, modulus: int) -> PieceSet:
+def turned_first(text: str, modulus: int) -> PieceSet:
     """Pieces of which the goal turns the first."""
     return PieceSet("", modulus, tuple((token, int(i == 0)) for i, token in enumerate(text)))
 
@@ -117,7 +117,7 @@ def samples() -> dict[str, Puzzle]:
     add("two orbits", [pieces("abc"), pieces("wxyz")])
     add("two orbits of equal pieces", [pieces("aabb"), pieces("xxy")])
     add("turned", [pieces("abcd", 3)])
-    add("turned in the goal", [_turned("abc", 5)], seed=2)
+    add("turned in the goal", [turned_first("abc", 5)], seed=2)
     add("moduli mixed", [pieces("abc", 2), pieces("xy", 3)])
     add("turned and not", [pieces("abc", 2), pieces("xxyy")])
     add("some ignored", [pieces("abcd", 3, ignore="bd")])
@@ -137,7 +137,7 @@ def samples() -> dict[str, Puzzle]:
         [pieces("abcd", 3), pieces("x", 4)], [([*to, 4], [*d, 1]) for to, d in wheel]
     )
     out["equal pieces turned, beside one that stays turned"] = puzzle_of(
-        [pieces("aa", 3), _turned("b", 3)], [([1, 0, 2], [1, 2, 0])]
+        [pieces("aa", 3), turned_first("b", 3)], [([1, 0, 2], [1, 2, 0])]
     )
     # Groups that are small beside all arrangements: of the maps x -> ax + b modulo 11; orbits that move as one.
     affine = [[(x + 1) % 11 for x in range(11)], [2 * x % 11 for x in range(11)]]
@@ -146,7 +146,7 @@ def samples() -> dict[str, Puzzle]:
         out[f"few in reach, {direction}"] = puzzle_of(
             [pieces("abcdefghijk")], [(to, [0] * 11) for to in affine], direction
         )
-        sets = [_turned("abcd", 3), pieces("efgh", 3), pieces("ijkl", 3, ignore="i")]
+        sets = [turned_first("abcd", 3), pieces("efgh", 3), pieces("ijkl", 3, ignore="i")]
         out[f"few in reach, turned, {direction}"] = puzzle_of(sets, as_one, direction)
     out["few in reach, some equal"] = puzzle_of(
         [pieces("abcd", 3), pieces("efgh", 3), pieces("iijj"), pieces("mnop", 3)],
