@@ -123,7 +123,8 @@ class BoardBounds {
     for (const auto& term : terms_) {
       int sum = 0;
       for (const int component : term)
-        sum += divided(values[component], divisors_[static_cast<std::size_t>(component)]);
+        sum = std::min(sum + divided(values[component], divisors_[static_cast<std::size_t>(component)]),
+                       kUnreachable);
       most = std::max(most, sum);
     }
     return most;
