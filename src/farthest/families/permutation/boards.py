@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.families.permutation import facelets
 from farthest.puzzles.definition import Board, board_place
 from farthest.wording import counted, shown, times
 
@@ -88,6 +87,8 @@ def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
     all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be written
     as facelets. Raises BoardError.
     """
+    from farthest.families.permutation import facelets
+
     place = board_place(text, definition, name)
     mend = f"a board is written like {definition.example()!r}"
     found = facelets.pieces_of_facelets(definition, text, place)

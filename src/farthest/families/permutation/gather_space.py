@@ -44,7 +44,7 @@ class PermutationSpace(PermutationBoards):
         """See Space."""
         return self.definition.symmetric
 
-    @property
+    @cached_property
     def keys(self) -> int:
         """See GatherSpace."""
         return self.layout.keys
