@@ -1,13 +1,15 @@
 #include "blocks.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "../src/parallel.hpp"
 #include "buffers.hpp"
 #include "codes.hpp"
 #include "farthest/blocks.hpp"
@@ -18,44 +20,17 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr std::size_t kPiece = 4096;  // codes that a thread takes at a time
-
-// Codes in bytes: 8, little-endian, as numpy has them, or 16, big-endian, so that bytes compare as numbers
-// do.
-void load(const std::uint8_t* bytes, std::uint64_t& code) { std::memcpy(&code, bytes, 8); }
-void load(const std::uint8_t* bytes, Code128& code) {
-  code = 0;
-  for (int i = 0; i < 16; ++i) code = code << 8 | bytes[i];
-}
-void store(std::uint64_t code, std::uint8_t* bytes) { std::memcpy(bytes, &code, 8); }
-void store(Code128 code, std::uint8_t* bytes) {
-  for (int i = 16; i-- > 0; code >>= 8) bytes[i] = static_cast<std::uint8_t>(code & 0xff);
-}
-
 template <class Code>
-std::vector<Code> loaded(std::span<const std::uint8_t> bytes) {
-  if (bytes.size() % sizeof(Code) != 0) throw InvalidArgument("the codes' bytes are not whole codes");
-  std::vector<Code> codes(bytes.size() / sizeof(Code));
-  for (std::size_t i = 0; i < codes.size(); ++i) load(bytes.data() + i * sizeof(Code), codes[i]);
-  return codes;
-}
-
-template <class Code>
-nb::bytes stored(const std::vector<Code>& codes) {
-  std::vector<std::uint8_t> bytes(codes.size() * sizeof(Code));
-  for (std::size_t i = 0; i < codes.size(); ++i) store(codes[i], bytes.data() + i * sizeof(Code));
+nb::bytes stored(const std::vector<Code>& codes, std::size_t width) {
+  std::vector<std::uint8_t> bytes(codes.size() * width);
+  store_codes<Code>(codes, bytes, width);
   return nb::bytes(bytes.data(), bytes.size());
-}
-
-// Calls work(Code{}) with the type of the space's codes.
-template <class Work>
-auto with_codes(const Blocks& blocks, Work work) {
-  return blocks.code_bytes() == 8 ? work(std::uint64_t{}) : work(Code128{});
 }
 
 void make_blocks(Blocks* self, int cells, const std::vector<std::vector<int>>& beside,
                  const std::vector<int>& counts, const std::vector<unsigned>& ways,
-                 const std::vector<std::vector<SlotMask>>& covers, const std::string& metric) {
+                 const std::vector<std::vector<SlotMask>>& covers, const std::string& metric,
+                 const std::vector<std::tuple<int, int, int>>& fields, std::size_t width) {
   CellLinks links;
   for (auto& way : links) way.fill(-1);
   if (cells < 1 || cells > kMaxSlots || beside.size() != kDirections)
@@ -71,35 +46,33 @@ void make_blocks(Blocks* self, int cells, const std::vector<std::vector<int>>& b
   const auto chosen = metric == "step"    ? BlockMetric::step
                       : metric == "slide" ? BlockMetric::slide
                                           : BlockMetric::move;
-  new (self) Blocks(cells, links, counts, ways, covers, chosen);
+  std::vector<PackedField> packed;
+  for (const auto& [word, shift, bits] : fields) packed.push_back({word, shift, bits});
+  new (self) Blocks(cells, links, counts, ways, covers, chosen, packed, width);
 }
 
 nb::bytes encode(const Blocks& blocks, Array<const std::uint8_t> boards) {
   const auto cells = static_cast<std::size_t>(blocks.cells());
+  const std::size_t width = blocks.width();
   if (boards.size() % cells != 0) throw InvalidArgument("the boards' bytes are not whole boards");
-  return with_codes(blocks, [&](auto zero) {
-    using Code = decltype(zero);
-    std::vector<Code> codes(boards.size() / cells);
-    {
-      const nb::gil_scoped_release release;
-      Placement placement;
-      for (std::size_t i = 0; i < codes.size(); ++i) {
-        const std::span board(boards.data() + i * cells, cells);
-        codes[i] = static_cast<Code>(blocks.read(board, placement) ? blocks.encode<Code>(placement)
-                                                                   : static_cast<Code>(~Code{0}));
-      }
-    }
-    return stored(codes);
+  std::vector<std::uint8_t> codes(boards.size() / cells * width, 255);
+  with_code(width, [&]<class Code>(Code) {
+    const nb::gil_scoped_release release;
+    Placement placement;
+    for (std::size_t i = 0; i < boards.size() / cells; ++i)
+      if (blocks.read(std::span(boards.data() + i * cells, cells), placement))
+        store_code(blocks.encode<Code>(placement), codes.data() + i * width, width);
   });
+  return nb::bytes(codes.data(), codes.size());
 }
 
 nb::bytes decode(const Blocks& blocks, nb::handle buffer) {
   const ByteView view(buffer);
   const auto cells = static_cast<std::size_t>(blocks.cells());
   std::vector<std::uint8_t> boards;
-  with_codes(blocks, [&](auto zero) {
+  with_code(blocks.width(), [&]<class Code>(Code) {
     const nb::gil_scoped_release release;
-    const auto codes = loaded<decltype(zero)>(view.bytes());
+    const auto codes = load_codes<Code>(view.bytes(), blocks.width());
     boards.resize(codes.size() * cells);
     Placement placement;
     for (std::size_t i = 0; i < codes.size(); ++i) {
@@ -110,43 +83,22 @@ nb::bytes decode(const Blocks& blocks, nb::handle buffer) {
   return nb::bytes(boards.data(), boards.size());
 }
 
-nb::bytes successors(const Blocks& blocks, nb::handle buffer, int threads) {
-  const ByteView view(buffer);
-  return with_codes(blocks, [&](auto zero) {
-    using Code = decltype(zero);
-    std::vector<Code> all;
-    {
-      const nb::gil_scoped_release release;
-      const auto codes = loaded<Code>(view.bytes());
-      std::vector<std::vector<Code>> parts((codes.size() + kPiece - 1) / kPiece);
-      in_parallel(parts.size(), std::max(threads, 1), [&](std::uint64_t i) {
-        const auto first = static_cast<std::size_t>(i) * kPiece;
-        const auto count = std::min(kPiece, codes.size() - first);
-        blocks.neighbours<Code>(std::span(codes).subspan(first, count), parts[static_cast<std::size_t>(i)]);
-      });
-      for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-    }
-    return stored(all);
-  });
-}
-
 nb::tuple moves(const Blocks& blocks, nb::handle buffer) {
   const ByteView view(buffer);
   std::vector<std::uint64_t> rows;
   std::vector<BlockMove> names;
   static_assert(sizeof(BlockMove) == 5);
-  const nb::bytes next = with_codes(blocks, [&](auto zero) {
-    using Code = decltype(zero);
+  const nb::bytes next = with_code(blocks.width(), [&]<class Code>(Code) {
     std::vector<Code> out;
     {
       const nb::gil_scoped_release release;
-      const auto codes = loaded<Code>(view.bytes());
+      const auto codes = load_codes<Code>(view.bytes(), blocks.width());
       for (std::size_t i = 0; i < codes.size(); ++i) {
         blocks.moves(codes[i], out, names);
         rows.resize(out.size(), i);
       }
     }
-    return stored(out);
+    return stored(out, blocks.width());
   });
   return nb::make_tuple(nb::bytes(rows.data(), rows.size() * sizeof(std::uint64_t)), next,
                         nb::bytes(names.data(), names.size() * sizeof(BlockMove)));
@@ -157,20 +109,20 @@ nb::bytes placements(const Blocks& blocks, const std::vector<SlotMask>& anchors,
     throw InvalidArgument("anchors: one a kind");
   Placement fixed;
   std::ranges::copy(anchors, fixed.anchors.begin());
-  return with_codes(blocks, [&](auto zero) {
-    std::vector<decltype(zero)> codes;
+  return with_code(blocks.width(), [&]<class Code>(Code) {
+    std::vector<Code> codes;
     {
       const nb::gil_scoped_release release;
-      codes = blocks.placements<decltype(zero)>(fixed, limit);
+      codes = blocks.placements<Code>(fixed, limit);
     }
-    return stored(codes);
+    return stored(codes, blocks.width());
   });
 }
 
 }  // namespace
 
 void bind_blocks(nb::module_& m) {
-  nb::class_<Blocks, Expander>(
+  nb::class_<Blocks>(
       m, "Blocks",
       "Sliding blocks on `cells` cells. beside: for each direction (up, down, left, right) the neighbour of "
       "each "
@@ -178,17 +130,17 @@ void bind_blocks(nb::module_& m) {
       "(for each "
       "cell the mask of the cells of a piece anchored there, 0 where it does not fit). metric: step, slide, "
       "move. "
-      "Codes are uint64 or, where these are too few, 16 bytes, big-endian. Raises ValueError.")
-      .def("__init__", &make_blocks, "cells"_a, "beside"_a, "counts"_a, "ways"_a, "covers"_a, "metric"_a)
-      .def_prop_ro("code_bytes", &Blocks::code_bytes, "Bytes of a code: 8 or 16.")
+      "Codes are uint64 or, where these are too few, 16 bytes, big-endian. With fields, (word, shift, bits) "
+      "for the rank of each kind, they are packed into `width` bytes. Raises ValueError.")
+      .def("__init__", &make_blocks, "cells"_a, "beside"_a, "counts"_a, "ways"_a, "covers"_a, "metric"_a,
+           "fields"_a, "width"_a)
+      .def_prop_ro("code_bytes", &Blocks::width, "Bytes of a code.")
       .def("encode", &encode, nb::sig("def encode(self, boards: " BUFFER ") -> bytes"),
            "boards"_a.noconvert(),
            "The codes of boards (uint8, 0 or 1 + kind for each cell), all bits set where a board is none.")
       .def("decode", &decode, nb::sig("def decode(self, codes: " BUFFER ") -> bytes"), "codes"_a,
            "Inverse of encode. Raises ValueError when a code is no state's.")
-      .def("successors", &successors,
-           nb::sig("def successors(self, codes: " BUFFER ", threads: int = 1) -> bytes"), "codes"_a,
-           "threads"_a = 1, "The codes of all states one move away from each; they may repeat.")
+      .def("expander", &block_expander, "The successors of the codes.")
       .def("moves", &moves, nb::sig("def moves(self, codes: " BUFFER ") -> tuple[bytes, bytes, bytes]"),
            "codes"_a,
            "All moves from the states: the index of each one's state (uint64), the code that it leads to, "

@@ -5,7 +5,7 @@
 
 namespace farthest::python {
 
-// After bind_runs: Blocks is an Expander.
+// After bind_runs, which knows expanders.
 void bind_blocks(nanobind::module_& m);
 
 }  // namespace farthest::python

@@ -6,10 +6,42 @@
 
 namespace farthest {
 
+namespace {
+
+template <class Code>
+constexpr bool kIsNumber = std::is_same_v<Code, Key> || std::is_same_v<Code, WideCode<2>>;
+
+Key number_of(Key code) { return code; }
+Number128 number_of(const WideCode<2>& code) { return Number128{code[0]} << 64 | code[1]; }
+
+template <class Code, class Number>
+Code code_of(Number number) {
+  if constexpr (std::is_same_v<Code, Key>)
+    return static_cast<Key>(number);
+  else
+    return {static_cast<std::uint64_t>(number >> 64), static_cast<std::uint64_t>(number)};
+}
+
+// The words of a code.
+std::span<std::uint64_t> words(Key& code) { return {&code, 1}; }
+std::span<const std::uint64_t> words(const Key& code) { return {&code, 1}; }
+template <std::size_t Words>
+std::span<std::uint64_t> words(WideCode<Words>& code) {
+  return code;
+}
+template <std::size_t Words>
+std::span<const std::uint64_t> words(const WideCode<Words>& code) {
+  return code;
+}
+
+std::uint64_t mask_of(const PackedField& field) { return ((std::uint64_t{1} << field.bits) - 1); }
+
+}  // namespace
+
 Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& counts,
                const std::vector<unsigned>& ways, const std::vector<std::vector<SlotMask>>& covers,
-               BlockMetric metric)
-    : cells_(cells), beside_(beside), metric_(metric) {
+               BlockMetric metric, std::vector<PackedField> fields, std::size_t width)
+    : cells_(cells), beside_(beside), metric_(metric), width_(width), fields_(std::move(fields)) {
   if (cells < 1 || cells > kMaxSlots) throw InvalidArgument("cells must be 1 to 64");
   for (const auto& way : beside)
     if (std::ranges::any_of(way, [&](int cell) { return cell < -1 || cell >= cells; }))
@@ -34,25 +66,85 @@ Blocks::Blocks(int cells, const CellLinks& beside, const std::vector<int>& count
     kinds_.push_back(kind);
     radix_.push_back(binomial(std::popcount(kind.anchors), kind.count));
   }
+  if (fields_.empty()) {
+    weigh();
+    return;
+  }
+  check_width(width);
+  if (fields_.size() != kinds_.size()) throw InvalidArgument("fields: one a kind");
+  used_.resize(width == sizeof(Key) ? 1 : (width + 7) / 8);
+  for (std::size_t i = 0; i < fields_.size(); ++i) {
+    const PackedField& field = fields_[i];
+    if (field.bits < 1 || field.bits > 63 || field.shift < 0 || field.shift + field.bits > 64 ||
+        field.word < 0 || static_cast<std::size_t>(field.word) >= used_.size())
+      throw InvalidArgument("a field must be 1 to 63 bits of one word of the code");
+    if (radix_[i] - 1 > mask_of(field)) throw InvalidArgument("a field is too small for its kind");
+    used_[static_cast<std::size_t>(field.word)] |= mask_of(field) << field.shift;
+  }
+}
+
+// The numbers that codes are.
+void Blocks::weigh() {
   weights_.resize(kinds_.size());
   for (std::size_t i = kinds_.size(); i-- > 0;) {
     weights_[i] = codes_;
-    if (radix_[i] > ~Code128{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
+    if (radix_[i] > ~Number128{0} / codes_) throw LimitExceeded("codes of more than 128 bits");
     codes_ *= radix_[i];
   }
-  code_bytes_ = codes_ <= kNoKey ? 8 : 16;
+  width_ = codes_ <= kNoKey ? sizeof(Key) : sizeof(Number128);
+}
+
+// The rank of each kind; false where a code has none of these.
+template <class Code>
+bool Blocks::read_ranks(const Code& code, Ranks& ranks) const {
+  if (!fields_.empty()) {
+    const auto all = words(code);
+    for (std::size_t word = 0; word < used_.size(); ++word)
+      if ((all[word] & ~used_[word]) != 0) return false;
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      ranks[i] = all[static_cast<std::size_t>(fields_[i].word)] >> fields_[i].shift & mask_of(fields_[i]);
+      if (ranks[i] >= radix_[i]) return false;
+    }
+    return true;
+  }
+  if constexpr (kIsNumber<Code>) {
+    auto left = number_of(code);
+    using Number = decltype(left);
+    if (left >= codes_) return false;
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const auto weight = static_cast<Number>(weights_[i]);
+      ranks[i] = static_cast<std::uint64_t>(left / weight);
+      left %= weight;
+    }
+    return true;
+  }
+  return false;
+}
+
+// The code in which the kind has another rank.
+template <class Code>
+Code Blocks::with_rank(Code code, std::size_t kind, std::uint64_t before, std::uint64_t after) const {
+  if (!fields_.empty()) {
+    const PackedField& field = fields_[kind];
+    words(code)[static_cast<std::size_t>(field.word)] ^= (before ^ after) << field.shift;
+    return code;
+  }
+  if constexpr (kIsNumber<Code>) {
+    using Number = decltype(number_of(code));
+    const auto weight = static_cast<Number>(weights_[kind]);
+    return code_of<Code>(static_cast<Number>(number_of(code) + weight * after - weight * before));
+  }
+  return code;
 }
 
 template <class Code>
-bool Blocks::decode(Code code, Placement& placement) const {
-  if (code >= codes_) return false;
+bool Blocks::decode(const Code& code, Placement& placement) const {
+  Ranks ranks;
+  if (!read_ranks(code, ranks)) return false;
   placement.covered = 0;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     const BlockKind& kind = kinds_[i];
-    const auto weight = static_cast<Code>(weights_[i]);
-    const auto rank = static_cast<std::uint64_t>(code / weight);
-    code = static_cast<Code>(code % weight);
-    placement.anchors[i] = unrank_set(rank, kind.count, kind.anchors);
+    placement.anchors[i] = unrank_set(ranks[i], kind.count, kind.anchors);
     for (SlotMask left = placement.anchors[i]; left != 0; left &= left - 1) {
       const SlotMask covered = kind.covers[static_cast<std::size_t>(lowest(left))];
       if ((placement.covered & covered) != 0) return false;
@@ -64,10 +156,9 @@ bool Blocks::decode(Code code, Placement& placement) const {
 
 template <class Code>
 Code Blocks::encode(const Placement& placement) const {
-  Code code = 0;
+  Code code{};
   for (std::size_t i = 0; i < kinds_.size(); ++i)
-    code = static_cast<Code>(code + static_cast<Code>(weights_[i]) *
-                                        rank_set(placement.anchors[i], kinds_[i].anchors));
+    code = with_rank(code, i, 0, rank_set(placement.anchors[i], kinds_[i].anchors));
   return code;
 }
 
@@ -135,22 +226,20 @@ SlotMask Blocks::reach(const BlockKind& kind, int from, SlotMask others) const {
 
 // Calls found(code, kind, anchors before, anchors after, from, to) for each move.
 template <class Code, class Found>
-void Blocks::each_move(Code code, Found found) const {
+void Blocks::each_move(const Code& code, Found found) const {
   Placement placement;
   if (!decode(code, placement)) return;
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
     const BlockKind& kind = kinds_[i];
     const SlotMask before = placement.anchors[i];
-    const Code base =
-        static_cast<Code>(code - static_cast<Code>(weights_[i]) * rank_set(before, kind.anchors));
+    const std::uint64_t rank = rank_set(before, kind.anchors);
     for (SlotMask left = before; left != 0; left &= left - 1) {
       const int from = lowest(left);
       const SlotMask others = placement.covered & ~kind.covers[static_cast<std::size_t>(from)];
       for (SlotMask reached = reach(kind, from, others); reached != 0; reached &= reached - 1) {
         const int to = lowest(reached);
         const SlotMask after = (before & ~bit(from)) | bit(to);
-        const std::uint64_t rank = rank_set(after, kind.anchors);
-        found(static_cast<Code>(base + static_cast<Code>(weights_[i]) * rank), i, before, after, from, to);
+        found(with_rank(code, i, rank, rank_set(after, kind.anchors)), i, before, after, from, to);
       }
     }
   }
@@ -158,13 +247,14 @@ void Blocks::each_move(Code code, Found found) const {
 
 template <class Code>
 void Blocks::neighbours(std::span<const Code> codes, std::vector<Code>& out) const {
-  for (const Code code : codes)
-    each_move(code, [&](Code next, std::size_t, SlotMask, SlotMask, int, int) { out.push_back(next); });
+  for (const Code& code : codes)
+    each_move(code,
+              [&](const Code& next, std::size_t, SlotMask, SlotMask, int, int) { out.push_back(next); });
 }
 
 template <class Code>
-void Blocks::moves(Code code, std::vector<Code>& out, std::vector<BlockMove>& names) const {
-  each_move(code, [&](Code next, std::size_t kind, SlotMask before, SlotMask after, int from, int to) {
+void Blocks::moves(const Code& code, std::vector<Code>& out, std::vector<BlockMove>& names) const {
+  each_move(code, [&](const Code& next, std::size_t kind, SlotMask before, SlotMask after, int from, int to) {
     const auto byte = [](auto value) { return static_cast<std::uint8_t>(value); };
     out.push_back(next);
     names.push_back({byte(kind), byte(from), byte(to), byte(below(before, from)), byte(below(after, to))});
@@ -215,14 +305,37 @@ std::vector<Code> Blocks::placements(const Placement& fixed, std::uint64_t limit
   return out;
 }
 
-#define FARTHEST_BLOCKS_OF(Code)                                                        \
-  template bool Blocks::decode(Code, Placement&) const;                                 \
-  template Code Blocks::encode(const Placement&) const;                                 \
-  template void Blocks::neighbours(std::span<const Code>, std::vector<Code>&) const;    \
-  template void Blocks::moves(Code, std::vector<Code>&, std::vector<BlockMove>&) const; \
+#define FARTHEST_BLOCKS_OF(Code)                                                               \
+  template bool Blocks::decode(const Code&, Placement&) const;                                 \
+  template Code Blocks::encode(const Placement&) const;                                        \
+  template void Blocks::neighbours(std::span<const Code>, std::vector<Code>&) const;           \
+  template void Blocks::moves(const Code&, std::vector<Code>&, std::vector<BlockMove>&) const; \
   template std::vector<Code> Blocks::placements(const Placement&, std::uint64_t) const
-FARTHEST_BLOCKS_OF(std::uint64_t);
-FARTHEST_BLOCKS_OF(Code128);
+FARTHEST_FOR_CODES(FARTHEST_BLOCKS_OF);
 #undef FARTHEST_BLOCKS_OF
+
+namespace {
+
+template <class Code>
+class BlockExpander final : public ExpanderOf<Code> {
+ public:
+  explicit BlockExpander(const Blocks& blocks) : blocks_(blocks) {}
+
+  std::size_t width() const override { return blocks_.width(); }
+  void successors(std::span<const Code> codes, std::vector<Code>& out) const override {
+    blocks_.neighbours(codes, out);
+  }
+
+ private:
+  Blocks blocks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Expander> block_expander(const Blocks& blocks) {
+  return with_code(blocks.width(), [&]<class Code>(Code) -> std::unique_ptr<Expander> {
+    return std::make_unique<BlockExpander<Code>>(blocks);
+  });
+}
 
 }  // namespace farthest

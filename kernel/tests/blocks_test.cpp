@@ -41,7 +41,7 @@ Blocks sample(BlockMetric metric) {
 
 TEST(codes_of_blocks_are_those_of_their_boards) {
   const Blocks blocks = sample(BlockMetric::step);
-  CHECK(blocks.code_bytes() == 8);
+  CHECK(blocks.width() == 8);
   int states = 0;
   std::vector<std::uint8_t> board(6);
   for (std::uint64_t code = 0; code < 4 * 15; ++code) {
@@ -94,7 +94,7 @@ TEST(blocks_of_no_state_have_no_neighbours) {
   const Blocks blocks = sample(BlockMetric::move);
   std::vector<std::uint64_t> next;
   const std::vector<std::uint64_t> codes{0, 60, kNoKey};  // 0: the squares lie on the flat piece
-  blocks.successors(codes, next);
+  blocks.neighbours<Key>(codes, next);
   CHECK(next.empty());
 }
 
@@ -106,16 +106,50 @@ TEST(wide_codes_of_blocks) {
   links[2][13] = 12;
   const Blocks blocks(64, links, std::vector<int>(13, 1), std::vector<unsigned>(13, 15),
                       std::vector(13, squares(64)), BlockMetric::step);
-  CHECK(blocks.code_bytes() == 16);
+  CHECK(blocks.width() == 16);
   Placement placement{};
   for (int i = 0; i < 13; ++i) placement.anchors[static_cast<std::size_t>(i)] = bit(i);
   placement.covered = first_slots(13);
-  const auto code = blocks.encode<Code128>(placement);
+  const auto code = blocks.encode<WideCode<2>>(placement);
   Placement again;
   CHECK(blocks.decode(code, again) && again.covered == placement.covered);
-  std::vector<Code128> next;
-  blocks.neighbours<Code128>(std::span(&code, 1), next);
-  CHECK(next.size() == 1 && next[0] == code + 1);
+  std::vector<WideCode<2>> next;
+  blocks.neighbours<WideCode<2>>(std::span(&code, 1), next);
+  CHECK(next.size() == 1 && next[0][0] == code[0] && next[0][1] == code[1] + 1);
+}
+
+TEST(packed_codes_of_blocks_have_the_same_states_and_moves) {
+  const Blocks numbers = sample(BlockMetric::slide);
+  const std::vector<int> counts{1, 2};
+  const std::vector<unsigned> ways{15, 15};
+  const std::vector covers{flat(3), squares(6)};
+  const std::vector<PackedField> fields{{0, 62, 2}, {1, 60, 4}};
+  const Blocks packed(6, two_rows(3), counts, ways, covers, BlockMetric::slide, fields, 9);
+  const auto states = numbers.placements<Key>(Placement{}, 1000);
+  const auto wide = packed.placements<WideCode<2>>(Placement{}, 1000);
+  CHECK(packed.width() == 9 && wide.size() == states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    CHECK(wide[i][0] == states[i] / 15 << 62 && wide[i][1] == states[i] % 15 << 60);
+    std::vector<Key> next;
+    std::vector<WideCode<2>> wide_next;
+    numbers.neighbours<Key>(std::span(&states[i], 1), next);
+    packed.neighbours<WideCode<2>>(std::span(&wide[i], 1), wide_next);
+    CHECK(next.size() == wide_next.size());
+    for (std::size_t j = 0; j < next.size(); ++j)
+      CHECK(wide_next[j][0] == next[j] / 15 << 62 && wide_next[j][1] == next[j] % 15 << 60);
+  }
+  Placement placement;
+  for (const WideCode<2>& wrong :
+       {WideCode<2>{~Key{0}, ~Key{0}}, {0, Key{15} << 60}, {wide[0][0], wide[0][1] | 1}})
+    CHECK(!packed.decode(wrong, placement));
+  const auto made = [&](const std::vector<PackedField>& of) {
+    return [&, of] {
+      static_cast<void>(Blocks(6, two_rows(3), counts, ways, covers, BlockMetric::step, of, 9));
+    };
+  };
+  CHECK_THROWS(made({{0, 62, 2}})());              // one kind has none
+  CHECK_THROWS(made({{0, 62, 2}, {0, 50, 3}})());  // 15 ranks
+  CHECK_THROWS(made({{0, 62, 2}, {2, 60, 4}})());  // beyond the code
 }
 
 TEST(placements_of_blocks_are_limited_and_checked) {

@@ -58,6 +58,21 @@ def test_codes_of_16_bytes(folder: Path) -> None:
         assert made.verify().ok
 
 
+def test_packed_codes(folder: Path, run: Run, run_json: RunJson) -> None:
+    rows = ["AABBCCDD", "EEFFGGHH", "IIJJKKLL", "MMNNOOPP", "QRSTUVWX", "QRSTUVWX", "YZab..cc", "defg..hh"]
+    (folder / "many.toml").write_text(
+        'name = "many"\nsource = "a test"\nfamily = "blocks"\nmetric = "step"\n'
+        f"[blocks]\nstart = {rows}\ndistinct = true\n",
+        encoding="utf-8",
+    )
+    with farthest.enumerate("many.toml", max_depth=3) as made:
+        assert made.layers == (1, 6, 27, 95)
+        assert len(list(made.path(made.farthest()[0]))) == 4
+        assert made.verify().ok
+    run("enumerate", "./many.toml", "--max-depth", "4", "--histogram-only")
+    assert run_json("show", "2")["layers"] == [1, 6, 27, 95, 265]
+
+
 @pytest.mark.parametrize("direction", ["to", pytest.param("from", marks=pytest.mark.slow)])
 def test_solutions_can_be_played(folder: Path, direction: str) -> None:
     puzzle = load("rush-hour-60")

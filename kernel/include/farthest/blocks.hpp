@@ -4,19 +4,22 @@
 // Pieces of one *kind* are interchangeable, so a state is, for each kind, the set of its anchors. A kind's
 // set is ranked among the equally large subsets of the anchors where the kind fits (rank_set), and the ranks
 // are the digits of a mixed-radix number, the first kind most significant: the state's *code*. Few codes are
-// states, for most let pieces overlap. docs/blocks.md has the formula and a worked example.
+// states, for most let pieces overlap. docs/blocks.md has the formula and a worked example. Packed codes have
+// a field of bits for each kind's rank instead.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "farthest/expander.hpp"
+#include "farthest/packed.hpp"
 
 namespace farthest {
 
-__extension__ using Code128 = unsigned __int128;
+__extension__ using Number128 = unsigned __int128;
 
 // What one move is: one piece goes one cell; any distance straight; any way at all, the others staying.
 enum class BlockMetric { step, slide, move };
@@ -44,24 +47,25 @@ struct BlockMove {
   std::uint8_t kind, from, to, number_before, number_after;
 };
 
-class Blocks final : public KeyExpander {
+class Blocks {
  public:
   // covers: for each kind and cell the cells of a piece anchored there, 0 where it does not fit; counts and
-  // ways: one a kind. Throws InvalidArgument when they do not fit together or the codes do not fit 128 bits.
+  // ways: one a kind. fields, width: one a kind, where codes are packed, and the bytes of a code. Throws
+  // InvalidArgument when they do not fit together, LimitExceeded when unpacked codes do not fit 128 bits.
   Blocks(int cells, const CellLinks& beside, const std::vector<int>& counts,
          const std::vector<unsigned>& ways, const std::vector<std::vector<SlotMask>>& covers,
-         BlockMetric metric);
+         BlockMetric metric, std::vector<PackedField> fields = {}, std::size_t width = sizeof(Key));
 
   int cells() const { return cells_; }
   int kinds() const { return static_cast<int>(kinds_.size()); }
-  // Bytes of a code: 8 (a uint64, never all ones) or 16 (big-endian).
-  int code_bytes() const { return code_bytes_; }
+  // Bytes of a code: 8 (a number, never all ones), 16 (a number, the highest byte first), or of packed codes.
+  std::size_t width() const { return width_; }
 
-  // All functions of codes: Code is std::uint64_t where they have 8 bytes, else Code128.
+  // All functions of codes: Code is that of with_code(width()).
 
   // Whether the code is a state's: in range, no two pieces on one cell.
   template <class Code>
-  bool decode(Code code, Placement& placement) const;
+  bool decode(const Code& code, Placement& placement) const;
   template <class Code>
   Code encode(const Placement& placement) const;
 
@@ -74,21 +78,25 @@ class Blocks final : public KeyExpander {
   // Appends the states one move away from each code, none twice for one code; nothing for codes of no state.
   template <class Code>
   void neighbours(std::span<const Code> codes, std::vector<Code>& out) const;
-  void successors(std::span<const Key> codes, std::vector<Key>& out) const override {
-    neighbours(codes, out);
-  }
 
   // The same for one code, with the moves that lead there.
   template <class Code>
-  void moves(Code code, std::vector<Code>& out, std::vector<BlockMove>& names) const;
+  void moves(const Code& code, std::vector<Code>& out, std::vector<BlockMove>& names) const;
 
   // All states whose kinds have at least these anchors, or the first limit + 1 of them if there are more.
   template <class Code>
   std::vector<Code> placements(const Placement& fixed, std::uint64_t limit) const;
 
  private:
+  using Ranks = std::array<std::uint64_t, kMaxSlots>;
+
+  void weigh();
+  template <class Code>
+  bool read_ranks(const Code& code, Ranks& ranks) const;
+  template <class Code>
+  Code with_rank(Code code, std::size_t kind, std::uint64_t before, std::uint64_t after) const;
   template <class Code, class Found>
-  void each_move(Code code, Found found) const;
+  void each_move(const Code& code, Found found) const;
   SlotMask reach(const BlockKind& kind, int from, SlotMask others) const;
   template <class Code>
   bool fill(std::size_t kind, int left, int next, Placement& placement, std::uint64_t limit,
@@ -98,10 +106,17 @@ class Blocks final : public KeyExpander {
   CellLinks beside_;
   std::vector<BlockKind> kinds_;
   std::vector<std::uint64_t> radix_;
-  std::vector<Code128> weights_;
-  Code128 codes_ = 1;
-  int code_bytes_ = 8;
   BlockMetric metric_;
+  std::size_t width_ = sizeof(Key);
+  // Of numbers:
+  std::vector<Number128> weights_;
+  Number128 codes_ = 1;
+  // Of packed codes, else empty; used_: the bits of all fields, a word each.
+  std::vector<PackedField> fields_;
+  std::vector<std::uint64_t> used_;
 };
+
+// The successors of the codes.
+std::unique_ptr<Expander> block_expander(const Blocks& blocks);
 
 }  // namespace farthest

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.errors import PuzzleError, ResourceError, StorageError
+from farthest.errors import PuzzleError, StorageError
 from farthest.families.blocks.definition import blocks
 from farthest.puzzles.catalogue import load, names
 from farthest.puzzles.definition import WILDCARD, Board
@@ -17,7 +17,9 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space, scatter
+from farthest.spaces.packed_layout import PACKED
 from farthest.verify.models import model_of
+from space_battery import check_sparse
 
 METRICS = ("step", "slide", "move")
 WAYS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
@@ -46,6 +48,14 @@ WIDE = (
     'goal = ["*#*#*#*#", "#*#*#*#*", "*#*#*#*#", "#*#*#*#*", "*#*#**ST"]'
 )
 """Codes of more than 64 bits."""
+
+
+def packed_table() -> str:
+    """Of more than 128 bits: 32 pieces on 34 cells, and only two of them can move."""
+    signs = iter("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefgh")
+    rows = ["".join("#" if (row + column) % 2 else next(signs) for column in range(8)) for row in range(7)]
+    rows.append("#" * 4 + next(signs) + next(signs) + "..")
+    return f"start = {rows}\ndistinct = true"
 
 
 def puzzle_of(table: str, metric: str = "step", origin: str = "from start") -> Puzzle:
@@ -211,6 +221,7 @@ def check(puzzle: Puzzle, origin: Origin | None = None) -> list[int]:
     assert space.encode(none).tobytes() == model.codes(none).tobytes() == b"\xff" * space.code_bytes
     restored = compile_space(puzzle, origin, space.layout_fields())
     assert restored.encode(boards).tolist() == codes.tolist()
+    check_sparse(puzzle, origin, boards, [after for _, _, after in forward.elements()])
     assert puzzle.definition.texts(boards) == [puzzle.definition.format_board(board) for board in listed]
     assert puzzle.definition.parse_boards(puzzle.definition.texts(boards)) == boards.tobytes()
     assert puzzle.definition.first_wrong(boards) is None
@@ -237,6 +248,14 @@ def test_naive_with_codes_of_16_bytes(metric: str) -> None:
     model = model_of(puzzle, puzzle.origin, space.layout_fields())
     as_text = model.codes(space.decode(np.array(codes, dtype="S16")))
     assert as_text.tobytes() == b"".join(codes)
+
+
+def test_packed_codes_where_numbers_are_too_few() -> None:
+    puzzle = puzzle_of(packed_table(), "slide")
+    space = scatter(compile_space(puzzle))
+    assert puzzle.definition.arrangements() >= 2**128
+    assert (space.code_bytes, space.layout_fields()) == (20, PACKED)
+    assert sum(check(puzzle)) == 30
 
 
 @pytest.mark.parametrize("direction", ["to", "from"])
@@ -335,9 +354,6 @@ def test_pieces_never_leave_their_lines() -> None:
 
 
 def test_limits_are_told() -> None:
-    drawn = [[f"p{8 * r + c}" for c in range(8)] for r in range(7)] + [["."] * 8]
-    with pytest.raises(ResourceError, match="at most 128 are possible; make fewer pieces distinct"):
-        compile_space(puzzle_of(f"start = {drawn}\ndistinct = true"))
     many = 'start = ["7777....", "7777....", "7777....", "...A...."]\nshapes = { 7 = "7" }\ngoal = ' + str(
         ["A.......", "........", "........", "........"]
     )

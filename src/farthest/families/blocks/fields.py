@@ -75,8 +75,13 @@ class BlockFields(PuzzleDefinition):
 
     def arrangements(self) -> int:
         """See PuzzleDefinition: the number of codes, among them those of pieces that overlap."""
+        return prod(self.radices)
+
+    @property
+    def radices(self) -> list[int]:
+        """For each kind the number of sets of places for its pieces."""
         places = [sum(map(bool, covers)) for covers in self.covers]
-        return prod(comb(n, len(kind.tokens)) for n, kind in zip(places, self.kinds, strict=True))
+        return [comb(n, len(kind.tokens)) for n, kind in zip(places, self.kinds, strict=True)]
 
     def size(self) -> str:
         """See PuzzleDefinition."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from farthest import _kernel
-from farthest.errors import PuzzleError, ResourceError, StorageError
+from farthest.errors import PuzzleError, StorageError
 from farthest.families.blocks.boards import anchors
 from farthest.families.blocks.definition import blocks
 from farthest.families.blocks.paths import move_name
@@ -20,6 +20,8 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.packed import packed_fields
+from farthest.spaces.packed_layout import PACKED, is_packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 
+MOST_NUMBERS = 2**128
+"""Where there are so many codes or more, they are packed."""
+
 _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right, as in the kernel
 
 
@@ -36,16 +41,18 @@ def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> BlockSpace:
     """See ``spaces.compile_space``."""
-    if layout is not None and layout.get("version") != VERSION:
+    packed = is_packed(layout) or (layout is None and blocks(puzzle).arrangements() >= MOST_NUMBERS)
+    if not packed and layout is not None and layout.get("version") != VERSION:
         raise StorageError(
             f"stored key layout: version {layout.get('version')!r}, expected {VERSION}; "
             "the map was written by another version of farthest, use that one"
         )
-    return BlockSpace(puzzle, origin)
+    return BlockSpace(puzzle, origin, packed=packed)
 
 
 class BlockSpace:
-    """See ``ScatterSpace``. Codes are numbers, or 16 bytes where numbers of 64 bits are too few (docs/blocks.md)."""
+    """See ``ScatterSpace``. Codes are numbers, or 16 bytes where numbers of 64 bits are too few; ``packed``: a field of
+    bits for each kind (docs/blocks.md)."""
 
     engine: Literal["scatter"] = "scatter"
     keys: int | None = None
@@ -53,21 +60,22 @@ class BlockSpace:
     undirected = True
     graded = False
 
-    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+    def __init__(self, puzzle: Puzzle, origin: Origin, *, packed: bool) -> None:
         self.puzzle = puzzle
         self.origin = origin
         self.definition = blocks(puzzle)
         self.cells = self.definition.cells
-        self._kernel = _compiled(puzzle)
+        self._packed = packed
+        self._kernel = _compiled(puzzle, packed=packed)
         self.code_bytes = self._kernel.code_bytes
-        self.expander = self._kernel if self.code_bytes == 8 else None
+        self.expander = self._kernel.expander()
         self.code_dtype: np.dtype[Any] = np.dtype("<u8" if self.code_bytes == 8 else f"S{self.code_bytes}")
         self._origin_codes = _origin_codes(puzzle, origin, self._kernel, self.code_dtype)
         self.origins: list[Board] = [tuple(board) for board in self.decode(self._origin_codes).tolist()]
 
     def layout_fields(self) -> dict[str, Any]:
         """See Space: the puzzle alone decides the codes."""
-        return {"version": VERSION}
+        return dict(PACKED) if self._packed else {"version": VERSION}
 
     def encode(self, boards: Boards) -> Codes:
         """See Space."""
@@ -85,7 +93,7 @@ class BlockSpace:
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
         """See ScatterSpace."""
-        return self._kernel.successors(codes, threads)
+        return _kernel.expand_codes(self.expander, codes, threads)
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
         """See Space. A move's name is the piece and its way (families/blocks/paths.py)."""
@@ -118,7 +126,7 @@ def _no_code(dtype: np.dtype[Any]) -> Any:
     return np.frombuffer(b"\xff" * dtype.itemsize, dtype=dtype)[0]
 
 
-def _compiled(puzzle: Puzzle) -> _kernel.Blocks:
+def _compiled(puzzle: Puzzle, *, packed: bool) -> _kernel.Blocks:
     definition = blocks(puzzle)
     beside: list[list[int]] = [[-1] * definition.cells for _ in _WAYS]
     for r, row in enumerate(definition.rows):
@@ -126,12 +134,7 @@ def _compiled(puzzle: Puzzle) -> _kernel.Blocks:
             for way, (down, right) in enumerate(_WAYS):
                 if cell != WALL and 0 <= r + down < len(definition.rows) and 0 <= c + right < len(row):
                     beside[way][cell] = definition.rows[r + down][c + right]
-    codes = definition.arrangements()
-    if codes >= 2**128:
-        raise ResourceError(
-            f"puzzle {puzzle.name}: its boards need codes of {codes.bit_length()} bits, at most 128 are possible; "
-            "make fewer pieces distinct, or the board smaller"
-        )
+    fields, code_bytes = packed_fields(definition.radices) if packed else ([], 8)
     return _kernel.Blocks(
         definition.cells,
         beside,
@@ -139,6 +142,8 @@ def _compiled(puzzle: Puzzle) -> _kernel.Blocks:
         [kind.ways for kind in definition.kinds],
         [[sum(1 << cell for cell in covered) for covered in covers] for covers in definition.covers],
         puzzle.metric,
+        fields,
+        code_bytes,
     )
 
 

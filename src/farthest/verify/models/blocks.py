@@ -20,6 +20,7 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.origin_boards import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
+from farthest.verify.models.packed import PackedModel
 from farthest.verify.ranking import LayoutError
 
 Flags = NDArray[np.bool_]
@@ -27,11 +28,14 @@ Flags = NDArray[np.bool_]
 _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))
 """In the order of the bits of ``Kind.ways``."""
 
-_CHOOSE = np.array([[comb(n, k) for k in range(65)] for n in range(64)], dtype=np.uint64)
+_CHOOSE = np.array([[comb(n, k) for k in range(65)] for n in range(64)], dtype=np.int64)
 
 
-def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlockModel:
+def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> BlockModel | PackedModel:
     """See ``verify.models``."""
+    if layout.get("kind") == "packed":
+        moves = BlockModel(puzzle, origin)
+        return PackedModel(moves, layout, moves.radix, None)
     if layout.get("version") != 1:
         raise LayoutError(f"layout of block puzzles: version {layout.get('version')!r}, expected 1")
     return BlockModel(puzzle, origin)
@@ -76,7 +80,9 @@ class BlockModel:
         left = boards.copy()
         found = [np.zeros(boards.shape, dtype=np.bool_) for _ in self.counts]
         for cell in range(len(self.squares)):
-            for kind, stands in enumerate(self.stands):
+            for label in np.unique(left[:, cell]).tolist():
+                kind = label - 1
+                stands = self.stands[kind] if 0 <= kind < len(self.stands) else {}
                 if cell in stands:
                     rows = np.flatnonzero((left[:, stands[cell]] == kind + 1).all(axis=1))
                     left[rows[:, None], stands[cell]] = 0
@@ -93,6 +99,8 @@ class BlockModel:
         for kind, stands in enumerate(self.stands):
             for first, cells in stands.items():
                 rows = np.flatnonzero(flags[kind][:, first])
+                if not rows.size:
+                    continue
                 free = boards[rows] == 0
                 free[:, cells] = True
                 for there, reached in self.reached(kind, first, free):
@@ -168,35 +176,23 @@ class BlockModel:
                     after[cell] = kind + 1
                 yield from self.placed(after, kind + 1, missing)
 
-    def codes(self, boards: Boards) -> Codes:
-        """See Model."""
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        """The rank of each kind; -1 for boards that are none. See packed.Moves."""
         flags, right = self.pieces(boards)
-        ranks = []
-        for there, stands in zip(flags, self.stands, strict=True):
-            rank, seen = np.zeros(len(boards), dtype=np.uint64), np.zeros(len(boards), dtype=np.intp)
+        ranks = np.zeros((len(boards), len(self.stands)), dtype=np.int64)
+        for kind, (there, stands) in enumerate(zip(flags, self.stands, strict=True)):
+            seen = np.zeros(len(boards), dtype=np.intp)
             for place, first in enumerate(stands):
                 seen += there[:, first]
-                rank += np.where(there[:, first], _CHOOSE[place][seen], np.uint64(0))
-            ranks.append(rank)
-        if self.code_bytes == 8:
-            codes = np.zeros(len(boards), dtype=np.uint64)
-            for rank, radix in zip(ranks, self.radix, strict=True):
-                codes = codes * np.uint64(radix) + rank
-            codes[~right] = 2**64 - 1
-            return codes
-        texts = []
-        for digits, good in zip(zip(*ranks, strict=True), right.tolist(), strict=True):
-            code = 0
-            for digit, radix in zip(digits, self.radix, strict=True):
-                code = code * radix + int(digit)
-            texts.append(code.to_bytes(16, "big") if good else b"\xff" * 16)
-        return np.frombuffer(b"".join(texts), dtype="S16")
+                ranks[:, kind] += np.where(there[:, first], _CHOOSE[place][seen], 0)
+        ranks[~right] = -1
+        return ranks
 
-    def boards(self, codes: Codes) -> Boards:
-        """See Model. Pieces that overlap hide each other, so that the board has another code or none."""
-        found = np.zeros((len(codes), len(self.squares)), dtype=np.uint8)
-        rows = np.arange(len(codes))[:, None]
-        for kind, rank in self.digits(codes):
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        """See packed.Moves. Pieces that overlap hide each other, so that the board has other ranks or none."""
+        found = np.zeros((len(contents), len(self.squares)), dtype=np.uint8)
+        rows = np.arange(len(contents))[:, None]
+        for kind, rank in enumerate(contents.T):
             stands = np.array(list(self.stands[kind].values()))
             for number in range(self.counts[kind], 0, -1):
                 choose = _CHOOSE[: len(stands), number]
@@ -205,17 +201,40 @@ class BlockModel:
                 found[rows, stands[place]] = kind + 1
         return found
 
-    def digits(self, codes: Codes) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """Each kind's ranks, the last kind first."""
+    def codes(self, boards: Boards) -> Codes:
+        """See Model."""
+        ranks = self.contents(boards)
+        right = np.all(ranks >= 0, axis=1)
+        if self.code_bytes == 8:
+            codes = np.zeros(len(boards), dtype=np.uint64)
+            for rank, radix in zip(ranks.T, self.radix, strict=True):
+                codes = codes * np.uint64(radix) + rank.astype(np.uint64)
+            codes[~right] = 2**64 - 1
+            return codes
+        texts = []
+        for digits, good in zip(ranks.tolist(), right.tolist(), strict=True):
+            code = 0
+            for digit, radix in zip(digits, self.radix, strict=True):
+                code = code * radix + digit
+            texts.append(code.to_bytes(16, "big") if good else b"\xff" * 16)
+        return np.frombuffer(b"".join(texts), dtype="S16")
+
+    def boards(self, codes: Codes) -> Boards:
+        """See Model."""
+        return self.with_contents(self.digits(codes))
+
+    def digits(self, codes: Codes) -> NDArray[np.int64]:
+        """The rank of each kind."""
+        ranks = np.zeros((len(codes), len(self.radix)), dtype=np.int64)
         if self.code_bytes == 8:
             left = np.ascontiguousarray(codes, dtype=np.uint64)
             for kind in reversed(range(len(self.radix))):
-                left, rank = np.divmod(left, np.uint64(self.radix[kind]))
-                yield kind, rank
-            return
+                left, ranks[:, kind] = np.divmod(left, np.uint64(self.radix[kind]))
+            return ranks
         texts = np.ascontiguousarray(codes).view("V16").tolist()
         numbers = [int.from_bytes(text, "big") for text in texts]
         for kind in reversed(range(len(self.radix))):
             parts = [divmod(number, self.radix[kind]) for number in numbers]
             numbers = [number for number, _ in parts]
-            yield kind, np.array([rank for _, rank in parts], dtype=np.uint64)
+            ranks[:, kind] = [rank for _, rank in parts]
+        return ranks
