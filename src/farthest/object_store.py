@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -172,9 +172,17 @@ class ObjectStore:
                 obstore.delete(self._store, paths[start : start + REMOVED_AT_ONCE])
 
     def for_each(self, action: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """What the action gives for each item, several at a time."""
+        """What the action gives for each item, several at a time. Where one raises, none is under way any more when
+        that is raised: a blob that a refused call still wrote later would be left behind."""
         wanted = list(items)
-        return list(map(action, wanted) if len(wanted) < 2 else self._threads.map(action, wanted))
+        if len(wanted) < 2:
+            return list(map(action, wanted))
+        begun = [self._threads.submit(action, item) for item in wanted]
+        try:
+            return [one.result() for one in begun]
+        except Exception:
+            wait([one for one in begun if not one.cancel()])
+            raise
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
