@@ -12,23 +12,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as typing has it, which takes some milliseconds
 if TYPE_CHECKING:
-    from farthest.api import (
-        cancel_job,
-        compare,
-        delete_job,
+    from farthest.api.jobs import cancel_job, delete_job, jobs, resume_job, submit
+    from farthest.api.maps import (
         enumerate,  # noqa: A004 - the verb of the command line
-        heuristic_values,
         histogram,
-        jobs,
-        load_puzzle,
         pattern_map,
-        puzzle_names,
-        random_boards,
-        resume_job,
-        solve,
-        solve_many,
-        submit,
     )
+    from farthest.api.puzzles import load_puzzle, puzzle_names, random_boards
+    from farthest.api.searches import compare, heuristic_values, solve, solve_many
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.settings import Outcome
     from farthest.errors import (
@@ -99,23 +90,10 @@ __all__ = [
 ]
 
 _HOMES = {
-    "farthest.api": (
-        "cancel_job",
-        "compare",
-        "delete_job",
-        "enumerate",
-        "heuristic_values",
-        "histogram",
-        "jobs",
-        "load_puzzle",
-        "pattern_map",
-        "puzzle_names",
-        "random_boards",
-        "resume_job",
-        "solve",
-        "solve_many",
-        "submit",
-    ),
+    "farthest.api.jobs": ("cancel_job", "delete_job", "jobs", "resume_job", "submit"),
+    "farthest.api.maps": ("enumerate", "histogram", "pattern_map"),
+    "farthest.api.puzzles": ("load_puzzle", "puzzle_names", "random_boards"),
+    "farthest.api.searches": ("compare", "heuristic_values", "solve", "solve_many"),
     "farthest.errors": (
         "BoardError",
         "FarthestError",

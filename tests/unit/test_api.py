@@ -11,7 +11,6 @@ import numpy.typing
 import pytest
 
 import farthest
-from farthest import api
 
 
 def test_importing_costs_nothing() -> None:
@@ -90,7 +89,7 @@ def test_puzzles() -> None:
     assert "eight-kinds" in farthest.puzzle_names()
     assert farthest.load_puzzle("sliding-2x3").definition.cells == 6
     with pytest.raises(farthest.PuzzleError):
-        api.load_puzzle("eight-kind")
+        farthest.load_puzzle("eight-kind")
 
 
 def test_algorithms_compared() -> None:

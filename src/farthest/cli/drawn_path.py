@@ -39,7 +39,7 @@ def _stored(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
 
 
 def _searched(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
-    from farthest.api import solve
+    from farthest.api.searches import solve
     from farthest.cli.search_outcome import refuse_unsolvable
 
     outcome = solve(puzzle, board, store=False, database=database)

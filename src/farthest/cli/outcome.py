@@ -34,7 +34,7 @@ class GoalsMet:
 
 def stored_outcome(database: Database, record: JobRecord) -> Outcome:
     """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
-    from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
+    from farthest.coordinator.enumeration.run import FARTHEST_BOARDS
     from farthest.coordinator.settings import Outcome
     from farthest.models.jobs import Jobs
     from farthest.models.maps import Maps

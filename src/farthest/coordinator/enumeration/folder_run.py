@@ -14,9 +14,10 @@ from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
 from farthest.errors import ResourceError
 from farthest.sizes import bytes_text
 from farthest.stores.folder.cutting import cut_for_files, shard_classes
+from farthest.stores.folder.expansion import shards_for
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
-from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
+from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
 from farthest.worker.enumeration.step import step

@@ -39,6 +39,10 @@ LeftOut = Literal["none", "two", "all"]
 Tables = dict[int, "UnitTable"]
 CodedRun = tuple[int, bytes]
 """States, and the run."""
+NO_STATES: CodedRun = (0, b"")
+
+SLAB = 2**20
+"""Bytes that memory for runs is asked for at once."""
 
 
 class RunFiles(UnitFiles):
@@ -175,7 +179,7 @@ class RunFiles(UnitFiles):
     def write_outbox(self, depth: int, runs: dict[int, CodedRun], expanded: int) -> None:
         """Writes what the layer before leads to, by shard, once ``expanded`` of its shards are in outboxes."""
         place = self.place(depth, len(self.outboxes), "O")
-        blobs = [_blob(*runs.get(shard, (0, b""))) for shard in range(self.shards)]
+        blobs = [_blob(*runs.get(shard, NO_STATES)) for shard in range(self.shards)]
         self.outboxes.append(self.write_file(place, [*blobs, (CHECKSUM.pack(expanded), 0)]))
 
     def write(

@@ -20,11 +20,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import LostStateError, ResourceError, StorageError
-from farthest.sizes import bytes_text
+from farthest.errors import LostStateError, StorageError
+from farthest.stores.folder.expansion import Expansion
 from farthest.stores.folder.room import Room
-from farthest.stores.folder.run_files import CodedRun, LeftOut, RunFiles
-from farthest.stores.scattering import least_codes, put_successors
+from farthest.stores.folder.run_files import NO_STATES, SLAB, CodedRun, LeftOut, RunFiles
+from farthest.stores.folder.step_loads import StepLoad, step_loads
+from farthest.stores.scattering import least_codes
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -34,50 +35,11 @@ if TYPE_CHECKING:
     from farthest.stores.contract import Base
     from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
 
-BOXES_SHARE, READ_SHARE, SORT_SHARE = 0.35, 0.08, 0.2
-"""Parts of the memory: of the outboxes; of what is read for a unit; of what is decoded and sorted at a time. The rest
-is for what is made, and for what is still being written."""
-
-ROOM = 2**20
-"""Bytes that memory for what is read is asked for at once."""
-
-SORTED_BYTES = 3
-"""While the runs sent to a shard are merged, each code is there so many times, besides in its file's form."""
-
-MOST_SHARDS = 1024
-BOX_BYTES = 2**13
-"""Of a shard's box for each thread at least (kernel/src/outboxes.cpp); boxes of 8 such pieces suit."""
-
-BOXES_FULL = 0.9
-"""The outboxes go to a file when they have taken this part of their room: what is expanded next may be more than was
-thought."""
-
-MOST_SORTED = 0.5
-"""A shard that would take more of the memory to be sorted is refused."""
-
-LEAST_PIECE, SLICE = 2**10, 2**20
-"""States that are expanded between two calls of ``poll``, at least and at most."""
-SUCCESSORS = 64
-"""Of a state, where none was expanded yet."""
-
-
-NOTHING: CodedRun = (0, b"")
+READ_SHARE, SORT_SHARE = 0.08, 0.2
+"""Parts of the memory, besides that of the boxes: of what is read for a unit; of what is decoded and sorted at a time.
+The rest is for what is made, and for what is still being written."""
 
 ONLY_COUNTS = "this store keeps no distances: it only counts"
-
-
-@dataclass(frozen=True, slots=True)
-class _Load:
-    """What a shard's step takes: bytes that are read, and those that are decoded and sorted."""
-
-    read: int
-    sort: int
-
-
-def shards_for(memory: int, threads: int) -> int:
-    """How many shards suit ``memory`` bytes: a power of two."""
-    fitting = int(memory * BOXES_SHARE) // (8 * BOX_BYTES * threads)
-    return min(MOST_SHARDS, 1 << (max(fitting, 1).bit_length() - 1))
 
 
 def left_out(space: ScatterSpace) -> LeftOut:
@@ -134,27 +96,19 @@ class ScatterFolderStore:
         self.shards = folder.units
         self.poll: Callable[[], None] = lambda: None
         self._memory = memory
-        self._threads = threads
         self._width = space.code_bytes
-        self._loads: list[_Load] = []
-        self._given: set[int] = set()  # shards that were taken out of the boxes
-        self._boxes_full = 0.0
-        self._successor_bytes = float(SUCCESSORS * self._width)  # of a state, about
-        self._expanded = 0  # the depth whose candidates are in boxes or outboxes
+        self._loads: list[StepLoad] = []
         self._lock = threading.Lock()  # held while a unit is stepped, or its layer expanded
         self._committing = threading.Lock()
         self._writer = ThreadPoolExecutor(1, "farthest-write")
         self._behind: list[Future[None]] = []
         self._begun = 0
         self._committed: set[int] = set()  # shards of the layer under way, also those that are being written
-        self._boxes = self._new_boxes()
         try:
             self._files = RunFiles(folder, left_out(space))
+            self._expansion = Expansion(space, self._files, memory, threads)
             if self._files.depth < 0:
-                self._boxes.add(space.origin_codes())
-                self._files.write(
-                    0, 0, [run for _, run in sorted(self._taken(range(self.shards)).items())], None
-                )
+                self._files.write(0, 0, self._expansion.origin(), None)
                 self._files.complete(0)
             self._counts = {self._files.depth: self._files.states(self._files.depth)}
         except LostStateError:
@@ -163,10 +117,6 @@ class ScatterFolderStore:
         except BaseException:
             self.leave()
             raise
-
-    def _new_boxes(self) -> _kernel.Outboxes:
-        room = int(BOXES_SHARE * self._memory * 1.25)
-        return _kernel.Outboxes(self._width, self.shards, self.space.keys or 0, room)
 
     @property
     def kept(self) -> list[LayerFigures]:
@@ -256,109 +206,24 @@ class ScatterFolderStore:
         while self._behind:
             self._behind.pop().result()
 
-    # Expanding
+    # The step
 
     def _expand(self, depth: int) -> None:
-        """Puts the successors of the layer before into the boxes, or into outboxes where these do not hold them."""
-        if self._expanded == depth:
-            return
-        self._boxes_full = BOXES_FULL * BOXES_SHARE * self._memory
-        self._given = set()
         try:
-            with self.folder.errors():
-                self._put_all(depth, self._files.expanded())
-        except BaseException as error:
-            self._boxes = self._new_boxes()
-            if isinstance(error, ValueError):
-                raise self._damaged(error) from error
-            raise
-        self._expanded = depth
-        self._loads = self._found_loads(depth)
-
-    def _put_all(self, depth: int, done: int) -> None:
-        for complete, states, runs in self._pieces(depth - 1, done):
-            before = self._boxes.filled_bytes
-            put_successors(self._boxes, self.space, runs, self._threads, self.poll)
-            grown = self._boxes.filled_bytes - before
-            if grown > 2 * self.shards * BOX_BYTES:  # else it tells of the boxes' pieces of memory
-                self._successor_bytes = max(0.8 * self._successor_bytes, grown / states)
-            done = complete
-            if self._boxes.filled_bytes > self._boxes_full:
-                self._flush(depth, done)
-            self.poll()
-        if self._files.outboxes and self._boxes.filled():
-            self._flush(depth, self.shards)
-
-    def _pieces(self, depth: int, first: int) -> Iterator[tuple[int, int, list[Buffer]]]:
-        """From the shard ``first`` on some runs of a layer at a time: how many shards are complete with them, their
-        states, the runs."""
-        counts, room = self._counts[depth], Room(ROOM)
-        at = first
-        while at < self.shards:
-            left = self._boxes_full - self._boxes.filled_bytes
-            most = max(LEAST_PIECE, min(SLICE, int(left / self._successor_bytes)))
-            end, states = at + 1, counts.get(at, 0)
-            while end < self.shards and states + counts.get(end, 0) <= most:
-                states += counts.get(end, 0)
-                end += 1
-            room.clear()
-            runs = [run for of in self._files.read("L", depth, at, end, room) for run in of]
-            if states > most:
-                yield from self._cut(runs, states, most, at, end)
-            elif states:
-                yield end, states, list(runs)
-            at = end
-
-    def _cut(
-        self, runs: Sequence[Buffer], states: int, most: int, complete: int, end: int
-    ) -> Iterator[tuple[int, int, list[Buffer]]]:
-        """The run of one shard in pieces; only after the last the shard is complete."""
-        codes = b"".join(_kernel.run_codes(self._width, run) for run in runs)
-        for first in range(0, states, most):
-            part = codes[first * self._width : (first + most) * self._width]
-            number, run = _kernel.run_of(self._width, part)
-            yield end if first + most >= states else complete, number, [run]
-
-    def _flush(self, depth: int, expanded: int) -> None:
-        self._files.write_outbox(depth, self._taken(self._boxes.filled()), expanded)
-
-    def _taken(self, shards: Sequence[int]) -> dict[int, CodedRun]:
-        """What the boxes have for the shards."""
-        taken = self._boxes.take(shards, [[]] * len(shards), self._threads)
-        return dict(zip(shards, taken, strict=True))
-
-    def _found_loads(self, depth: int) -> list[_Load]:
-        """What the step of each shard takes. Raises ResourceError where that of one is too much."""
-        code = 8 if self._width == 8 else max(16, 1 << (self._width - 1).bit_length())
-        sent = [self._files.sizes("O", number) for number in range(len(self._files.outboxes))]
-        known = [self._files.sizes(kind, at) for kind, at in self._files.left_out(depth)]
-        loads = []
-        for shard in range(self.shards):
-            codes = sum(sizes[shard][1] for sizes in sent)
-            older = [sizes[shard][1] for sizes in known]
-            sort = codes + (sum(older) if self._files.renews(depth) else 0)
-            need = code * (SORTED_BYTES * sort + max(older, default=0))
-            if need > MOST_SORTED * self._memory:
-                more = int(need / MOST_SORTED) - self._memory
-                raise ResourceError(
-                    f"puzzle {self.space.puzzle.name}: a part of layer {depth} needs {bytes_text(need)} of memory at "
-                    f"once, even where layers are kept in files; allow {-(-more // 2**20)} MiB more with --memory, and "
-                    "give the same command again, which goes on from here"
-                )
-            loads.append(_Load(sum(sizes[shard][0] for sizes in (*sent, *known)), need))
-        return loads
-
-    # The step
+            expanded = self._expansion.expand(depth, self._counts[depth - 1], self.poll)
+        except ValueError as error:
+            raise self._damaged(error) from error
+        if expanded:
+            self._loads = step_loads(self.space, self._files, depth, self._memory)
 
     def step(self, depth: int, shards: list[int], threads: int) -> Found:
         """Finds the states of neighbouring shards; nothing where another step has committed all of them meanwhile."""
         with self._lock:
             if self._committed.issuperset(shards):
-                return Found([NOTHING] * len(shards))
-            if not self._given.isdisjoint(shards):  # their step was not committed, and the boxes are empty
-                self._boxes, self._expanded = self._new_boxes(), 0
+                return Found([NO_STATES] * len(shards))
+            self._expansion.again_if_taken(shards)
             self._expand(depth)
-            room = Room(ROOM)
+            room = Room(SLAB)
             numbers = [("O", number) for number in range(len(self._files.outboxes))]
             with self.folder.errors():
                 known = self._read(self._files.left_out(depth), shards, room)
@@ -367,7 +232,7 @@ class ScatterFolderStore:
                 if numbers:
                     fresh = self._merged(shards, sent, known, threads)
                 else:
-                    fresh = self._from_boxes(shards, known, threads)
+                    fresh = self._expansion.take(shards, known, threads)
                 if not self._files.renews(depth):
                     return Found(fresh)
                 for runs, (states, run) in zip(known, fresh, strict=True):
@@ -389,16 +254,6 @@ class ScatterFolderStore:
                 runs += more
         return found
 
-    def _from_boxes(
-        self, shards: Sequence[int], known: Sequence[Sequence[Buffer]], threads: int
-    ) -> list[CodedRun]:
-        filled = set(self._boxes.filled())
-        here = [(shard, runs) for shard, runs in zip(shards, known, strict=True) if shard in filled]
-        self._given.update(shards)
-        taken = self._boxes.take([shard for shard, _ in here], [runs for _, runs in here], threads)
-        found = dict(zip((shard for shard, _ in here), taken, strict=True))
-        return [found.get(shard, NOTHING) for shard in shards]
-
     def _merged(
         self,
         shards: Sequence[int],
@@ -412,7 +267,7 @@ class ScatterFolderStore:
         together = max(1, min(threads, int(SORT_SHARE * self._memory / max(need, 1))))
 
         def merge(of: Sequence[Buffer], without: Sequence[Buffer]) -> CodedRun:
-            return _kernel.merge_runs(self._width, of, without) if of else NOTHING
+            return _kernel.merge_runs(self._width, of, without) if of else NO_STATES
 
         with ThreadPoolExecutor(together, "farthest-merge") as pool:
             return list(pool.map(merge, runs, known))
@@ -427,7 +282,7 @@ class ScatterFolderStore:
         least = b""
         for first, table in sorted(self._files.tables[depth].items()):
             with self.folder.errors():
-                found = self._files.read("L", depth, first, first + len(table.sizes), Room(ROOM))
+                found = self._files.read("L", depth, first, first + len(table.sizes), Room(SLAB))
             parts = [_kernel.run_codes(self._width, run, limit) for runs in found for run in runs]
             codes = b"".join([*([_kernel.run_codes(self._width, least)] if least else []), *parts])
             cut = _kernel.run_codes(self._width, _kernel.run_of(self._width, codes)[1], limit)

@@ -18,7 +18,8 @@ from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.redis.attempt_layers import AttemptLayers
 from farthest.stores.redis.attempts import NO_LIMIT, SPARSE, AttemptFacts
 from farthest.stores.redis.records import FoundBlob, Pointer, Record, numbers
-from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, ShardStep, SortedRun
+from farthest.stores.redis.scatter_step import ShardStep, SortedRun, run_in
+from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore
 from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
                     raise LostStateError(
                         f"attempt {self.attempt}: the blob of block {shard} at depth {depth} is missing"
                     )
-                yield depth, shard, self.run_in(blob, FOUND, depth, shard, self._blob_states(one))
+                yield depth, shard, run_in(blob, self._width, FOUND, depth, shard, self._blob_states(one))
 
     def _blob_states(self, one: tuple[int, int, Record]) -> int:
         """How many states the blob of a (depth, shard, record) has."""

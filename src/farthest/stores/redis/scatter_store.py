@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from farthest import _kernel
@@ -29,11 +29,10 @@ from farthest.stores.blocks import Blocks
 from farthest.stores.redis.attempt_steps import NOTHING, AttemptSteps, Commit, StepRecords
 from farthest.stores.redis.attempts import SPARSE, AttemptFacts
 from farthest.stores.redis.records import FoundBlob, Part, Pointer, Record, numbers
+from farthest.stores.redis.scatter_step import Sent, ShardStep, SortedRun, most_bytes, run_in, sent_parts
 from farthest.stores.scattering import LEAST_KEPT, put_successors
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.cache import BlobCache
     from farthest.stores.blobs.place import BlobName, BlobPlace
@@ -44,37 +43,6 @@ SENDER = struct.Struct("<I")
 
 ROOM = 2**27
 """Bytes of successors before repeated ones are removed early."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortedRun:
-    """A run as the kernel codes it (kernel/include/farthest/run_blob.hpp) and its number of states."""
-
-    states: int
-    data: Buffer
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of memory that it takes."""
-        return memoryview(self.data).nbytes
-
-
-EMPTY = SortedRun(0, b"")
-
-
-@dataclass(slots=True)
-class ShardStep:
-    """The step of one shard. What it reads: what was sent to it, what is not new, its blobs of all states found. What
-    comes out: its fresh states, what they lead to by shard, and where all are kept the run that takes the place of the
-    last of these blobs, ``replaced`` of them."""
-
-    incoming: list[SortedRun] = field(default_factory=list)
-    exclude: list[SortedRun] = field(default_factory=list)
-    visited: tuple[FoundBlob, ...] = ()
-    fresh: SortedRun = EMPTY
-    outbox: dict[int, SortedRun] = field(default_factory=dict)
-    united: SortedRun = EMPTY
-    replaced: int = 0
 
 
 class ScatterStepInput:
@@ -117,8 +85,8 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         super().__init__(nodes, attempt, facts, Blocks(facts.shards, 1), cache, holder, place)
         self.space = space
         self._width = space.code_bytes
-        # Of the last depths: for each shard, what is for it in the outboxes: (shard that sends it, its nonce, where).
-        self._parts: dict[int, dict[int, list[_Sent]]] = {}
+        # Of the last depths: for each shard, what is for it in the outboxes.
+        self._parts: dict[int, dict[int, list[Sent]]] = {}
 
     @classmethod
     def of(
@@ -299,7 +267,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
         blobs = self.fetch([one.name for one in unknown], most)
         for one, blob in zip(unknown, blobs, strict=True):
             if blob is not None:
-                run = self.run_in(blob, one.kind, one.depth, one.shard, one.states)
+                run = run_in(blob, self._width, one.kind, one.depth, one.shard, one.states)
                 runs[one.name] = run
                 self.cache.put(one.name, run)
         return runs
@@ -307,13 +275,6 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
     def longest_blob(self, states: int) -> int:
         """See AttemptSteps."""
         return longest_blob(most_bytes(self._width, states))
-
-    def run_in(self, blob: Buffer, kind: bytes, depth: int, shard: int, states: int) -> SortedRun:
-        """The run in a blob, which is to have so many states. Raises LostStateError."""
-        said, data = unseal(kind, depth, shard, blob, most_bytes(self._width, states))
-        if said != states:
-            raise damaged(depth, shard, f"it holds {said} states, expected {states}")
-        return SortedRun(states, data)
 
     def _incoming(
         self, depth: int, look: StepRecords, shards: Iterable[int]
@@ -336,7 +297,7 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 raise damaged(depth - 1, sent.by, f"its part for shard {shard} is another's")
             yield shard, SortedRun(codes, data[SENDER.size :])
 
-    def _sent_to(self, step: int, records: int) -> dict[int, list[_Sent]]:
+    def _sent_to(self, step: int, records: int) -> dict[int, list[Sent]]:
         """What is for each shard in the outboxes that the step reads; the layer before has so many ``records``."""
         depth = step - 1
         if depth not in self._parts:  # the records of a layer that is sealed stay as they are
@@ -346,20 +307,13 @@ class ScatterStore(AttemptSteps[ScatterStepInput]):
                 raise LostStateError(
                     f"attempt {self.attempt}: layer {depth} has {len(texts)} records, expected {records}"
                 )
-            of: dict[int, list[_Sent]] = {}
-            for by, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
-                record, first = Record.of(text, depth, by), 0
-                for part in record.outbox:
-                    of.setdefault(part.to, []).append(_Sent(by, record.nonce, first, part))
-                    first += part.bytes
+            senders = numbers(texts, self.records_key(depth))
+            of = sent_parts(
+                (by, Record.of(text, depth, by)) for by, text in zip(senders, texts.values(), strict=True)
+            )
             self._parts = {known: parts for known, parts in self._parts.items() if known >= depth - 1}
             self._parts[depth] = of
         return self._parts[depth]
-
-
-def most_bytes(width: int, states: int) -> int:
-    """A run of so many states has no more bytes."""
-    return 64 + states * (width + 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,13 +325,3 @@ class _Wanted:
     shard: int
     name: BlobName
     states: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Sent:
-    """A part of the outbox of the shard ``by``, from its byte ``first`` on."""
-
-    by: int
-    nonce: str
-    first: int
-    part: Part

@@ -1,0 +1,189 @@
+"""Searches for shortest solutions, comparisons of algorithms, and values of heuristics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+from typing import TYPE_CHECKING, Literal, SupportsIndex
+
+from farthest.api.numbers import whole
+from farthest.families.given import puzzle_given, target_given
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy
+    from numpy.typing import NDArray
+
+    from farthest.coordinator.search.settings import SearchOutcome
+    from farthest.families.given import GivenBoard, GivenPuzzle
+    from farthest.heuristics.algorithms import Algorithm
+    from farthest.search.comparison import Run
+
+
+def solve(
+    puzzle: GivenPuzzle,
+    board: GivenBoard | None = None,
+    *,
+    to: GivenBoard = "goal",
+    algorithm: Algorithm = "ida",
+    heuristic: str | None = None,
+    all_solutions: bool = False,
+    limit: SupportsIndex = 1000,
+    threads: SupportsIndex | None = None,
+    workers: Literal["threads", "celery"] = "threads",
+    database: str | Path | None = None,
+    store: bool | None = None,
+    progress: bool | None = None,
+) -> SearchOutcome:
+    """Search for a shortest solution of a board, or with ``all_solutions`` for all of them; what was found.
+
+    ``board``: None: the puzzle's start. ``to``: a board; ``goal`` stands for any of the goals. ``heuristic``: None:
+    the strongest that needs no stored map. ``limit``: most solutions in ``paths``. ``threads``: None: one a
+    processor; ``workers``: who searches. ``store``: True: the search is a job in ``database`` (named as for
+    `open_map`) from its beginning; None: it is once it has run for 10 seconds, if it can be gone on with; False: it
+    is not. Where it may be stored, one that was broken off is gone on with. Pattern databases are read from there
+    in any case. ``progress``: as for `enumerate`. The outcome's ``length`` is None where the search itself has proven
+    that there is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved),
+    SettingError, SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
+    """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.search.bar import SearchBar
+    from farthest.coordinator.search.settings import SearchSettings
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.heuristics.registry import default_heuristic
+    from farthest.search.problem import start_or
+
+    loaded = puzzle_given(puzzle)
+    settings = SearchSettings(
+        algorithm, all_solutions, whole("limit", limit) or 0, workers, whole("threads", threads)
+    )
+    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
+    with SearchStorage(database, store=store) as storage, progress_bar(progress) as bar:
+        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, SearchBar(bar))
+        return solver.solve(start_or(loaded, board))
+
+
+def solve_many(
+    puzzle: GivenPuzzle,
+    boards: Iterable[GivenBoard],
+    *,
+    to: GivenBoard = "goal",
+    algorithm: Algorithm = "ida",
+    heuristic: str | None = None,
+    threads: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> list[SearchOutcome | None]:
+    """Search for a shortest solution of each board, one after the other: the tables of the heuristic are made once.
+
+    The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
+    arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
+    """
+    from farthest.coordinator.bars import progress_bar
+    from farthest.coordinator.search.bar import SearchBar
+    from farthest.coordinator.search.settings import SearchSettings
+    from farthest.coordinator.search.solve import Solver
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.errors import UnreachableError
+    from farthest.heuristics.registry import default_heuristic
+    from farthest.search.problem import start_or
+
+    loaded = puzzle_given(puzzle)
+    wanted = [start_or(loaded, board) for board in boards]
+    chosen = default_heuristic(loaded, algorithm) if heuristic is None else heuristic
+    settings = SearchSettings(algorithm, threads=whole("threads", threads))
+    found: list[SearchOutcome | None] = []
+    with SearchStorage(database, store=False) as storage, progress_bar(progress) as bar:
+        reporter = SearchBar(bar, len(wanted))
+        solver = Solver(loaded, target_given(loaded, to), chosen, settings, storage, reporter)
+        for board in wanted:
+            try:
+                found.append(solver.solve(board))
+            except UnreachableError:
+                found.append(None)
+            reporter.board_done()
+    return found
+
+
+def compare(
+    puzzle: GivenPuzzle,
+    boards: str | Iterable[GivenBoard],
+    *,
+    algorithms: str | Sequence[str] = ("bfs", "dfs", "astar", "ida"),
+    heuristics: str | Sequence[str] = (),
+    memory: SupportsIndex | None = None,
+    database: str | Path | None = None,
+    progress: bool | None = None,
+) -> list[Run]:
+    """Search the same boards for the puzzle's goal with several algorithms; what each search found and cost.
+
+    ``boards``: a text is one board. ``algorithms``: names, or a text as on the command line, ``ida,astar``.
+    ``heuristics``: for A* and IDA*, each is compared; none: Manhattan where it is for the puzzle, else the strongest
+    that needs no stored map. ``memory``: bytes for the boards that a search keeps; None: four fifths of what is free. A
+    search that needs more has ``failed``. ``database``: where pattern databases are read, as for `open_map`.
+    ``progress``: as for `enumerate`. Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that
+    was not enumerated) or StorageError.
+    """
+    from contextlib import ExitStack
+
+    from farthest.coordinator.bars import progress_bar
+    from farthest.heuristics.partitions import in_full
+    from farthest.models.database import open_database
+    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.search.comparison import Comparison, entrants
+    from farthest.search.problem import start_or
+    from farthest.sizes import available_memory
+
+    loaded = puzzle_given(puzzle)
+    named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
+    asked = [heuristics] if isinstance(heuristics, str) else heuristics
+    chosen = entrants(loaded, named, asked)
+    wanted = [boards] if isinstance(boards, str) else boards
+    with ExitStack() as stack:
+        maps = None
+        if any("@" in in_full(text, loaded) for text in asked):
+            maps = PatternMaps(stack.enter_context(open_database(database, create=False)))
+        limit = available_memory() * 4 // 5 if memory is None else index(memory)
+        comparison = Comparison(loaded, chosen, memory=limit, load_map=maps)
+        searched = [start_or(loaded, board) for board in wanted]
+        count = len(searched) * len(chosen)
+        bar = stack.enter_context(progress_bar(progress))
+        runs = []
+        for run in comparison.runs(searched):
+            runs.append(run)
+            bar.tell(f"{len(runs):,} of {count:,} searches", len(runs) / count)
+        return runs
+
+
+def heuristic_values(
+    puzzle: GivenPuzzle,
+    boards: Iterable[GivenBoard] | NDArray[numpy.integer],
+    heuristic: str | None = None,
+    *,
+    to: GivenBoard = "goal",
+    database: str | Path | None = None,
+) -> NDArray[numpy.int64]:
+    """The values of a heuristic, one for each board: moves that it still needs at least; -1 where the heuristic proves
+    that no moves lead there.
+
+    ``boards``: as for `DistanceMap.distances`. ``heuristic``: as for `solve`; None: the strongest that needs no stored
+    map. ``to``: a board; ``goal``: any of the goals. ``database``: where pattern databases are read, as for `open_map`.
+    Raises PuzzleError, BoardError, SettingError, JobError (a pattern database that was not enumerated) or StorageError.
+    """
+    import numpy
+
+    from farthest.coordinator.search.storage import SearchStorage
+    from farthest.heuristics.contract import UNREACHABLE
+    from farthest.heuristics.registry import default_heuristic, open_heuristic
+    from farthest.queries.board_text import label_rows
+    from farthest.search.problem import targets
+
+    loaded = puzzle_given(puzzle)
+    chosen = default_heuristic(loaded) if heuristic is None else heuristic
+    wanted = targets(loaded, target_given(loaded, to))
+    with SearchStorage(database, store=False) as storage:
+        opened = open_heuristic(chosen, loaded, wanted, storage.load_map)
+        values = opened.values(label_rows(loaded, boards)).astype(numpy.int64)
+    return numpy.where(values >= UNREACHABLE, -1, values)
