@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from farthest.errors import BoardError, FarthestError, PuzzleError
-from farthest.families.moves_given import board_after_moves, is_moves
+from farthest.families.moves_given import board_after_moves
 from farthest.families.python.puzzle_space import PuzzleSpace
 from farthest.puzzles import catalogue
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.move_text import is_moves
 from farthest.puzzles.origin_names import MAX_NAMED, WORDS, joined
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 

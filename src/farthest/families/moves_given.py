@@ -34,13 +34,7 @@ MOST_BOARDS = 100
 MOST_UNDONE = 100_000
 """Moves of all these boards together."""
 
-_WORD = re.compile(r"\s*(?:moves|scramble)\b", re.IGNORECASE)
 _FORM = re.compile(r"\s*(moves|scramble)(?:\s+from\s+([^:]+?))?\s*:(.*)", re.DOTALL | re.IGNORECASE)
-
-
-def is_moves(text: str) -> bool:
-    """Whether a board is given as moves."""
-    return _WORD.match(text) is not None
 
 
 def board_after_moves(puzzle: Puzzle, text: str, read_board: Callable[[str], Board]) -> Board:

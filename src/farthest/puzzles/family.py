@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from farthest.puzzles.families import FAMILIES, rules
@@ -110,6 +111,11 @@ def families() -> Iterator[Family]:
 def file_endings() -> tuple[str, ...]:
     """The endings of files of other programs that can be read."""
     return tuple(ending for each in families() for ending in each.files)
+
+
+def board_given(puzzle: Puzzle, text: str) -> Board:
+    """A board in any form that users write (families/given.py). Raises BoardError, PuzzleError or ResourceError."""
+    return cast("Board", import_module("farthest.families.given").board_given(puzzle, text))
 
 
 def board_hold(puzzle: Puzzle, board: Board, move: MoveName, after: Board) -> Hold | None:

@@ -6,7 +6,7 @@ also   = "hiroi's puzzle, eight kinds"  # other names by which it is found in th
 source = "M. Hiroi"                 # where the puzzle comes from
 family = "sliding"
 metric = "step"                     # or "slide"
-origin = "to goal"                  # or "from start", "from 1 2 3 / ..."
+origin = "to goal"                  # or "from start", "from 1 2 3 / ...", "from moves: R U"
 [sliding]                           # the table of the family: farthest/families/FAMILY/reader.py
 [[known]]                           # any number of published results: source, and some of
                                     # states, eccentricity, layers, first_layers, farthest, goal (see
@@ -18,12 +18,15 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from farthest.errors import BoardError, PuzzleError
+from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.families import FAMILIES, rules
-from farthest.puzzles.family import families
+from farthest.puzzles.family import board_given, families
+from farthest.puzzles.move_text import is_moves
+from farthest.puzzles.origin_names import WORDS
 from farthest.puzzles.puzzle import MAX_NAME, MAX_TEXT, NAME, Direction, KnownAnswer, Origin, Puzzle
 from farthest.puzzles.puzzle_file import MOST_BYTES, NestedTooDeepError, read_bytes, read_toml
 from farthest.puzzles.source import Source
@@ -99,7 +102,7 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
         found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
         raise source.error("", family, f"{found}; write [{family}] and below it {reader.example}")
     definition = reader.read(table, source, metric)
-    return Puzzle(
+    puzzle = Puzzle(
         name=name,
         title=_text(fields, source, "title", name),
         source=_text(fields, source, "source"),
@@ -109,6 +112,7 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
         known=_known_answers(fields, source, definition, name),
         definition=definition,
     )
+    return _moves_made(puzzle, source, reader.default_origin) if is_moves(puzzle.origin.where) else puzzle
 
 
 def _load(text: str, place: str) -> dict[str, Any]:
@@ -185,8 +189,19 @@ def _origin(
             "", "origin", "the origin is the start, but there is none; add start to the puzzle's table"
         )
     if where not in ("goal", "start"):
-        where = _board(where, source, definition, name, "", "origin")
+        where = where if is_moves(where) else _board(where, source, definition, name, "", "origin")
     return Origin(cast(Direction, direction), where)
+
+
+def _moves_made(puzzle: Puzzle, source: Source, default: str) -> Puzzle:
+    """The puzzle whose origin is the board that the moves in its place lead to, from the goal or the start."""
+    words = [default.partition(" ")[2], *WORDS]
+    begin = next((word for word in words if puzzle.definition.has_origin(word)), puzzle.origin.where)
+    try:
+        board = board_given(replace(puzzle, origin=Origin("to", begin)), puzzle.origin.where)
+    except (BoardError, ResourceError) as error:
+        raise source.error("", "origin", str(error)) from None
+    return replace(puzzle, origin=replace(puzzle.origin, where=puzzle.definition.format_board(board)))
 
 
 def _board(

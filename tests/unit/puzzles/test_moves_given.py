@@ -15,6 +15,7 @@ from farthest.families.given import board_given, origin_given, target_given
 from farthest.puzzles.definition import Board, MoveName
 from farthest.puzzles.moves_shown import moves_text
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.board_text import label_rows
 
 
@@ -173,6 +174,8 @@ def test_targets_and_origins_given_as_moves_are_kept_as_boards() -> None:
     assert target_given(puzzle, "moves: 8") == "123/456/708"
     assert origin_given(puzzle, "from moves: 8") == Origin("from", "123/456/708")
     assert origin_given(puzzle, Origin("to", "scramble: R")) == Origin("to", "123/456/708")
+    drawn = 'name = "p"\nfamily = "sliding"\norigin = "from moves: 8"\n[sliding]\ngoal = "123/456/780"\n'
+    assert parse_puzzle(drawn, "p.toml").origin == Origin("from", "123/456/708")
 
 
 def test_the_cube_has_as_many_boards_as_are_known() -> None:

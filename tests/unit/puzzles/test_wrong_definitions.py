@@ -188,6 +188,8 @@ CASES = [
      ", line 1", "there is none", "add start"),
     ("origin-board", 'origin = "to 12/3"\n' + GOOD,
      ", line 1, origin:", "row 2 has 1 cell, expected 2", "like '31/20'"),
+    ("origin-moves", 'origin = "from moves: 7"\n' + GOOD,
+     ", line 1, origin:", "move 1, '7'", "expected"),
     ("known-type", "known = 3\n" + GOOD, ", line 1, known:", "expected tables, got 3", "write [[known]]"),
     ("known-key", known('source = "x"', "layer = [1]"),
      ", line 8, [known] layer:", "not known", "did you mean 'layers'?"),
