@@ -10,7 +10,9 @@ from farthest.cli.completion import complete_job
 from farthest.cli.options import allow_module_option, database_option, json_option
 
 inverse_option = click.option(
-    "--inverse", is_flag=True, help="A state and the one that its solution undone makes are alike too."
+    "--inverse",
+    is_flag=True,
+    help="A state and its inverse (the board after its solution, made on the goal) are one class too.",
 )
 
 
