@@ -23,8 +23,8 @@ class BoardMap(Protocol):
 @dataclass(frozen=True, slots=True)
 class Symmetries:
     """``maps``: a group of maps of the states that take neighbours to neighbours and fix one board; the identity is
-    one of them. ``inversion``: takes each state to the one that its solution makes of that board, as far from that board, and
-    the states that the maps make alike to states that they make alike; None where there is no such map.
+    one of them. ``inversion``: takes each state to the one that its solution makes of that board, which is as far from
+    it, and a class of the maps to a class; None where there is no such map.
     """
 
     maps: Sequence[BoardMap]
