@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy
 
 from farthest.errors import BoardError
-from farthest.puzzles.move_maker import MoveMaker
+from farthest.puzzles.move_text import MoveMaker
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.wording import near_match, shown

@@ -6,7 +6,10 @@ string of fixed length, of which few are states. Codes are ordered as numbers, b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+
+from farthest.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Origin, Puzzle
 
+
+if TYPE_CHECKING:
     Boards = NDArray[np.uint8]
     """Boards: shape (boards, cells)."""
     Codes = NDArray[Any]
@@ -132,3 +137,36 @@ def scatter(space: Space) -> ScatterSpace:
     """The space, which is of that kind."""
     assert space.engine == "scatter", f"puzzle {space.puzzle.name} is not enumerated by scattering"
     return cast(ScatterSpace, space)
+
+
+# --- How many states a space has, where that is known before it is enumerated.
+
+PUBLISHED = "published figures"
+WORKED_OUT = "the order of the group of its moves"
+
+
+def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] | None:
+    """The number of states and where it is known from, or None. Published figures are of the puzzle's own origin; with
+    ``own_origin`` they count for that alone."""
+    published = [answer.states for answer in space.puzzle.known if answer.states is not None]
+    if published and (not own_origin or space.origin == space.puzzle.origin):
+        return max(published), PUBLISHED
+    reached = space.puzzle.definition.reachable(space.origins)
+    return None if reached is None else (reached, WORKED_OUT)
+
+
+# --- The layout of packed codes, as stored with a job: the definition decides all codes.
+
+PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
+
+
+def is_packed(layout: Mapping[str, Any] | None) -> bool:
+    """Whether a stored layout is that of packed codes. Raises StorageError where it is of another version."""
+    if layout is None or layout.get("kind") != PACKED["kind"]:
+        return False
+    if layout != PACKED:
+        raise StorageError(
+            f"stored key layout: version {layout.get('version')!r}, expected {PACKED['version']}; "
+            "the map was written by another version of farthest, use that one"
+        )
+    return True

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from farthest import _kernel
 from farthest.errors import ResourceError
-from farthest.spaces.blockwise import in_blocks
-from farthest.spaces.contract import NO_KEY
-from farthest.spaces.packed_layout import PACKED
+from farthest.spaces.contract import NO_KEY, PACKED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -28,6 +26,28 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.spaces.contract import Boards, Codes, EngineKind
+
+
+# --- Successors that numpy finds, some codes at a time.
+
+BLOCK = 1 << 15
+"""Codes at a time: their arrays stay in the cache."""
+
+
+def in_blocks(expand: Callable[[Codes], Codes], codes: Codes, threads: int) -> Buffer:
+    """What ``expand`` finds for all codes, by so many threads: numpy lets them work beside each other."""
+    import numpy as np
+
+    blocks = [codes[first : first + BLOCK] for first in range(0, codes.size, BLOCK)]
+    if threads > 1 and len(blocks) > 1:
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(threads) as pool:
+            found = list(pool.map(expand, blocks))
+    else:
+        found = [expand(block) for block in blocks]
+    return np.concatenate(found).view(np.uint8).data if found else b""
+
 
 WORD = 64
 MOST_CELLS = 64

@@ -12,8 +12,8 @@ from arrangements import arrangement_space
 from farthest.errors import ResourceError, StorageError
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin
+from farthest.spaces.arrangement import Layout
 from farthest.spaces.contract import NO_KEY
-from farthest.spaces.layout import Layout
 from strategies import grid_rows, make_puzzle, puzzles
 
 

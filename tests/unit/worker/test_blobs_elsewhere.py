@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.leftovers import Leftovers
-from farthest.coordinator.owned_job import attempt_of
+from farthest.coordinator.runner import attempt_of
+from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
 from farthest.errors import LostStateError, NoRoomError, SettingError, UnavailableError
 from farthest.models.database import open_database

@@ -10,10 +10,9 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.blocks.definition import Blocks
     from farthest.puzzles.definition import MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 
 class BlocksFamily(Family):
@@ -39,7 +38,7 @@ class BlocksFamily(Family):
 
     def parametric(self, name: str) -> Puzzle | None:
         """See Family."""
-        from farthest.families.blocks.rush_hour import rush_hour
+        from farthest.families.blocks.reader import rush_hour
 
         return rush_hour(name)
 

@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.definition import WILDCARD, Board, board_place
-from farthest.puzzles.grid import WALL
-from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
+from farthest.puzzles.grid import ROW_TOKEN, WALL, WALL_TOKEN, WILDCARD_TOKEN, rows_problem, split_rows
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:

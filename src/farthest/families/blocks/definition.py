@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks import boards as blocks_boards
 from farthest.families.blocks.fields import BlockFields, Kind, grid_problem, kinds_problem
-from farthest.json_fields import integers, pair, text
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, NamedPath
+from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,7 +50,7 @@ class Blocks(BlockFields):
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
         """See PuzzleDefinition."""
-        from farthest.families.blocks import board_arrays
+        from farthest.families.blocks import paths as board_arrays
 
         boards, rest, read = bytearray(), iter(lines), 0
         while batch := list(islice(rest, _BATCH)):
@@ -73,13 +73,13 @@ class Blocks(BlockFields):
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
         """See PuzzleDefinition."""
-        from farthest.families.blocks import board_arrays
+        from farthest.families.blocks import paths as board_arrays
 
         return board_arrays.first_wrong(self, boards)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
         """See PuzzleDefinition."""
-        from farthest.families.blocks import board_arrays
+        from farthest.families.blocks import paths as board_arrays
 
         if blocks_boards.single(self):
             return board_arrays.texts(self, boards)

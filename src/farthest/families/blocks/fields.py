@@ -12,8 +12,7 @@ from functools import lru_cache
 from math import comb, prod
 
 from farthest.puzzles.definition import Board, PuzzleDefinition
-from farthest.puzzles.grid import MAX_CELLS, WALL
-from farthest.puzzles.tokens import token_problem
+from farthest.puzzles.grid import MAX_CELLS, WALL, token_problem
 from farthest.wording import counted
 
 ANY_WAY, COLUMNS, ROWS = 15, 3, 12

@@ -18,10 +18,10 @@ from farthest.families.blocks.definition import blocks
 from farthest.families.blocks.paths import move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
-from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.contract import PACKED, is_packed
 from farthest.spaces.packed import packed_fields
-from farthest.spaces.packed_layout import PACKED, is_packed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

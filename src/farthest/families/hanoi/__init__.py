@@ -10,11 +10,10 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.hanoi.definition import Hanoi
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import Solvable
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 
 class HanoiFamily(Family):
@@ -31,7 +30,7 @@ class HanoiFamily(Family):
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Hanoi:
         """See Family."""
-        from farthest.families.hanoi.reader import read_hanoi
+        from farthest.families.hanoi.definition import read_hanoi
 
         del metric  # all definitions can be played in all metrics
         return read_hanoi(table, source)
@@ -44,19 +43,19 @@ class HanoiFamily(Family):
 
     def parametric(self, name: str) -> Puzzle | None:
         """See Family."""
-        from farthest.families.hanoi.forms import hanoi_by_name
+        from farthest.families.hanoi.definition import hanoi_by_name
 
         return hanoi_by_name(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """See Family."""
-        from farthest.families.hanoi.solvable import solvable
+        from farthest.families.hanoi.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """See Family."""
-        from farthest.families.hanoi.picture import picture
+        from farthest.families.hanoi.definition import picture
 
         return picture(cast("Hanoi", definition), board)
 
@@ -64,7 +63,7 @@ class HanoiFamily(Family):
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """See Family."""
-        from farthest.families.hanoi.picture import hold
+        from farthest.families.hanoi.definition import hold
 
         del after
         return hold(cast("Hanoi", definition), board, move)

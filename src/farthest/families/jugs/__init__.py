@@ -10,9 +10,8 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.jugs.definition import Jugs
     from farthest.puzzles.definition import MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.picture import Hold, Picture
+    from farthest.puzzles.tables import Source
 
 
 class JugsFamily(Family):
@@ -24,7 +23,7 @@ class JugsFamily(Family):
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Jugs:
         """See Family."""
-        from farthest.families.jugs.reader import read_jugs
+        from farthest.families.jugs.definition import read_jugs
 
         del metric  # all definitions can be played in all metrics
         return read_jugs(table, source)
@@ -37,7 +36,7 @@ class JugsFamily(Family):
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """See Family."""
-        from farthest.families.jugs.picture import picture
+        from farthest.families.jugs.definition import picture
 
         return picture(cast("Jugs", definition), board)
 
@@ -45,7 +44,7 @@ class JugsFamily(Family):
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """See Family."""
-        from farthest.families.jugs.picture import hold
+        from farthest.families.jugs.definition import hold
 
         del after
         return hold(cast("Jugs", definition), board, move)

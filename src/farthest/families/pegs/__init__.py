@@ -10,11 +10,10 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.pegs.definition import Pegs
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import Solvable
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 
 class PegsFamily(Family):
@@ -26,7 +25,7 @@ class PegsFamily(Family):
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Pegs:
         """See Family."""
-        from farthest.families.pegs.reader import read_pegs
+        from farthest.families.pegs.definition import read_pegs
 
         del metric  # all definitions can be played in all metrics
         return read_pegs(table, source)
@@ -39,13 +38,13 @@ class PegsFamily(Family):
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """See Family."""
-        from farthest.families.pegs.solvable import solvable
+        from farthest.families.pegs.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """See Family."""
-        from farthest.families.pegs.picture import picture
+        from farthest.families.pegs.definition import picture
 
         return picture(cast("Pegs", definition), board)
 
@@ -53,7 +52,7 @@ class PegsFamily(Family):
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """See Family."""
-        from farthest.families.pegs.picture import hold
+        from farthest.families.pegs.definition import hold
 
         del after
         return hold(cast("Pegs", definition), board, move)

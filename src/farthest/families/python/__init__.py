@@ -8,7 +8,7 @@ from farthest.puzzles.family import Family
 
 if TYPE_CHECKING:
     from farthest.families.python.definition import Python
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 
 class PythonFamily(Family):
@@ -20,7 +20,7 @@ class PythonFamily(Family):
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Python:
         """See Family."""
-        from farthest.families.python.reader import read_python
+        from farthest.families.python.definition import read_python
 
         del metric  # all definitions can be played in all metrics
         return read_python(table, source)

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
-from farthest.json_fields import text as text_field
 from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.tables import check_keys
+from farthest.untrusted_json import text as text_field
 from farthest.wording import shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.families.python.puzzle_space import PuzzleSpace
+    from farthest.families.python.allowed import PuzzleSpace
     from farthest.families.python.user_class import UserClass
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.tables import Source
+
 
 _HASH = re.compile("[0-9a-f]{32}")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
@@ -183,7 +186,7 @@ class Python(PuzzleDefinition):
         """See PuzzleDefinition."""
         if not self.ready or self.user.hashes is None:
             return None
-        from farthest.families.python.state_hashes import collision_probability
+        from farthest.families.python.user_class import collision_probability
 
         return (
             f"States are told apart by hashes of 128 bits: the probability that two of {states:,} were taken for "
@@ -238,3 +241,40 @@ def from_fields(fields: dict[str, Any]) -> Python:
 
 def is_reference(text: str) -> bool:
     return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))
+
+
+# --- The ``[python]`` table of a definition.
+#
+# class = "module:Name" # installed, and allowed, wherever farthest and its workers run; never sent to them options
+# = { n = 5 } # optional: values of the class's fields
+
+_KEYS = ("class", "options")
+
+
+def read_python(table: dict[str, Any], source: Source) -> Python:
+    """The definition: the class is made, where that is allowed, and asked for its initial states. Raises
+    PuzzleError."""
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("python", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    mend = 'write class = "module:Name"'
+    if "class" not in table:
+        raise fail("", f"no class; {mend}")
+    reference, options = table["class"], table.get("options", {})
+    if not isinstance(reference, str) or not is_reference(reference):
+        raise fail(
+            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
+        )
+    if not isinstance(options, dict):
+        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
+    try:
+        given = Python(reference, to_text(options))
+        definition = Python(reference, to_text(options_of(given.user.instance)))
+        _ = definition.user.initial
+    except OptionError as error:
+        raise fail("options", str(error)) from None
+    except PuzzleError as error:
+        raise type(error)(str(fail("class", str(error)))) from None
+    return definition

@@ -10,14 +10,11 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.sliding.definition import Sliding
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.move_maker import MoveMaker
-    from farthest.puzzles.pattern_maker import PatternMaker
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import PatternMaker, Solvable, Symmetries
+    from farthest.puzzles.move_text import MoveMaker
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
-    from farthest.puzzles.symmetry import Symmetries
+    from farthest.puzzles.tables import Source
 
 
 class SlidingFamily(Family):
@@ -49,7 +46,7 @@ class SlidingFamily(Family):
 
     def parametric(self, name: str) -> Puzzle | None:
         """See Family."""
-        from farthest.families.sliding.forms import plain_board
+        from farthest.families.sliding.reader import plain_board
 
         return plain_board(name)
 

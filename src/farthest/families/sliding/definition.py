@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.families.sliding import boards
 from farthest.families.sliding.fields import SlidingFields
-from farthest.json_fields import integers, pair, text
 from farthest.puzzles.definition import Board
+from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np

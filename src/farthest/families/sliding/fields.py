@@ -13,8 +13,7 @@ from typing import Any
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition
-from farthest.puzzles.grid import MAX_CELLS, disconnection, grid_edges
-from farthest.puzzles.tokens import token_problem
+from farthest.puzzles.grid import MAX_CELLS, disconnection, grid_edges, token_problem
 from farthest.wording import counted
 
 MAX_KINDS = 64

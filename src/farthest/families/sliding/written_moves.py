@@ -14,8 +14,7 @@ from farthest.errors import BoardError
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import moves_of
 from farthest.puzzles.grid import WALL
-from farthest.puzzles.move_maker import MoveMaker
-from farthest.puzzles.move_text import check_count
+from farthest.puzzles.move_text import MoveMaker, check_count
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.moves import Move
+    from farthest.spaces.arrangement import Move
 
 WAYS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """What is added to the row and the column of the piece."""

@@ -1,6 +1,6 @@
 """Attempts: one coordinator's attempt at a job, as it is stored in Redis.
 
-All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search are in worker/search/attempts.py; an
+All its keys have the prefix ``farthest:attempt:{attempt}:``. Those of a search are in worker/search_batches.py; an
 enumeration's, on the main node except for the blobs:
 
     meta                    hash: what the puzzle is, how it is cut (``AttemptFacts``); ``depth``, the layer under way;
@@ -11,7 +11,7 @@ enumeration's, on the main node except for the blobs:
     b:{depth}:{block}:{nonce}   a block's states at the depth: a bitmap (stores/redis/gather_store.py) or a sorted run
     o:{depth}:{block}:{nonce}   where states are scattered (stores/redis/scatter_store.py): what they lead to, by shard
     v:{depth}:{block}:{nonce}   all found states of a block up to the depth, or some of them
-    p:{depth}:{part}:{nonce}    the chunks of a map part that are not in the database (stores/redis/part_records.py)
+    p:{depth}:{part}:{nonce}    the chunks of a map part that are not in the database (stores/redis/records.py)
     m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
                             these five are blobs, on the block's node; never changed once they are named. They are in
                             Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
