@@ -32,7 +32,6 @@ from farthest.verify.ranking import LayoutError
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
-    from farthest.puzzles.tables import Source
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15
@@ -86,20 +85,13 @@ class Toy(PuzzleDefinition):
 
 
 class ToyFamily(Family):
-    metrics = ("move",)
-    default_origin = "from start"
-    example = "size = 10"
-
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> Toy:
-        raise NotImplementedError
-
     def from_fields(self, fields: dict[str, Any]) -> Toy:
         moves = tuple((name, a, b) for name, a, b in fields["moves"])
         goals = tuple(tuple(goal) for goal in fields["goals"])
         return Toy(fields["size_"], moves, fields["codes"], fields["both_ways"], goals)
 
 
-FAMILY = ToyFamily()
+FAMILY = ToyFamily("toy", metrics=("move",), default_origin="from start", example="size = 10")
 
 
 def numbers(boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint64]:

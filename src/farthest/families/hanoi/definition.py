@@ -368,7 +368,7 @@ def picture(definition: Hanoi, board: Sequence[int]) -> Picture:
     return Picture(len(pegs) * (widest + _BETWEEN) - _BETWEEN, height + 0.5, tuple(shapes))
 
 
-def hold(definition: Hanoi, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Hanoi, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The uppermost disc of a peg, taken anywhere on the peg."""
     widest, height = _sizes(definition)
     source, target = (int(peg) for peg in str(move).split("→"))

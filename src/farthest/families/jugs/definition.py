@@ -275,9 +275,8 @@ def picture(definition: Jugs, board: Sequence[int]) -> Picture:
     return Picture(_APART * (len(definition.capacities) - 1) + 1, _JUG + 0.6, tuple(shapes))
 
 
-def hold(definition: Jugs, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Jugs, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """A jug that is poured into another one; words below it that fill or empty it."""
-    del definition, board
     kind, _, jugs = str(move).partition(" ")
     numbers = [int(jug) - 1 for jug in jugs.split("→")]
     if kind == "pour":

@@ -422,7 +422,6 @@ def picture(definition: Lights, board: Sequence[int]) -> Picture:
     return cells_picture(definition.rows, definition.cells, lamps)
 
 
-def hold(definition: Lights, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Lights, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The lamp that is pressed; the move is ``press 3``, or ``press 3 ×2``."""
-    del board
     return cell_hold(definition.rows, definition.cells, int(str(move).split()[1]))

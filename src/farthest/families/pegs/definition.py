@@ -463,8 +463,7 @@ def picture(definition: Pegs, board: Sequence[int]) -> Picture:
     return cells_picture(definition.rows, definition.cells, shapes)
 
 
-def hold(definition: Pegs, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Pegs, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The peg that jumps; its holes are in the name of the move."""
-    del board
     holes = [int(hole) for hole in str(move).split("-")]
     return cell_hold(definition.rows, definition.cells, holes[0], holes[-1])
