@@ -211,8 +211,8 @@ def touch(nodes: RedisNodes, attempt: str) -> None:
 def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> None:
     """Removes all keys of an attempt, and its blobs in a ``place`` elsewhere. Harmless while workers still step for it:
     they find that it has ended."""
-    # First nothing is under way any more. A blob that a worker writes from now on is committed by nobody, and the worker
-    # removes it. Were its step still committed, the blob would stay for good.
+    # First nothing is under way any more: who writes a blob from now on cannot commit it, and removes it. Were a step
+    # committed after the blobs have been removed, its blobs would stay for good.
     pipe = nodes.main.pipeline(transaction=False)
     pipe.hdel(f"{prefix(attempt)}meta", "depth")
     pipe.delete(f"{prefix(attempt)}fold")
