@@ -335,7 +335,6 @@ class ArrangementSpace:
             return kernel if levels == 1 else build(levels)
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         shards, free = 1, self.cells
         for count in self.layout.counts[:shard_classes]:
             shards *= comb(free, count)
@@ -355,7 +354,6 @@ class ArrangementSpace:
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return self.layout.to_dict()
 
     @property
@@ -371,7 +369,7 @@ class ArrangementSpace:
         return keys.tolist()
 
     def shard_order(self, shards: int) -> list[int]:
-        """See GatherSpace: by the cells of the labels, the blanks' last, which each move changes."""
+        """By the cells of the labels, the blanks' last, which each move changes."""
         import numpy as np
 
         firsts = np.arange(shards, dtype=np.uint64) * np.uint64(self.keys // shards)
@@ -424,7 +422,6 @@ class ArrangementSpace:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[tuple[int, int], NDArray[np.intp], NDArray[np.uint8]]]:
-        """See Space."""
         import numpy as np
 
         blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)

@@ -78,13 +78,12 @@ class DigitBoards(ABC):
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
         for name, rows, reached in self.steps(self.digits(boards), forward=self.forward(toward=toward)):
             if rows.size:
                 yield name, rows, self.boards(reached)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: none is known."""
+        """None is known."""
         del board
         return None
 
@@ -155,8 +154,7 @@ class DigitSpace(ABC, Generic[Known]):
         )
 
     @abstractmethod
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
+    def successors(self, codes: Buffer, threads: int) -> Buffer: ...
 
     @cached_property
     def weights(self) -> list[int]:
@@ -173,11 +171,10 @@ class DigitSpace(ABC, Generic[Known]):
         return found
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space: the definition decides all keys."""
+        """The definition decides all keys."""
         return {"version": VERSION}
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         import numpy as np
 
         digits = self.known.digits(boards.reshape(-1, self.cells))
@@ -188,7 +185,6 @@ class DigitSpace(ABC, Generic[Known]):
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
@@ -206,15 +202,12 @@ class DigitSpace(ABC, Generic[Known]):
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
         return self.known.neighbours(boards, toward=toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         return self.known.why_unreachable(board)
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         import numpy as np
 
         boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
@@ -226,11 +219,9 @@ class ExpandedDigitSpace(DigitSpace[Known]):
 
     @cached_property
     @abstractmethod
-    def expander(self) -> _kernel.DigitExpander:
-        """See ScatterSpace."""
+    def expander(self) -> _kernel.DigitExpander: ...
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         return _kernel.expand_codes(self.expander, codes, threads)
 
 
@@ -255,9 +246,7 @@ class PackedDigits(PackedSpace):
         super().__init__(known, known.radices, None, moves_away, undirected=known.undirected)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
-        """See PackedSpace."""
         return self.known.digits(boards)
 
     def boards(self, contents: NDArray[np.integer[Any]]) -> Boards:
-        """See PackedSpace."""
         return self.known.boards(contents)

@@ -65,11 +65,9 @@ class Neighbours(Protocol):
 
     def neighbours(
         self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]: ...
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
+    def why_unreachable(self, board: Sequence[int]) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +126,6 @@ class PackedSpace:
         self.fields, self.code_bytes = packed_fields(radices if total is None else radices[:-1])
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return dict(PACKED)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
@@ -142,7 +139,6 @@ class PackedSpace:
         return contents.astype(np.uint8)
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         import numpy as np
 
         contents = self.contents(np.asarray(boards, dtype=np.uint8).reshape(-1, self.cells))
@@ -165,7 +161,6 @@ class PackedSpace:
         return written.reshape(-1).view(f"S{self.code_bytes}")
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         words = np.zeros((codes.size, self._words), dtype=np.uint64)
@@ -189,15 +184,12 @@ class PackedSpace:
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
         return self._known.neighbours(boards, toward=toward)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         return self._known.why_unreachable(board)
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         import numpy as np
 
         codes = self.encode(np.array(self.origins, dtype=np.uint8))
@@ -205,7 +197,6 @@ class PackedSpace:
 
     @cached_property
     def expander(self) -> _kernel.Expander | None:
-        """See ScatterSpace."""
         if self._moves is None:
             return None
         tables = list(dict.fromkeys([UNCHANGED, *(table for move in self._moves for table in move.turns)]))
@@ -219,7 +210,6 @@ class PackedSpace:
         )
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         import numpy as np
 
         if self.expander is not None:

@@ -36,7 +36,6 @@ class HanoiBoards(DigitBoards):
         return [(a, b) if forward else (b, a) for a, b in self.definition.arcs]
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
         import numpy as np
 
         discs = self.definition.discs
@@ -54,17 +53,13 @@ class HanoiBoards(DigitBoards):
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> HanoiSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
     known = HanoiBoards(puzzle, origin)
     return PackedDigits(known) if is_packed(layout) else HanoiSpace(known, layout)
 
 
 class HanoiSpace(ExpandedDigitSpace[HanoiBoards]):
-    """See HanoiBoards."""
-
     @cached_property
     def expander(self) -> _kernel.DiscExpander:
-        """See ScatterSpace."""
         definition = self.known.definition
         arcs = self.known.arcs(forward=self.known.forward(toward=False))
         return _kernel.DiscExpander(definition.pegs, definition.discs, arcs)
@@ -85,7 +80,6 @@ class SolvableTowers:
         self._targets = [(WILDCARD,) * movable + target[movable:] for target in targets]
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         if any(self._holds(target, board) for target in self._targets):
             return None
         wanted = self._targets[0]
@@ -96,7 +90,6 @@ class SolvableTowers:
         )
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         return draw_of_union(
             [self._pegs ** target.count(WILDCARD) for target in self._targets],
             lambda i: tuple(rng.below(self._pegs) if peg == WILDCARD else peg for peg in self._targets[i]),

@@ -47,15 +47,12 @@ class JugsBoards(DigitBoards):
         super().__init__(puzzle, origin, radices, undirected=False)
 
     def pattern_digits(self, pattern: Board) -> Board:
-        """See DigitBoards."""
         return tuple(amounts(pattern))
 
     def board(self, digits: Board) -> Board:
-        """See DigitBoards."""
         return board_of(digits)
 
     def digits(self, boards: Boards) -> Digits:
-        """See DigitBoards."""
         import numpy as np
 
         pairs = boards.astype(np.int64)
@@ -63,7 +60,6 @@ class JugsBoards(DigitBoards):
         return digits
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
-        """See DigitBoards."""
         import numpy as np
 
         boards = np.empty((len(digits), self.cells), dtype=np.uint8)
@@ -71,7 +67,6 @@ class JugsBoards(DigitBoards):
         return boards
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
 
         def step(name: str, rows: NDArray[np.intp], changes: Changes) -> Step:
             reached = digits[rows]
@@ -141,16 +136,12 @@ def _amounts(most: Column) -> Iterator[tuple[NDArray[np.intp], Column]]:
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> JugsSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
     known = JugsBoards(puzzle, origin)
     return PackedDigits(known) if is_packed(layout) else JugsSpace(known, layout)
 
 
 class JugsSpace(DigitSpace[JugsBoards]):
-    """See JugsBoards."""
-
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         import numpy as np
 
         keys = np.frombuffer(memoryview(codes), dtype=np.uint64)

@@ -133,7 +133,6 @@ class LightsBoards(DigitBoards):
                     yield name, press, times if forward else self.definition.colours - times
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
         import numpy as np
 
         for name, press, added in self.presses(forward=forward):
@@ -142,7 +141,7 @@ class LightsBoards(DigitBoards):
             yield name, np.arange(len(digits)), reached
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: lamps whose sum, each taken some times, no press changes."""
+        """Lamps whose sum, each taken some times, no press changes."""
         colours = self.definition.colours
         for taken in self._invariants:
             sums = {self._sum(taken, origin) for origin in self.origins}
@@ -189,17 +188,13 @@ def packed_space(known: LightsBoards) -> PackedDigits:
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> LightsSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
     known = LightsBoards(puzzle, origin)
     return packed_space(known) if is_packed(layout) else LightsSpace(known, layout)
 
 
 class LightsSpace(ExpandedDigitSpace[LightsBoards]):
-    """See LightsBoards."""
-
     @cached_property
     def expander(self) -> _kernel.LampExpander:
-        """See ScatterSpace."""
         presses = self.known.presses(forward=self.known.forward(toward=False))
         moves = [(sum(1 << lamp for lamp in press), added) for _, press, added in presses]
         return _kernel.LampExpander(self.known.definition.colours, self.cells, moves)
@@ -215,14 +210,12 @@ class SolvableLights:
         self._targets = [_Target(definition, target) for target in targets]
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         reasons = [target.why_not(board) for target in self._targets]
         if None in reasons:
             return None
         return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         return draw_of_union(
             [target.size for target in self._targets],
             lambda i: self._targets[i].draw(rng),
@@ -232,7 +225,6 @@ class SolvableLights:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableLights:
-    """See Family."""
     return SolvableLights(lights(puzzle), targets)
 
 
