@@ -12,11 +12,10 @@ import sys
 import time
 
 import farthest
-from farthest.search.contract import Node
+from farthest.search.contract import Node, Problem
 from farthest.search.deepening import Iteration
 from farthest.search.engines import open_engine
 from farthest.search.plain import search_plain
-from farthest.search.problem import Problem
 
 MEMORY = 2**31
 

@@ -17,17 +17,16 @@ from dataclasses import dataclass
 
 import farthest
 from farthest.errors import JobError
-from farthest.families.given import board_given
-from farthest.heuristics.combined import Greatest
+from farthest.families.user_input import board_given
 from farthest.heuristics.contract import Component, Contents
+from farthest.heuristics.patterns import Greatest
 from farthest.heuristics.registry import open_heuristic
 from farthest.models.database import open_database
 from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.random_source import RandomSource
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
-from farthest.search.contract import Node
-from farthest.search.problem import Problem
+from farthest.search.contract import Node, Problem
 
 CUBE = "URF.UFL.ULB.UBR.DFR.DLF.DBL.DRB,UR.UF.UL.UB.DR.DF.FR,UB.DR.DF.DL.DB.FL.BL"
 

@@ -20,9 +20,9 @@ from farthest.errors import MissingMapError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.queries.pattern_maps import PatternMaps
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
 
 PUBLISHED = Path(__file__).parents[1] / "tests" / "known_answers" / "korf_felner_50.json"
 PUZZLE = "24-puzzle"

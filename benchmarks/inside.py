@@ -17,9 +17,8 @@ import sys
 import time
 from importlib import import_module
 
-from farthest.coordinator.enumeration.executors import ThreadsExecutor
+from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.layers import LayerSearch
 from farthest.coordinator.estimate import cores
 from farthest.coordinator.settings import Settings
 from farthest.families.python.allowed import allow_module
@@ -45,7 +44,7 @@ def search(puzzle: Puzzle, isa: str, *, distances: bool) -> tuple[MemoryStore, l
 
 def by_successors(puzzle: Puzzle, depth: int) -> list[int]:
     """The layers of a peg puzzle up to ``depth``, from the successors of each board."""
-    from farthest.families.pegs.scatter_space import PegScatterSpace
+    from farthest.families.pegs.space import PegScatterSpace
     from farthest.stores.memory.scatter_store import ScatterMemoryStore
 
     space = PegScatterSpace(puzzle, puzzle.origin, compile_space(puzzle).origins)
@@ -66,7 +65,7 @@ def stored_map(puzzle: Puzzle) -> str:
 
 def random_boards(puzzle: Puzzle, count: int) -> list[str]:
     """Boards that can be reached, in canonical text."""
-    from farthest.coordinator.enumeration.rows import board_texts
+    from farthest.coordinator.enumeration.record import board_texts
 
     space = gather(compile_space(puzzle))
     generator = random.Random(1)

@@ -15,7 +15,7 @@ import numpy as np
 
 import farthest
 from farthest import _kernel
-from farthest.families.permutation.chain_space import ChainSpace
+from farthest.families.permutation.group_spaces import ChainSpace
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 

@@ -23,8 +23,8 @@ from farthest.coordinator.search.settings import SearchOutcome, SearchSettings
 from farthest.coordinator.search.solve import Solver
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.errors import JobError
-from farthest.families.given import board_given
 from farthest.families.permutation.definition import permutation
+from farthest.families.user_input import board_given
 from farthest.models.database import open_database
 from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.pattern_maps import PatternMaps

@@ -16,17 +16,17 @@ import time
 from unittest.mock import patch
 
 import farthest
-from farthest.families.given import board_given
+from farthest.families.user_input import board_given
 from farthest.heuristics.contract import Heuristic, MapTable
 from farthest.heuristics.registry import open_heuristic
 from farthest.models.database import open_database
 from farthest.puzzles.puzzle import Puzzle
-from farthest.queries import compact_map, pattern_maps
+from farthest.queries import pattern_maps
+from farthest.queries import pattern_maps as compact_map
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.random_source import RandomSource
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
-from farthest.search.contract import Node
-from farthest.search.problem import Problem
+from farthest.search.contract import Node, Problem
 
 PHASE_ONE = "sym:@FR=FL=BL=BR.turns:corners.edges"
 

@@ -13,21 +13,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from farthest.coordinator.enumeration.layers import LayerSearch
+from farthest.coordinator.enumeration.executors import LayerSearch
 from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
-from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import BlobName
-from farthest.stores.contract import ShardStore
+from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStore
 from farthest.worker.enumeration.choice import Choice, offer
-from farthest.worker.enumeration.step import step
 
 PARTS = ("open", "kernel", "commit", "fetch", "send")
 
@@ -145,7 +144,7 @@ class _InTurn:
         """See Executor."""
 
     def _step(self, store: GatherStore, depth: int, block: int) -> None:
-        """As worker/enumeration/step.py, with the time of its parts."""
+        """As stores/contract.py, with the time of its parts."""
         seconds, times = self._counter.layer.seconds, [time.thread_time()]
         step_input = store.open(depth, store.blocks.shards(block))
         times.append(time.thread_time())

@@ -23,8 +23,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from farthest.coordinator.enumeration.cluster_model import Cluster, Prediction, predict
-from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
+from farthest.coordinator.enumeration.cluster_model import (
+    Cluster,
+    Prediction,
+    Shape,
+    predict,
+    simulated_locality,
+)
 from farthest.environment import BLOCK_SIZE, WORKER_MEMORY, byte_count
 from farthest.puzzles.catalogue import load
 from scale_run import Counted, counted_run

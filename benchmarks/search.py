@@ -21,9 +21,9 @@ from pathlib import Path
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.queries.pattern_maps import PatternMaps
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
 
 PUZZLE = "15-puzzle-blank-first"
 KORF_1 = "14 13 15 7 11 12 9 5 6 0 2 1 4 8 10 3"

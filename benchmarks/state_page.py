@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import farthest
 from farthest.models.database import open_database
-from farthest.web.addresses import state_page
 from farthest.web.app import application
-from farthest.web.settings import WebSettings
+from farthest.web.gate import WebSettings
+from farthest.web.page import state_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from blob_places import OUTSIDE, Contents, url_of
-from farthest.map_files import objects, pieces
-from farthest.map_files.layout import SECTION
+from farthest.map_files import objects
+from farthest.map_files import objects as pieces
+from farthest.map_files.form import SECTION
 from farthest.map_files.places import map_place
 
 if TYPE_CHECKING:

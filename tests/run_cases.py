@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from farthest.map_files.form import ResidueForm
-from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blocks import Cut
-from farthest.stores.contract import Base
+from farthest.stores.contract import Base, step
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.worker.enumeration.step import step
 from store_cases import Case
 
 NAMES_BY_RULE = {"before": "two colours", "two": "slides", "all": "one-way"}

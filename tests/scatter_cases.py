@@ -9,14 +9,14 @@ from itertools import pairwise
 from typing import Any, cast
 
 from farthest import _kernel
-from farthest.families.blocks.rush_hour import rush_hour
+from farthest.families.blocks.reader import rush_hour
 from farthest.models.pieces import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import ScatterSpace, scatter
+from farthest.stores.contract import step
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.worker.enumeration.step import step
 
 PUZZLES = {
     "dense": "hanoi-3-3",

@@ -23,8 +23,8 @@ import farthest
 from explorer.browser.chromium import launched, program
 from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.served import Served
-from farthest.web.addresses import job_page, layer_page, puzzle_page, state_page
 from farthest.web.gate import COOKIE, cookie_of
+from farthest.web.page import job_page, layer_page, puzzle_page, state_page
 from integration.conftest import COMMAND
 from servers import RedisServer
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from farthest.heuristics.contract import Component
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Puzzle
+from farthest.search.contract import Problem
 from farthest.search.expansion import forward_space
-from farthest.search.problem import Problem
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import MoveName

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 from farthest.puzzles.definition import Board
-from farthest.search.contract import Node, PieceResult
-from farthest.search.serialized import Way
+from farthest.search.contract import Node, PieceResult, Way
 
 
 @dataclass

@@ -8,11 +8,10 @@ from typing import Any
 
 from farthest.coordinator.search import loop as search_loop
 from farthest.puzzles.catalogue import load
-from farthest.search import sliding_engine
+from farthest.search import engines as sliding_engine
 from farthest.search.arrangement_engine import ArrangementEngine
-from farthest.search.batch_engine import BatchEngine
-from farthest.search.problem import Problem
-from farthest.search.sliding_engine import SlidingEngine
+from farthest.search.contract import Problem
+from farthest.search.engines import BatchEngine, SlidingEngine
 
 PUZZLE = "15-puzzle"
 BOARD = "0 8 1 6 / 5 2 11 3 / 13 10 12 4 / 14 9 7 15"

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.contract import NO_KEY, scatter
-from farthest.spaces.packed_layout import PACKED
+from farthest.spaces.contract import NO_KEY, PACKED, scatter
 from farthest.verify.models import model_of
 
 Moves = Callable[[Board], Iterable[tuple[str, Board]]]

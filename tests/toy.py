@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from farthest.coordinator.enumeration.record import JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError
-from farthest.models.chunks import Chunk, Unit
+from farthest.models.chunks import Chunk, SparsePiece, Unit
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.sparse import SparsePiece
-from farthest.models.transactions import Database
-from farthest.puzzles import families
 from farthest.puzzles import puzzle as definition
+from farthest.puzzles import puzzle as families
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.family import Family
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
@@ -33,7 +32,7 @@ from farthest.verify.ranking import LayoutError
 
 if TYPE_CHECKING:
     from farthest.models.pieces import Piece
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15

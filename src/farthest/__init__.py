@@ -12,13 +12,19 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # as typing has it, which takes some milliseconds
 if TYPE_CHECKING:
-    from farthest.api.jobs import cancel_job, delete_job, jobs, resume_job, submit
     from farthest.api.maps import (
+        cancel_job,
+        delete_job,
         enumerate,  # noqa: A004 - the verb of the command line
         histogram,
+        jobs,
+        load_puzzle,
         pattern_map,
+        puzzle_names,
+        random_boards,
+        resume_job,
+        submit,
     )
-    from farthest.api.puzzles import load_puzzle, puzzle_names, random_boards
     from farthest.api.searches import compare, heuristic_values, solve, solve_many
     from farthest.coordinator.search.settings import SearchOutcome
     from farthest.coordinator.settings import Outcome
@@ -34,14 +40,13 @@ if TYPE_CHECKING:
         StorageError,
         UnreachableError,
     )
-    from farthest.families.permutation.permutations import Permutations
-    from farthest.families.python.allowed import allow_module
-    from farthest.families.python.puzzle_space import PuzzleSpace
+    from farthest.families.permutation.generator_text import Permutations
+    from farthest.families.python.allowed import PuzzleSpace, allow_module
     from farthest.families.python.user_class import NO_STATE
     from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.queries.board_path import BoardPath
     from farthest.queries.distance_map import DistanceMap, open_map
+    from farthest.queries.paths import BoardPath
     from farthest.search.walking import Walker, copies
     from farthest.version import __version__
 
@@ -90,9 +95,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "farthest.api.jobs": ("cancel_job", "delete_job", "jobs", "resume_job", "submit"),
-    "farthest.api.maps": ("enumerate", "histogram", "pattern_map"),
-    "farthest.api.puzzles": ("load_puzzle", "puzzle_names", "random_boards"),
+    "farthest.api.maps": (
+        "cancel_job",
+        "delete_job",
+        "enumerate",
+        "histogram",
+        "jobs",
+        "load_puzzle",
+        "pattern_map",
+        "puzzle_names",
+        "random_boards",
+        "resume_job",
+        "submit",
+    ),
     "farthest.api.searches": ("compare", "heuristic_values", "solve", "solve_many"),
     "farthest.errors": (
         "BoardError",
@@ -106,15 +121,14 @@ _HOMES = {
         "StorageError",
         "UnreachableError",
     ),
-    "farthest.families.permutation.permutations": ("Permutations",),
-    "farthest.families.python.allowed": ("allow_module",),
+    "farthest.families.permutation.generator_text": ("Permutations",),
     "farthest.puzzles.puzzle": ("Origin", "Puzzle"),
-    "farthest.families.python.puzzle_space": ("PuzzleSpace",),
+    "farthest.families.python.allowed": ("PuzzleSpace", "allow_module"),
     "farthest.families.python.user_class": ("NO_STATE",),
     "farthest.coordinator.search.settings": ("SearchOutcome",),
     "farthest.coordinator.settings": ("Outcome",),
     "farthest.models.records": ("JobRecord",),
-    "farthest.queries.board_path": ("BoardPath",),
+    "farthest.queries.paths": ("BoardPath",),
     "farthest.queries.distance_map": ("DistanceMap", "open_map"),
     "farthest.search.walking": ("Walker", "copies"),
     "farthest.version": ("__version__",),

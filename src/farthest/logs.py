@@ -14,7 +14,7 @@ from typing import Any
 
 from farthest.environment import DATABASE_URL, LOG_LEVEL, REDIS_NODES, REDIS_URL, WEB_TOKEN
 from farthest.errors import SettingError
-from farthest.passwords import passwords_in
+from farthest.locations import passwords_in
 from farthest.safe_text import safe, tell_at_once
 
 LEVELS = ("debug", "info", "warning", "error")

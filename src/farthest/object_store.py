@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from farthest.errors import AccessError, NoRoomError, SettingError, StorageError, UnavailableError
-from farthest.passwords import hide_password
+from farthest.locations import hide_password
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -8,8 +8,7 @@ import pytest
 
 from cluster import Service, until
 from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
-from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.coordinator.enumeration.layers import LayerSearch
+from farthest.coordinator.enumeration.executors import Executor, LayerSearch, ThreadsExecutor
 from farthest.errors import FarthestError
 from farthest.stores.blocks import Cut
 from farthest.stores.contract import ShardStore

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from blob_places import Contents
 from farthest.errors import DamagedMapError, StorageError
 from farthest.map_files.file import MapPages
-from farthest.map_files.form import ResidueForm, WordOrder
-from farthest.map_files.layout import PAGE
+from farthest.map_files.form import PAGE, ResidueForm, WordOrder
 from farthest.map_files.place import MapPlace, MapWriter, WrittenFile
 
 FORM = ResidueForm(3, WordOrder(9_000_000))

@@ -10,14 +10,12 @@ import pytest
 import small_pieces
 from cluster import Service, until
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.executors import SearchExecutor, SearchStopped, ThreadsSearch
-from farthest.coordinator.search.frontier import Frontier, Totals
+from farthest.coordinator.search.loop import SearchExecutor, SearchStopped, ThreadsSearch
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.puzzles.catalogue import load
-from farthest.search.contract import Engine, Node
+from farthest.search.contract import Engine, Node, Problem, Way
+from farthest.search.deepening import Frontier, Totals
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
-from farthest.search.serialized import Way
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import list_workers
 from search_trees import TreeEngine

@@ -12,10 +12,10 @@ from blob_places import url_of
 from farthest.errors import FarthestError
 from farthest.stores.blobs.place import BlobPlace
 from farthest.stores.blocks import Cut
-from farthest.stores.contract import ShardStore
-from farthest.stores.folder.cutting import cut_in_units
+from farthest.stores.contract import ShardStore, step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.folder.plan import cut_in_units
 from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
@@ -25,7 +25,6 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import place_of
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
-from farthest.worker.enumeration.step import step
 from scatter_cases import NAMES as SCATTER_NAMES
 from scatter_cases import ScatterCase, scatter_case
 from store_cases import NAMES, Case, case

@@ -8,9 +8,9 @@ import pytest
 
 from deployment.compose import ROOT, services
 from farthest.environment import SETTINGS
+from farthest.locations import hide_password
 from farthest.map_files.places import map_place
 from farthest.models.failures import shown
-from farthest.passwords import hide_password
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
 

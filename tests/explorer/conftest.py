@@ -13,8 +13,8 @@ from starlette.testclient import TestClient
 import farthest
 from farthest.models.database import open_database
 from farthest.web.app import application
-from farthest.web.cross_origin import open_to
-from farthest.web.settings import WebSettings
+from farthest.web.gate import WebSettings
+from farthest.web.server import open_to
 
 TOKEN = "0123456789abcdef-token"
 THREE, KINDS, BLOCKS, ONE_WAY, CUT, LAYERS, QUEUED, SEARCH = range(1, 9)

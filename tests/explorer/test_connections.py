@@ -15,7 +15,7 @@ import uvicorn
 from explorer.conftest import KINDS, QUEUED, THREE
 from explorer.test_events import copied
 from farthest.models.database import open_database
-from farthest.web import connections
+from farthest.web import server as connections
 from farthest.web.app import application
 from farthest.web.gate import Gate
 

@@ -20,10 +20,9 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.queries.stored_map import StoredMap
 from farthest.web import asking
+from farthest.web.api_routes import Feeds
 from farthest.web.app import application
-from farthest.web.events import Feeds
-from farthest.web.gate import Gate
-from farthest.web.settings import WebSettings
+from farthest.web.gate import Gate, WebSettings
 from farthest.web.shelf import Shelf
 
 Events = list[tuple[str, dict[str, Any]]]

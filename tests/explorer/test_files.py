@@ -17,16 +17,16 @@ from pyarrow import parquet
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from explorer.test_events import copied, scope_of, served
-from farthest.documents.citation import citation_of
+from farthest.documents.maps import citation_of
 from farthest.errors import StorageError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import puzzle_of
 from farthest.queries.stored_map import StoredMap
-from farthest.web import download
+from farthest.web import file_routes as download
 from farthest.web.app import application
 from farthest.web.gate import Gate
-from farthest.web.pages import job_files
+from farthest.web.pages import job as job_files
 
 
 @pytest.mark.parametrize("form", ["csv", "npz", "parquet"])
@@ -215,6 +215,6 @@ def test_a_proof_is_told(client: Client, stored: Path, tmp_path: Path) -> None:
         assert all(check.proves in unescape(page) for check in checks if not check.note)
     finally:
         with open_database(stored, create=False) as database:
-            from farthest.models.verifications import Verifications
+            from farthest.models.records import Verifications
 
             Verifications(database).remove(THREE)

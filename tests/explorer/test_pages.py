@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 import farthest
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH, THREE, Client
 from farthest.web import page_routes
-from farthest.web.addresses import state_page
+from farthest.web.page import state_page
 from farthest.web.pages import search
 
 FARTHEST = "┘│└/─□─/┐│┌"

@@ -20,7 +20,7 @@ from farthest.errors import SettingError
 from farthest.models.database import open_database
 from farthest.models.tables import job, puzzle
 from farthest.web.app import application
-from farthest.web.settings import WebSettings
+from farthest.web.gate import WebSettings
 from integration.conftest import forge_digests
 
 BEARER = {"authorization": f"Bearer {TOKEN}"}
@@ -442,7 +442,7 @@ def test_a_class_that_may_not_run_is_not_run(tmp_path: Path, monkeypatch: pytest
 def test_more_readers_than_the_server_has_room_for_are_told(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthest.web.events.MOST_READERS", 0)
+    monkeypatch.setattr("farthest.web.api_routes.MOST_READERS", 0)
     answer = client().get(f"/api/jobs/{QUEUED}/events")
     assert answer.status_code == 503
     assert "too many readers" in answer.json()["error"]

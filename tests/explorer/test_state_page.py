@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 import farthest
 from explorer.conftest import BLOCKS, KINDS, ONE_WAY, THREE, Client
 from farthest.models.database import open_database
-from farthest.puzzles.moves_shown import move_text
+from farthest.puzzles.move_text import move_text
 from farthest.puzzles.reader import parse_puzzle
-from farthest.web.addresses import state_page
 from farthest.web.app import application
-from farthest.web.settings import WebSettings
+from farthest.web.gate import WebSettings
+from farthest.web.page import state_page
 
 
 def board_in(address: str | None) -> str:

@@ -11,8 +11,8 @@ from starlette.testclient import TestClient
 import farthest
 from farthest.models.database import open_database
 from farthest.web.app import application
+from farthest.web.gate import WebSettings
 from farthest.web.openapi import openapi
-from farthest.web.settings import WebSettings
 
 pytestmark = pytest.mark.slow
 HERE = "http://127.0.0.1:8080"

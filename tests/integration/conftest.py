@@ -13,11 +13,9 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select, update
 
 from farthest.cli.app import cli
-from farthest.models.database import open_database
-from farthest.models.record_digest import record_digest
-from farthest.models.sealing import PUZZLE_COLUMNS, rows_digest, seal
+from farthest.models.database import Database, open_database
+from farthest.models.sealing import PUZZLE_COLUMNS, record_digest, rows_digest, seal
 from farthest.models.tables import job, puzzle
-from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
 
 Run = Callable[..., Result]

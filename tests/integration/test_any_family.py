@@ -12,13 +12,12 @@ from sqlalchemy import update
 import farthest
 from families import BLOCKS, PEGS, python_class
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
-from farthest.models.chunks import encode_chunk
+from farthest.models.chunks import encode_chunk, encode_piece, piece_of
 from farthest.models.database import open_database
 from farthest.models.maps import Maps
-from farthest.models.sparse import encode_piece, piece_of
 from farthest.models.tables import chunk, job
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle

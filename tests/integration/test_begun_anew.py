@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from farthest.coordinator.enumeration import checkpoint
+from farthest.coordinator.enumeration import record as checkpoint
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.stores.redis.connections import RedisNodes

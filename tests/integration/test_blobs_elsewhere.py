@@ -15,8 +15,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import LostStateError, NoRoomError, RedisTooSmallError, SettingError, UnavailableError
-from farthest.models.database import open_database
-from farthest.models.transactions import Database
+from farthest.models.database import Database, open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space

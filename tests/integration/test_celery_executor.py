@@ -10,8 +10,7 @@ import pytest
 
 from farthest.coordinator import outstanding
 from farthest.coordinator.enumeration import celery_executor
-from farthest.coordinator.enumeration.celery_executor import CeleryExecutor
-from farthest.coordinator.enumeration.sent_work import LayerProgress
+from farthest.coordinator.enumeration.celery_executor import CeleryExecutor, LayerProgress
 from farthest.errors import JobError, LostStateError, UnavailableError
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
@@ -189,7 +188,7 @@ def test_an_emptied_redis_is_noticed(store: GatherAttempt, nodes: RedisNodes) ->
 def test_that_nobody_works_is_said_once(
     store: GatherAttempt, nodes: RedisNodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthest.coordinator.roll_call.ALONE_SECONDS", 0.0)
+    monkeypatch.setattr("farthest.coordinator.outstanding.ALONE_SECONDS", 0.0)
     layer = Layer(store)
     work(nodes, store.blocks.count)
     assert layer.ended() is None

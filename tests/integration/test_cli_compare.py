@@ -9,9 +9,9 @@ import pytest
 
 import farthest
 from farthest.heuristics.algorithms import ALGORITHMS
-from farthest.queries.comparison_files import route_file
+from farthest.queries.output_files import route_file
 from farthest.search.comparison import Entrant, Run, Tally
-from farthest.search.random_boards import random_boards
+from farthest.search.solvable import random_boards
 from integration.conftest import Run as RunCommand
 from integration.conftest import RunJson
 

@@ -10,8 +10,7 @@ from farthest.cli.printing import side_by_side
 from farthest.cli.progress import LineReporter, LiveReporter
 from farthest.coordinator.settings import Estimate, Outcome
 from farthest.puzzles import catalogue
-from farthest.sizes import bytes_text
-from farthest.wording import rate_text, seconds_text
+from farthest.wording import bytes_text, rate_text, seconds_text
 from integration.conftest import Process, Run, RunJson
 
 FIELDS = {

@@ -10,11 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from farthest.cli.app import cli
-from farthest.coordinator.enumeration.expected_layers import expected_layers
-from farthest.coordinator.enumeration.file_needs import coded_bytes, times_loaded
+from farthest.coordinator.enumeration.cluster_model import worker_needs
 from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.worker_needs import worker_needs
+from farthest.coordinator.enumeration.resources import coded_bytes, expected_layers, times_loaded
 from farthest.coordinator.estimate import PROCESS_BYTES
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Estimate, Settings

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.heuristics.cell_sums import CellSums
+from farthest.heuristics.counts import CellSums
 from integration.conftest import Run, RunJson, alter
 
 UNEQUAL = "misplaced+manhattan"

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 
 import farthest
-from farthest.cli.job_list import print_jobs
+from farthest.cli.jobs import print_jobs
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token

@@ -14,13 +14,12 @@ from select import select
 import pytest
 
 from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from integration.conftest import COMMAND, Run, RunJson
 

@@ -8,9 +8,9 @@ import pytest
 import farthest
 from every_board import evenly_spread
 from farthest.puzzles.catalogue import load
-from farthest.queries import random_states as drawing
+from farthest.queries import states as drawing
 from farthest.queries.distance_map import open_map
-from farthest.queries.random_states import random_states
+from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
 from integration.conftest import Run, RunJson
 
@@ -63,7 +63,7 @@ def test_states_of_a_layer(run: Run, monkeypatch: pytest.MonkeyPatch, name: str)
 
 
 def test_states_of_a_map_where_nothing_else_tells(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.search.component.MOST_DRAWN", 10)
+    monkeypatch.setattr("farthest.search.solvable.MOST_DRAWN", 10)
     error = run("random", "die-hard-jugs", status=2).stderr
     assert error.startswith(
         "Error: puzzle die-hard-jugs: which of its boards can be solved is known only from a map"
@@ -83,7 +83,7 @@ def test_states_of_a_map_where_nothing_else_tells(run: Run, monkeypatch: pytest.
 
 
 def test_sliding_blocks_are_drawn_from_a_map_of_the_start(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("farthest.search.component.MOST_DRAWN", 10)
+    monkeypatch.setattr("farthest.search.solvable.MOST_DRAWN", 10)
     run("enumerate", "rush-hour-58")
     lines = run("random", "rush-hour-58", "-n", "20", "--seed", "1").stdout.splitlines()
     assert len(lines) == 20
@@ -115,7 +115,7 @@ BAD = [
 
 @pytest.mark.parametrize(("arguments", "message"), BAD, ids=[" ".join(arguments) for arguments, _ in BAD])
 def test_bad_input(run: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:
-    monkeypatch.setattr("farthest.search.component.MOST_DRAWN", 10)
+    monkeypatch.setattr("farthest.search.solvable.MOST_DRAWN", 10)
     result = run("random", *arguments, status=2)
     assert message in result.stderr
     assert result.stdout == ""

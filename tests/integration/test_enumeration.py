@@ -15,16 +15,15 @@ import naive
 from arrangements import arrangement_space, sliding_names
 from farthest import _kernel
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.families.sliding.boards import format_board, parse_board
 from farthest.families.sliding.definition import sliding
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 from servers import PostgresServer

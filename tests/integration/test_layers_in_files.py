@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.estimate import PROCESS_BYTES
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import NoRoomError, ResourceError, SettingError, StorageError
 from farthest.models.database import open_database

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import (
     DamagedMapError,
@@ -22,14 +22,14 @@ from farthest.errors import (
     StorageError,
     UnavailableError,
 )
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from run_cases import keys
 from servers import RedisServer
 
@@ -125,7 +125,7 @@ def test_what_is_lost_sooner_than_checkpoints_are_due_ends_all_the_same(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each loss halves the time between checkpoints. Here that is counted in layers."""
-    monkeypatch.setattr("farthest.coordinator.enumeration.checkpoint_times.monotonic", count().__next__)
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.monotonic", count().__next__)
 
     class FlushingEachTwelfth(Meddler):
         seen = 0
@@ -146,9 +146,7 @@ def test_losses_are_counted_from_the_last_checkpoint_on(
     redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More of them than a job may have, each with a checkpoint since the one before."""
-    monkeypatch.setattr(
-        "farthest.coordinator.enumeration.checkpoint_times.monotonic", count(step=100).__next__
-    )
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.monotonic", count(step=100).__next__)
     puzzle, meddler = load("sliding-2x3"), Meddler(range(2, 16, 2), redis.main.flushall)
     found = run(puzzle, database, meddler, checkpoint_seconds=0.0)
     assert (len(meddler.notices), meddler.depths) == (7, set())
@@ -158,7 +156,7 @@ def test_losses_are_counted_from_the_last_checkpoint_on(
 def test_a_redis_that_is_started_again_and_again_is_told(
     redis: RedisNodes, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("farthest.coordinator.enumeration.run.LOSSES_ALLOWED", 3)
+    monkeypatch.setattr("farthest.coordinator.enumeration.job.LOSSES_ALLOWED", 3)
 
     class Restarting(Meddler):
         def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
@@ -336,7 +334,7 @@ def test_each_checkpoint_is_made_from_the_one_before(
     monkeypatch.setenv("FARTHEST_BLOCK_SIZE", block_size)
     monkeypatch.setattr("farthest.coordinator.enumeration.record.CHUNK_KEYS", 10_007)
     monkeypatch.setattr(
-        "farthest.coordinator.enumeration.run.perf_counter", lambda: 0.0
+        "farthest.coordinator.enumeration.job.perf_counter", lambda: 0.0
     )  # checkpoints cost nothing
 
     class Counting(Reporter):
@@ -381,16 +379,24 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
         redis.close()
 
 
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize(("kept", "margin"), [(False, True), (True, True), (False, False), (True, False)])
 def test_a_full_redis_ends_a_run_of_some_layers_with_those_before(
-    redis: RedisNodes, database: Database, kept: bool
+    redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch, kept: bool, margin: bool
 ) -> None:
+    """Without a ``margin`` Redis takes nothing at all any more once the first write was refused."""
     wanted = enumerate_puzzle(load("15-puzzle"), None, Settings(max_depth=9, histogram_only=True)).layers
+    give_up = ScatterAttempt.give_up
 
     def fill() -> None:
         memory: Any = redis.main.info("memory")
         redis.main.config_set("maxmemory", memory["used_memory"] + 20_000)
 
+    def give_up_without_margin(store: ScatterAttempt, depth: int) -> None:
+        redis.main.config_set("maxmemory", 1)
+        give_up(store, depth)
+
+    if not margin:
+        monkeypatch.setattr(ScatterAttempt, "give_up", give_up_without_margin)
     try:
         outcome = run(load("15-puzzle"), database, Meddler({9}, fill), max_depth=30, histogram_only=not kept)
     finally:

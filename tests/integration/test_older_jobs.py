@@ -6,8 +6,8 @@ import pytest
 
 import small_pieces
 from farthest.coordinator.enumeration.job import continue_job, enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.search import loop as search_loop
 from farthest.coordinator.search.settings import SearchSettings
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem

@@ -18,7 +18,7 @@ from farthest.coordinator import outstanding
 from farthest.coordinator.outstanding import LONGEST_QUEUE_SECONDS, Outstanding
 from farthest.stores.redis.attempts import prefix
 from farthest.stores.redis.connections import RedisNodes
-from farthest.stores.redis.reports import Report
+from farthest.stores.redis.records import Report
 from farthest.worker.leases import StepLeases
 
 LEASE = 5.0

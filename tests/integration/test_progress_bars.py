@@ -13,7 +13,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 import farthest
-from farthest.coordinator import bars
+from farthest.api import bars
 
 
 @pytest.fixture

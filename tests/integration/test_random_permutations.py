@@ -15,9 +15,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import farthest
-from farthest.coordinator.enumeration import chosen_space
+from farthest.coordinator.enumeration import plan as chosen_space
 from farthest.errors import PuzzleError, SettingError
-from farthest.families.permutation import few_reached, reach, representatives, space, splits
+from farthest.families.permutation import group_spaces as few_reached
+from farthest.families.permutation import reach, representatives, space
+from farthest.families.permutation import representatives as splits
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.moves import Move
 from farthest.families.permutation.symmetries import symmetries
@@ -27,7 +29,8 @@ from farthest.models.database import open_database
 from farthest.puzzles.definition import MoveName
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle
-from farthest.queries import compact_map, residue_reader
+from farthest.queries import pattern_maps as compact_map
+from farthest.queries import residues as residue_reader
 from farthest.queries.distance_map import DistanceMap
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import ArrangementEngine

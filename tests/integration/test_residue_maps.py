@@ -12,10 +12,9 @@ from farthest.coordinator.enumeration.residues import FULL_KEYS, with_kind_of_ma
 from farthest.coordinator.estimate import check_memory, estimate
 from farthest.coordinator.settings import Settings
 from farthest.errors import ResourceError
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.map_rows import MapFiles
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather

@@ -13,9 +13,9 @@ import pytest
 
 from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.enumeration.needs import thread_needs
+from farthest.coordinator.enumeration.plan import thread_needs
 from farthest.coordinator.estimate import PROCESS_BYTES
-from farthest.coordinator.interrupts import Interrupted
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError, StorageError
 from farthest.locations import Bucket
@@ -26,7 +26,7 @@ from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
 from farthest.stores.folder.layer_files import LayerFiles
-from farthest.stores.memory.residues import gathered_form
+from farthest.stores.memory.gather_store import gathered_form
 
 TIGHT = {"pancake-9": PROCESS_BYTES + 105_000, "sliding-2x5": PROCESS_BYTES + 240_000}
 """Bytes of memory that the layers' bitmaps do not fit: two bits a state, and one."""
@@ -74,7 +74,7 @@ def test_files_give_the_map_that_memory_gives(tmp_path: Path, puzzle: str, more:
 STOPPED = """
 import os, signal, sys
 from pathlib import Path
-from farthest.map_files.writer import MapFileWriter
+from farthest.map_files.places import MapFileWriter
 from farthest.stores.folder.layer_files import LayerFiles
 sys.path[:0] = sys.argv[4:]
 from integration.test_residues_from_files import run
@@ -192,7 +192,7 @@ def test_what_the_layers_of_the_map_need_is_told(tmp_path: Path, monkeypatch: py
     assert needs[0].kept == 0
     assert needs[1].disk > max(needs[0].disk, needs[1].kept) > needs[0].disk
     room = space.kernel.words * 8 + needs[1].kept // 2
-    monkeypatch.setattr("farthest.map_files.folder.FolderMaps.free", lambda maps: room)
+    monkeypatch.setattr("farthest.map_files.places.FolderMaps.free", lambda maps: room)
     with pytest.raises(ResourceError, match="free for both; name another disk"):
         run(tmp_path / "files", "sliding-2x5", state_rows=0)
 

@@ -21,19 +21,18 @@ from hypothesis import strategies as st
 from farthest.cli.app import cli
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.estimate import PROCESS_BYTES
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Outcome, Settings
 from farthest.errors import ResourceError
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
-from farthest.stores.folder.journal import EnumerationFolder
+from farthest.stores.contract import step
+from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
 from farthest.stores.folder.scatter_store import ScatterFolderStore
 from farthest.stores.folder.unit_file import UnitPlace, UnitTable
-from farthest.stores.folder.unit_files import UnitFiles
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.worker.enumeration.step import step
 from strategies import make_puzzle
 
 MEMORY = {"hanoi-4-8": 2**20, "hanoi-cyclic-4-6": 2**20, "lights-4x4": 2**20, "one way": 160_000}

@@ -9,20 +9,20 @@ import pytest
 
 import toy
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError, ResourceError, StorageError
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 from farthest.spaces.contract import scatter
+from farthest.stores.contract import step
 from farthest.stores.memory import scatter_store
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
-from farthest.worker.enumeration.step import step
 
 CODES = ["dense", "numbers", "strings"]
 ONE = Settings(threads=1)
@@ -152,7 +152,7 @@ def test_what_is_restored_must_fit(database: Database, codes: str) -> None:
     states = sum(outcome.layers)
 
     def chunks() -> list[Any]:
-        from farthest.models.sparse import piece_of
+        from farthest.models.chunks import piece_of
 
         found = list(Maps(database).chunks(Jobs(database).list()[-1].id))
         return [

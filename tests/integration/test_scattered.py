@@ -8,7 +8,7 @@ import pytest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Outcome, Settings
-from farthest.models.transactions import Database
+from farthest.models.database import Database
 from farthest.puzzles.catalogue import load
 from farthest.stores.redis.connections import RedisNodes
 from run_cases import keys

@@ -10,20 +10,19 @@ from typing import Any
 import pytest
 
 import small_pieces
-from farthest.coordinator import outstanding, roll_call
+from farthest.coordinator import outstanding
+from farthest.coordinator import outstanding as roll_call
 from farthest.coordinator.search.celery_executor import CelerySearch
-from farthest.coordinator.search.executors import SearchStopped
-from farthest.coordinator.search.frontier import Frontier
+from farthest.coordinator.search.loop import SearchStopped
 from farthest.coordinator.search.settings import SearchReporter
 from farthest.errors import JobError, LostStateError
-from farthest.search.contract import Engine, Node, PieceResult
+from farthest.search.contract import Engine, Node, PieceResult, Problem
+from farthest.search.deepening import Frontier
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.registry import Heartbeat, WorkerRecord
-from farthest.worker.search.attempts import SearchAttempt
-from farthest.worker.search.tasks import BatchProcess, search_batch
+from farthest.worker.search_batches import BatchProcess, SearchAttempt, search_batch
 
 LEASE = 0.3
 Message = tuple[str, int, int]

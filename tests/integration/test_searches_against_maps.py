@@ -8,12 +8,11 @@ from farthest.heuristics.registry import default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.random_states import random_states
+from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
-from farthest.search.batch_engine import BatchEngine
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
-from farthest.search.engines import engine_with
-from farthest.search.problem import Problem
+from farthest.search.engines import BatchEngine, engine_with
 
 FAMILIES = (
     "sliding",

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.interrupts import Interrupted
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 
 TREE = 'name = "tree"\nfamily = "python"\n[python]\nclass = "python_spaces:SlowTree"\n'

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.families.python.state_hashes import collision_probability
+from farthest.families.python.user_class import collision_probability
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.queries.distance_map import DistanceMap

@@ -13,7 +13,7 @@ import farthest
 import python_spaces
 from cluster import Cluster, until
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.publisher import Publisher
+from farthest.coordinator.outstanding import Publisher
 from farthest.errors import ForbiddenCodeError
 from farthest.models.records import JobRecord
 from farthest.spaces import compile_space
@@ -21,9 +21,9 @@ from farthest.spaces.contract import Space, scatter
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
+from farthest.worker import search_batches as search_tasks
 from farthest.worker.app import TASK, celery_app
-from farthest.worker.search import tasks as search_tasks
-from farthest.worker.search.attempts import SearchFacts
+from farthest.worker.search_batches import SearchFacts
 from strangers import FROGS, hostile, parse_puzzle_allowed
 
 pytestmark = pytest.mark.usefixtures("nothing_allowed")

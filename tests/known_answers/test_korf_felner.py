@@ -11,9 +11,9 @@ import farthest
 from cluster import Cluster, until
 from farthest.models.database import open_database
 from farthest.queries.pattern_maps import PatternMaps
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
 from servers import RedisServer
 
 BOARDS = {

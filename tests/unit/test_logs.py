@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 
+from farthest.locations import passwords_in
 from farthest.logs import PlainFormatter
-from farthest.passwords import passwords_in
 
 
 def test_a_line() -> None:

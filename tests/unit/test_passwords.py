@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.passwords import hide_password, passwords_in
+from farthest.locations import hide_password, passwords_in
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from farthest.coordinator.enumeration.cluster_model import Cluster, Costs, Prediction, blob_bytes, predict
-from farthest.coordinator.enumeration.cluster_shape import Shape, simulated_locality
+from farthest.coordinator.enumeration.cluster_model import (
+    Cluster,
+    Costs,
+    Prediction,
+    Shape,
+    blob_bytes,
+    predict,
+    simulated_locality,
+)
 from farthest.coordinator.enumeration.folder_run import FolderRun
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle

@@ -9,12 +9,11 @@ import pytest
 import toy
 from farthest.coordinator.enumeration.record import JobRecorder
 from farthest.coordinator.settings import Settings
-from farthest.models.database import open_database
+from farthest.models.chunks import SparsePiece, piece_of
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.pieces import digest_of
-from farthest.models.sparse import SparsePiece, piece_of
-from farthest.models.transactions import Database
 from farthest.spaces import compile_space
 
 CODES = ["numbers", "strings"]

@@ -18,11 +18,10 @@ from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
-from farthest.verify import verifier
-from farthest.verify.checks import map_digest
+from farthest.verify import sliding as verifier
 from farthest.verify.ranking import LayoutError, Ranking
-from farthest.verify.report import Report
-from farthest.verify.verifier import verify_map
+from farthest.verify.report import Report, map_digest
+from farthest.verify.sliding import verify_map
 from strategies import grid_rows, layouts, make_puzzle, parity_bits, puzzles
 
 Map = NDArray[Any]

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 import toy
 from farthest.errors import ResourceError
-from farthest.models.chunks import Unit
+from farthest.models.chunks import SparsePiece, Unit
 from farthest.models.pieces import digest_of
-from farthest.models.sparse import SparsePiece
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import generic
 from farthest.verify.generic import verify_generic

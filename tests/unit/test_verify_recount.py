@@ -13,16 +13,13 @@ from numpy.typing import NDArray
 
 import farthest
 from farthest.errors import ResourceError, StorageError
-from farthest.map_files.layout import SECTION
+from farthest.map_files.form import SECTION
 from farthest.queries.distance_map import DistanceMap
-from farthest.verify import block_moves
-from farthest.verify.bit_order import BitOrder
-from farthest.verify.block_moves import NoTablesError, block_size, block_tables
+from farthest.verify import recount as block_moves
 from farthest.verify.models import BlockModel, Codes, model_of
-from farthest.verify.recount import BASE_BYTES
+from farthest.verify.recount import BASE_BYTES, BitOrder, NoTablesError, block_size, block_tables
 from farthest.verify.report import Report
-from farthest.verify.residue_layers import Means
-from farthest.verify.residues import verify_residues
+from farthest.verify.residues import Means, verify_residues
 from farthest.verify.rows import Facts
 
 PLENTY = 2**30

@@ -1,6 +1,6 @@
 // A second enumeration, by which `farthest verify` proves large residue maps. It shares nothing with the
 // steps that find layers (space.hpp): no layout, no moves, no programs. What it knows of a puzzle are tables
-// that a plain model in Python has made (src/farthest/verify/block_moves.py):
+// that a plain model in Python has made (src/farthest/verify/recount.py):
 //
 // Keys are taken in *blocks* of equally many. A move leads from all states of a block to all states of one
 // other block, and moves of the same *kind* do that in the same way: a table says for each bit of the other

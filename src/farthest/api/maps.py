@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, SupportsIndex
+from operator import index
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from farthest.api.numbers import whole
-from farthest.families.given import origin_given, puzzle_given
+from farthest.families.user_input import origin_given, puzzle_given, target_given
+from farthest.puzzles import catalogue
+from farthest.puzzles.puzzle import Puzzle
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest.coordinator.settings import Outcome
-    from farthest.families.given import GivenOrigin, GivenPuzzle
+    from farthest.families.user_input import GivenBoard, GivenOrigin, GivenPuzzle
+    from farthest.models.records import JobRecord
     from farthest.queries.distance_map import DistanceMap
     from farthest.queries.pattern_maps import StoredPattern
+
+
+# --- Numbers that users give.
+
+
+def whole(name: str, value: Any) -> int | None:
+    """A whole number of any type, or None. Raises TypeError."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: expected a whole number, got {value!r}")
+    return index(value)
 
 
 def enumerate(  # noqa: A001 - the verb of the command line
@@ -38,8 +53,7 @@ def enumerate(  # noqa: A001 - the verb of the command line
     with the last complete layer (its ``depth``). Raises PuzzleError, BoardError (of the origin), ResourceError,
     StorageError, or SettingError (of the folder of files).
     """
-    from farthest.coordinator.bars import progress_bar
-    from farthest.coordinator.enumeration.bar import EnumerationBar
+    from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
     from farthest.models.database import open_database
@@ -79,8 +93,7 @@ def histogram(
     The arguments are those of `enumerate`; where the memory is used up before ``max_depth``, the outcome's ``stopped``
     says so.
     """
-    from farthest.coordinator.bars import progress_bar
-    from farthest.coordinator.enumeration.bar import EnumerationBar
+    from farthest.api.bars import EnumerationBar, progress_bar
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
 
@@ -114,3 +127,115 @@ def pattern_map(pattern: GivenPuzzle, database: str | Path | None = None) -> Sto
 
     with open_database(database, create=False) as opened:
         return PatternMaps(opened).whole(puzzle_given(pattern))
+
+
+# --- Jobs: to queue, list, cancel, resume and delete them.
+
+
+def submit(
+    puzzle: GivenPuzzle,
+    *,
+    database: str | Path | None = None,
+    origin: GivenOrigin | None = None,
+    max_depth: SupportsIndex | None = None,
+    histogram_only: bool = False,
+) -> JobRecord:
+    """Queue an enumeration for `farthest coordinator` services; the job.
+
+    The arguments are those of `enumerate`; with ``histogram_only`` no map is kept. Raises as `enumerate` does.
+    """
+    from farthest.coordinator.enumeration.queue import submit_puzzle
+    from farthest.coordinator.settings import Settings
+    from farthest.models.database import open_database
+
+    loaded = puzzle_given(puzzle)
+    settings = Settings(
+        origin=origin_given(loaded, origin),
+        max_depth=whole("max_depth", max_depth),
+        histogram_only=histogram_only,
+    )
+    with open_database(database, create=True) as opened:
+        return submit_puzzle(loaded, opened, settings)[0]
+
+
+def jobs(database: str | Path | None = None) -> list[JobRecord]:
+    """All jobs of a database, oldest first."""
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+
+    with open_database(database, create=False) as opened:
+        return Jobs(opened).list()
+
+
+def cancel_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
+    """Take a job out of the queue, or stop the coordinator's work on it; the job. Raises JobError or StorageError.
+
+    ``job``: a number, a puzzle's name for its newest job, or a `JobRecord`.
+    """
+    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        return repository.cancel(named_job(repository, job_text(job)).id)
+
+
+def resume_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord:
+    """Queue a job again that was cancelled, interrupted, or failed; the job. ``job``, errors: as for `cancel_job`."""
+    from farthest.coordinator.enumeration.queue import named_job
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        return repository.requeue(named_job(repository, job_text(job)).id)
+
+
+def delete_job(job: str | SupportsIndex | JobRecord, database: str | Path | None = None) -> JobRecord | None:
+    """Delete a job with all that is stored of it; what it was, or None where that is damaged: such a job is named by
+    its number. Raises JobError or StorageError.
+
+    ``job``: a number, a puzzle's name for its newest finished enumeration, or a `JobRecord`.
+    """
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.naming import job_text
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        number, name = repository.find_to_delete(job_text(job))
+        record = None if name is None else repository.get(number)
+        repository.delete(number)
+        return record
+
+
+# --- Puzzles by name, and boards of theirs.
+
+
+def puzzle_names() -> list[str]:
+    """The names of the catalogue's puzzles; parametric names such as ``sliding-3x4`` are known besides."""
+    return catalogue.names()
+
+
+def load_puzzle(puzzle: GivenPuzzle) -> Puzzle:
+    """The puzzle of a catalogue name, a parametric name or a TOML file; or of an object of a class of one's own. Such a
+    class may run in this process from then on, also where a stored job or a file names it. Raises PuzzleError."""
+    return puzzle_given(puzzle)
+
+
+def random_boards(
+    puzzle: GivenPuzzle, count: SupportsIndex = 1, *, seed: SupportsIndex, to: GivenBoard = "goal"
+) -> list[str]:
+    """Boards from which moves lead to ``to`` (a board; ``goal``: to any of the goals): each is any of them with the
+    same chance, so that one may come twice. The same for the same ``seed``, 0 or more.
+
+    Raises PuzzleError, also where it is not known which boards can be solved, or BoardError.
+    """
+    from farthest.search.solvable import random_boards as drawn
+
+    loaded = puzzle_given(puzzle)
+    boards = drawn(loaded, whole("count", count) or 0, index(seed), target_given(loaded, to))
+    return [loaded.definition.format_board(board) for board in boards]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Literal, SupportsIndex
 
-from farthest.api.numbers import whole
-from farthest.families.given import puzzle_given, target_given
+from farthest.api.maps import whole
+from farthest.families.user_input import puzzle_given, target_given
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from farthest.coordinator.search.settings import SearchOutcome
-    from farthest.families.given import GivenBoard, GivenPuzzle
+    from farthest.families.user_input import GivenBoard, GivenPuzzle
     from farthest.heuristics.algorithms import Algorithm
     from farthest.search.comparison import Run
 
@@ -47,13 +47,12 @@ def solve(
     that there is no solution. Raises PuzzleError, BoardError (UnreachableError for a board that cannot be solved),
     SettingError, SearchError, JobError (a pattern database that was not enumerated), ResourceError or StorageError.
     """
-    from farthest.coordinator.bars import progress_bar
-    from farthest.coordinator.search.bar import SearchBar
+    from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics.registry import default_heuristic
-    from farthest.search.problem import start_or
+    from farthest.search.contract import start_or
 
     loaded = puzzle_given(puzzle)
     settings = SearchSettings(
@@ -81,14 +80,13 @@ def solve_many(
     The outcomes in the order of the boards; None for a board that is known to be unsolvable without a search. The
     arguments are those of `solve`; no search is stored. Raises as `solve` does, but no UnreachableError.
     """
-    from farthest.coordinator.bars import progress_bar
-    from farthest.coordinator.search.bar import SearchBar
+    from farthest.api.bars import SearchBar, progress_bar
     from farthest.coordinator.search.settings import SearchSettings
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.errors import UnreachableError
     from farthest.heuristics.registry import default_heuristic
-    from farthest.search.problem import start_or
+    from farthest.search.contract import start_or
 
     loaded = puzzle_given(puzzle)
     wanted = [start_or(loaded, board) for board in boards]
@@ -128,13 +126,13 @@ def compare(
     """
     from contextlib import ExitStack
 
-    from farthest.coordinator.bars import progress_bar
-    from farthest.heuristics.partitions import in_full
+    from farthest.api.bars import progress_bar
+    from farthest.heuristics.registry import in_full
     from farthest.models.database import open_database
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, entrants
-    from farthest.search.problem import start_or
-    from farthest.sizes import available_memory
+    from farthest.search.contract import start_or
+    from farthest.wording import available_memory
 
     loaded = puzzle_given(puzzle)
     named = [word.strip() for word in algorithms.split(",")] if isinstance(algorithms, str) else algorithms
@@ -177,8 +175,8 @@ def heuristic_values(
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.heuristics.contract import UNREACHABLE
     from farthest.heuristics.registry import default_heuristic, open_heuristic
-    from farthest.queries.board_text import label_rows
-    from farthest.search.problem import targets
+    from farthest.queries.stored_map import label_rows
+    from farthest.search.contract import targets
 
     loaded = puzzle_given(puzzle)
     chosen = default_heuristic(loaded) if heuristic is None else heuristic

@@ -13,28 +13,19 @@ import click
 from click.exceptions import Exit
 
 import farthest
-from farthest.cli import (
-    INTERRUPTED,
-    ask,
-    compare,
-    completion,
-    deletion,
-    draw,
-    enumeration,
-    estimate,
-    heuristic,
-    jobs,
-    output,
-    puzzles,
-    queue,
-    random,
-    serve,
-    service,
-    solve,
-    symmetry,
-    verify,
-    worker,
-)
+from farthest.cli import INTERRUPTED, ask, completion, enumeration, jobs, puzzles, queue, solve
+from farthest.cli import ask as output
+from farthest.cli import ask as symmetry
+from farthest.cli import ask as verify
+from farthest.cli import enumeration as estimate
+from farthest.cli import heuristics as compare
+from farthest.cli import heuristics as heuristic
+from farthest.cli import jobs as deletion
+from farthest.cli import puzzles as draw
+from farthest.cli import puzzles as random
+from farthest.cli import services as serve
+from farthest.cli import services as service
+from farthest.cli import services as worker
 from farthest.cli.interruption import interrupts_raised
 from farthest.errors import FarthestError
 from farthest.safe_text import safe_streams

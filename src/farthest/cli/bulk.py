@@ -12,7 +12,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, TextIO
 
 from farthest.errors import BoardError
-from farthest.puzzles.origin_names import MAX_NAMED
+from farthest.puzzles.origin import MAX_NAMED
 from farthest.wording import shown
 
 if TYPE_CHECKING:

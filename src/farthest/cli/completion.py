@@ -82,9 +82,7 @@ def complete_heuristic(
 ) -> list[CompletionItem[str]]:
     """Names of heuristics: those for the puzzle where one is named before, else all. The last of a sum or list."""
     from farthest.errors import FarthestError
-    from farthest.heuristics.partitions import PARTITIONS, partitions
-    from farthest.heuristics.registry import applicable
-    from farthest.heuristics.simple import SIMPLE
+    from farthest.heuristics.registry import PARTITIONS, SIMPLE, applicable, partitions
     from farthest.puzzles.catalogue import load
 
     # While the option has no value, click leaves the arguments before it unread in ``args``.

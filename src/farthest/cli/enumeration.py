@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -21,12 +23,17 @@ from farthest.cli.options import (
     scratch_option,
     workers_option,
 )
+from farthest.cli.printing import warn
 from farthest.errors import STOPPED_EARLY
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
-    from farthest.coordinator.settings import Outcome
-    from farthest.models.transactions import Database
+    from farthest.coordinator.settings import Estimate, Outcome, WorkersEstimate
+    from farthest.models.database import Database
+    from farthest.models.records import JobRecord
+    from farthest.puzzles.puzzle import Origin, Puzzle
+    from farthest.queries.states import FirstGoals
+
 
 Workers = Literal["threads", "celery"]
 
@@ -96,7 +103,7 @@ def enumerate_(
     from farthest.coordinator.enumeration.job import enumerate_puzzle
     from farthest.coordinator.settings import Settings
     from farthest.environment import CHECKPOINT_SECONDS
-    from farthest.families.given import origin_given
+    from farthest.families.user_input import origin_given
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
 
@@ -117,7 +124,6 @@ def enumerate_(
         outcome = run_in_foreground(
             lambda reporter: enumerate_puzzle(definition, opened, settings, reporter), opened, progress
         )
-        from farthest.cli.outcome import goals_met, outcome_document, show_outcome, warn_of_difference
 
         counted, has_map = origin or definition.origin, not histogram_only
         warn_of_difference(definition, outcome, origin)
@@ -129,8 +135,6 @@ def enumerate_(
     else:
         show_outcome(definition, outcome, opened, counted, has_map=has_map, met=met)
     if outcome.stopped is not None:
-        from farthest.cli.messages import warn
-
         warn(f"stopped before the depth limit: {outcome.stopped}")
         click.get_current_context().exit(STOPPED_EARLY)
 
@@ -139,7 +143,7 @@ def run_in_foreground(
     action: Callable[[QuietReporter], Outcome], database: Database, progress: bool | None
 ) -> Outcome:
     """The outcome of an enumeration, reported to the terminal. At Ctrl-C says what is kept and raises Interrupted."""
-    from farthest.coordinator.interrupts import Interrupted
+    from farthest.coordinator.runner import Interrupted
 
     reporter = chosen_reporter(progress)
     try:
@@ -166,3 +170,342 @@ def _after_interrupt(depth: int | None, place: str) -> str:
     if depth is None:
         return "Interrupted; nothing was stored. The same command begins again."
     return f"Interrupted; {place} keeps the layers up to {depth}. The same command goes on from there."
+
+
+# --- `farthest estimate`: what an enumeration will need, without enumerating.
+
+PROCESSES = (1, 8, 64, 512)
+
+
+@click.command()
+@puzzle_argument
+@result_options
+@click.option(
+    "--threads",
+    type=click.IntRange(min=1, max=4096),
+    metavar="N",
+    help="Threads of this process.  [default: one a processor]",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=byte_size,
+    help="Memory to use at most, such as 4GiB.  [default: 4/5 of what is free]",
+)
+@scratch_option
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1, max=100_000),
+    multiple=True,
+    default=PROCESSES,
+    metavar="N",
+    help="How many processes of workers to tell the time of; may be repeated.  [default: 1, 8, 64, 512]",
+)
+@allow_module_option
+@database_option
+@json_option
+def estimate(
+    puzzle: str,
+    from_: tuple[str, ...],
+    to: tuple[str, ...],
+    max_depth: int | None,
+    map_: str | None,
+    histogram_only: bool,
+    threads: int | None,
+    memory: int | None,
+    scratch: Path | None,
+    processes: tuple[int, ...],
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Say what an enumeration of PUZZLE will need: states, memory, disk, time; nothing is enumerated.
+
+    The options are those of `farthest enumerate`, which decides by the same figures. What does not fit is told with the
+    nearest choice that does.
+
+    \b
+    Examples:
+      farthest estimate sliding-3x4
+      farthest estimate sliding-3x5 --histogram-only --memory 4GiB --scratch /mnt/large
+      farthest estimate pancake-14 --histogram-only --processes 16 --processes 32
+    """
+    named = named_origin(from_, to)
+    histogram_only, residues = kind_of_map(map_, histogram_only)
+    from farthest.coordinator.enumeration.plan import estimated
+    from farthest.coordinator.settings import Settings
+    from farthest.families.user_input import origin_given
+    from farthest.models.database import database_folder
+    from farthest.puzzles.catalogue import load
+
+    definition = load(puzzle)
+    settings = Settings(
+        origin=origin_given(definition, named),
+        max_depth=max_depth,
+        threads=threads,
+        memory=memory,
+        scratch=scratch,
+        histogram_only=histogram_only,
+        residues=residues,
+    )
+    needs = estimated(definition, settings, database_folder(database), processes)
+    if as_json:
+        from farthest.cli.printing import print_json
+        from farthest.documents.puzzles import estimate_document
+
+        print_json(estimate_document(definition, needs))
+    else:
+        _show(definition, needs)
+
+
+def _show(puzzle: Puzzle, needs: Estimate) -> None:
+    for name, text in _lines(needs):
+        click.echo(f"{name + ':':<18}{text}")
+    if needs.workers:
+        click.echo()
+        _show_workers(needs.workers)
+
+
+def _lines(needs: Estimate) -> list[tuple[str, str]]:
+    from farthest.cli.printing import counted
+    from farthest.wording import bytes_text, seconds_text
+
+    known = "" if needs.states is None else f"; {needs.states:,} by {needs.states_from}"
+    lines = [("States", f"at most {needs.states_at_most:,}{known}")]
+    if needs.keys is not None:
+        lines.append(("Keys", f"{needs.keys:,}"))
+    moves = "both ways" if needs.both_ways else "one way"
+    colours = ", two colours" if needs.two_colours else ""
+    lines.append(("Engine", f"{needs.engine}; moves {moves}{colours}"))
+    if needs.layers_from:
+        lines.append(("Layers", f"{needs.depths:,}, {needs.layers_from}"))
+    place = f"files in {needs.scratch}" if needs.layers_in == "files" else "memory"
+    lines.append(("Kept in", f"{place}: {needs.why}" if needs.why else place))
+    lines.append(("Memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"))
+    if needs.layers_in == "files":
+        lines += [
+            ("Disk at the peak", bytes_text(needs.layers_disk)),
+            ("Written, read", f"{bytes_text(needs.written)}, {bytes_text(needs.read)} in all"),
+            ("Units", f"{needs.units:,} a layer, of {needs.shards:,} shards"),
+        ]
+    size = f", about {bytes_text(needs.disk)} of disk" if needs.disk else ""
+    lines.append(("Map", f"{needs.map}{size}"))
+    if needs.seconds is not None and needs.processor_seconds is not None:
+        wall, processor = seconds_text(needs.seconds), seconds_text(needs.processor_seconds)
+        lines.append(
+            ("Time here", f"about {wall} by {counted(needs.threads, 'thread')}, {processor} of processors")
+        )
+    if needs.problem:
+        lines.append(("Does not fit", needs.problem))
+    return lines
+
+
+def _show_workers(workers: tuple[WorkersEstimate, ...]) -> None:
+    from farthest.cli.printing import print_table
+    from farthest.wording import bytes_text, seconds_text
+
+    rows = [
+        (
+            f"{each.processes:,}",
+            seconds_text(each.seconds),
+            bytes_text(each.memory),
+            bytes_text(each.coordinator_memory),
+            bytes_text(each.redis),
+            bytes_text(each.blobs),
+            f"{each.messages:,}",
+            each.waits_for,
+        )
+        for each in workers
+    ]
+    columns = ("workers", "time", "each", "coordinator", "Redis", "blobs", "messages", "waits for")
+    click.echo("By processes of workers: memory of each and of the coordinator, messages of a layer:")
+    print_table(columns, rows, right="rrrrrrrl")
+
+
+# --- The result of an enumeration: for people, for programs, and read again from the database.
+
+BOARDS_DRAWN = 24
+
+GOALS_LISTED = 4
+
+STATES_SEARCHED = 5_000_000
+"""In larger maps goals are not searched for."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoalsMet:
+    """The goals that a map reaches. ``first``: None where no goal is reached."""
+
+    first: FirstGoals | None
+
+
+def stored_outcome(database: Database, record: JobRecord) -> Outcome:
+    """The outcome of a finished job, as it was at its end, without the depth where it was resumed."""
+    from farthest.coordinator.enumeration.job import FARTHEST_BOARDS
+    from farthest.coordinator.settings import Outcome
+    from farthest.models.jobs import Jobs
+    from farthest.models.maps import Maps
+
+    layers = tuple(layer.states for layer in Jobs(database).layers(record.id))
+    last = Maps(database).states(record.id, len(layers) - 1)
+    return Outcome(
+        job=record.id,
+        puzzle=record.name,
+        states=record.states or 0,
+        eccentricity=record.eccentricity,
+        layers=layers,
+        farthest=[state.board for state in islice(last, FARTHEST_BOARDS)],
+        digest=record.digest or "",
+        seconds=record.seconds or 0.0,
+        complete=record.complete,
+        resumed_from=None,
+    )
+
+
+def outcome_document(outcome: Outcome, database: Database, met: GoalsMet | None) -> dict[str, Any]:
+    """What `--json` prints."""
+    goal = {} if met is None else {"goal": None if met.first is None else asdict(met.first)}
+    figures = [layer.document() for layer in outcome.figures]
+    return {
+        "job": outcome.job,
+        "puzzle": outcome.puzzle,
+        "states": outcome.states,
+        "eccentricity": outcome.eccentricity,
+        "layers": list(outcome.layers),
+        "farthest": list(outcome.farthest),
+        "digest": outcome.digest,
+        "seconds": outcome.seconds,
+        "complete": outcome.complete,
+        "resumed_from": outcome.resumed_from,
+        "stopped": outcome.stopped,
+        "database": database.place,
+        **({"figures": figures} if figures else {}),
+        **goal,
+    }
+
+
+def show_outcome(
+    puzzle: Puzzle,
+    outcome: Outcome,
+    database: Database,
+    origin: Origin,
+    *,
+    has_map: bool,
+    met: GoalsMet | None,
+) -> None:
+    """Prints layers, farthest boards, the nearest goals, and commands for the map."""
+    from farthest.cli.printing import counted, print_drawings, print_table
+    from farthest.drawing.terminal import coloured
+    from farthest.safe_text import safe
+    from farthest.wording import seconds_text
+
+    print_table(
+        ("depth", "states"),
+        [(str(depth), f"{states:,}") for depth, states in enumerate(outcome.layers)],
+        right="rr",
+    )
+    number, depth = outcome.layers[-1], len(outcome.layers) - 1
+    which = "farthest" if outcome.complete else "in the last layer that was found"
+    click.echo(f"\n{counted(number, 'board')} {which}, {counted(depth, 'move')} {origin}:\n")
+    shown = outcome.farthest[:BOARDS_DRAWN]
+    definition = puzzle.definition
+    print_drawings(
+        [
+            ("", coloured(definition, definition.parse_board(text)) if definition.ready else [safe(text)])
+            for text in shown
+        ]
+    )
+    if number > len(shown):
+        click.echo(f"\n... and {number - len(shown):,} more")
+    known = f"eccentricity {depth}" if outcome.complete else f"layers 0 to {depth}"
+    click.echo(
+        f"\n{outcome.puzzle}: {counted(outcome.states, 'state')}, {known}, in {seconds_text(outcome.seconds)}"
+    )
+    uncertainty = definition.uncertainty(outcome.states)
+    if uncertainty:
+        click.echo(uncertainty)
+    if met is not None:
+        _show_goals(met, outcome)
+    if not outcome.complete and outcome.stopped is None:
+        click.echo("There may be states beyond the last layer: --max-depth ended the enumeration there.")
+    if outcome.resumed_from == 0:
+        click.echo(
+            "Begun anew: reading its checkpoint would have taken longer than finding the layers again."
+        )
+    elif outcome.resumed_from is not None:
+        click.echo(f"Resumed from the checkpoint at depth {outcome.resumed_from}.")
+    if not has_map:
+        click.echo(f"Layers kept as job {outcome.job} in {database.place}, without a map.")
+        return
+    click.echo(f"Map kept as job {outcome.job} in {database.place}. Ask it, for example:\n")
+    allowed = f" --allow-module {definition.module}" if definition.module else ""
+    click.echo(f"  farthest distance {outcome.job} '{shown[0]}'{allowed}")
+    if definition.has_moves:
+        click.echo(f"  farthest path {outcome.job} '{shown[0]}'{allowed}")
+    click.echo(f"  farthest states {outcome.job} --farthest{allowed}")
+
+
+def goals_met(
+    puzzle: Puzzle, outcome: Outcome, database: Database, origin: Origin, *, has_map: bool
+) -> GoalsMet | None:
+    """The nearest goals of a puzzle that is counted from its start; None where they are not searched for.
+
+    Warns where a known answer differs.
+    """
+    counted_from_start = (origin.direction, origin.where) == ("from", "start") and origin == puzzle.origin
+    if not (counted_from_start and puzzle.definition.has_origin("goal") and has_map):
+        return None
+    if outcome.states > STATES_SEARCHED:
+        return None
+    from farthest.models.jobs import Jobs
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.states import first_goals
+
+    assert outcome.job is not None
+    found = first_goals(DistanceMap(database, Jobs(database).get(outcome.job)))
+    for known in puzzle.known:
+        if known.goal is not None and outcome.complete and known.goal != (found and found.depth):
+            warn(
+                f"{puzzle.name}: the nearest goal is {known.goal} moves away by {known.source!r}; check the puzzle's "
+                "file, or its source"
+            )
+    return GoalsMet(found)
+
+
+def _show_goals(met: GoalsMet, outcome: Outcome) -> None:
+    from farthest.cli.printing import counted
+
+    if met.first is None:
+        limit = "" if outcome.complete else f" within {len(outcome.layers) - 1} moves"
+        click.echo(f"No goal is reached{limit}.")
+        return
+    click.echo(f"goal first reached at depth {met.first.depth}, in {counted(met.first.states, 'board')}:")
+    for board in met.first.boards[:GOALS_LISTED]:
+        click.echo(f"  {board}")
+    if met.first.states > GOALS_LISTED:
+        click.echo(f"  ... and {met.first.states - GOALS_LISTED:,} more")
+
+
+def warn_of_difference(puzzle: Puzzle, outcome: Outcome, origin: Origin | None) -> None:
+    """Warns where the result differs from the known answers of the puzzle's file: one of the two is wrong."""
+    if origin not in (None, puzzle.origin):
+        return
+    for known in puzzle.known:
+        first, shortest = known.layers or known.first_layers or (), len(outcome.layers)
+        if first[:shortest] != outcome.layers[: len(first)] and not (outcome.complete and known.layers):
+            warn(
+                f"{puzzle.name}: the first layers known from {known.source!r} are others; check the puzzle's file, or "
+                "its source"
+            )
+        if not outcome.complete:
+            continue
+        for what, expected, found in (
+            ("states", known.states, outcome.states),
+            ("eccentricity", known.eccentricity, outcome.eccentricity),
+            ("layers", known.layers, outcome.layers),
+        ):
+            if expected not in (None, found):
+                shown = "others" if what == "layers" else f"{expected:,}"
+                warn(
+                    f"{puzzle.name}: {what} known from {known.source!r}: {shown}, found: "
+                    f"{'see above' if what == 'layers' else f'{found:,}'}; check the puzzle's file, or its source"
+                )

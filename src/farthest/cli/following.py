@@ -15,8 +15,8 @@ from farthest.retry import retry_while_away
 
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
 
 Answer = TypeVar("Answer")
 

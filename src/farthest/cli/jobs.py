@@ -2,17 +2,100 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import shutil
+import sys
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from farthest.cli.completion import complete_job
-from farthest.cli.job_list import minute, print_jobs, verified_text
-from farthest.cli.options import database_option, json_option
+from farthest.cli.options import database_option, json_option, scratch_option
+from farthest.errors import FarthestError, JobError, UnavailableError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from farthest.models.database import Database
+    from farthest.models.jobs import Jobs
     from farthest.models.records import JobRecord, LayerRecord
-    from farthest.models.transactions import Database
+
+
+# --- The list of jobs: a line for each, no wider than a terminal.
+
+WIDEST, NARROWEST = 100, 80
+"""Columns of a line."""
+PUZZLE_COLUMN, ORIGIN_COLUMN = 1, 2
+MOST_STATES = 10**12
+"""Numbers of states from this on are rounded."""
+MOST_SECONDS = 10**4
+"""Seconds from this on have no fractions; a thousand times as many are rounded."""
+
+
+def print_jobs(records: Sequence[JobRecord]) -> None:
+    """The table of the jobs; names and origins are cut where a line would be too wide."""
+    from farthest.cli.printing import print_table
+
+    print_table(
+        ("job", "puzzle", "origin", "status", "states", "depth", "seconds", "created (UTC)"),
+        [_row(record) for record in records],
+        right="rlllrrrl",
+        width=_width(),
+        shortened=(PUZZLE_COLUMN, ORIGIN_COLUMN),
+    )
+
+
+def _row(record: JobRecord) -> tuple[str, ...]:
+    from farthest.documents.jobs import origin_text
+
+    return (
+        str(record.id),
+        record.name,
+        origin_text(record),
+        record.state_now,
+        "" if record.states is None else _states(record.states),
+        "" if record.depth is None else f"{record.depth}{'' if record.complete else '+'}",
+        "" if record.seconds is None else _seconds(record.seconds),
+        minute(record.created),
+    )
+
+
+def _width() -> int:
+    """Columns of the list: a terminal may be narrow."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return WIDEST
+    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
+
+
+def _states(states: int) -> str:
+    return f"{states:,}" if states < MOST_STATES else f"{states:.4g}"
+
+
+def _seconds(seconds: float) -> str:
+    return (
+        f"{seconds:.3f}"
+        if seconds < MOST_SECONDS
+        else f"{seconds:,.0f}"
+        if seconds < 1000 * MOST_SECONDS
+        else f"{seconds:.4g}"
+    )
+
+
+def verified_text(record: JobRecord) -> str:
+    """When `farthest verify` has proved what is stored, and which version."""
+    proof = record.verified
+    if proof is None:
+        return "no"
+    return f"{minute(proof.made)} UTC by farthest {proof.version}, {len(proof.checks)} checks"
+
+
+def minute(moment: datetime) -> str:
+    """A moment as it is listed."""
+    return moment.strftime("%Y-%m-%d %H:%M")
+
 
 BEYOND = "not known: --max-depth ended the enumeration after layer {}"
 
@@ -78,8 +161,6 @@ def show(job: str, database: str | None, as_json: bool) -> None:
         repository = Jobs(opened)
         record = repository.find(job)
         if record.kind == SEARCH:
-            from farthest.cli.search_job import show_search_job
-
             if as_json:
                 print_json({**search_document(record, Searches(opened)), "database": opened.place})
             else:
@@ -94,8 +175,7 @@ def show(job: str, database: str | None, as_json: bool) -> None:
 
 def _show(record: JobRecord, layers: list[LayerRecord], database: Database) -> None:
     from farthest.cli.printing import print_facts, print_table
-    from farthest.documents.jobs import origin_text
-    from farthest.documents.progress import progress_rows
+    from farthest.documents.jobs import origin_text, progress_rows
     from farthest.models.stored_job import puzzle_of
     from farthest.wording import seconds_text
 
@@ -150,3 +230,218 @@ def _map(record: JobRecord) -> str:
     if not record.has_map:
         return "none (--histogram-only)"
     return f"{record.keys or 0:,} keys" + (", residues in a file" if record.keeps_residues else "")
+
+
+# --- The output of `farthest show` for a search.
+
+LISTED = 20
+"""Solutions that are listed for people."""
+
+
+def show_search_job(record: JobRecord, database: Database) -> None:
+    """The search, its iterations, its solutions."""
+    from farthest.cli.printing import print_facts, print_table
+    from farthest.documents.jobs import progress_rows, search_paths
+    from farthest.models.searches import Searches
+    from farthest.models.stored_job import puzzle_of
+    from farthest.wording import seconds_text
+
+    searches, asked = Searches(database), record.parameters
+    wanted = f"all solutions, {asked['limit']:,} listed at most" if asked["all"] else "one solution"
+    facts = [
+        ("job", f"{record.id} in {database.place}"),
+        ("puzzle", f"{record.name}: {puzzle_of(record).title}"),
+        ("search", f"{asked['algorithm']}, heuristic {asked['heuristic']}, {wanted}"),
+        ("board", f"{asked['board']} to {asked['target']}"),
+        ("status", record.state_now + (f": {record.error}" if record.error else "")),
+        ("created", f"{minute(record.created)} UTC"),
+    ]
+    told = progress_rows(record)
+    if told:
+        facts.append(("progress", ", ".join(f"{name} {value}" for name, value in told)))
+    if record.result is not None:
+        facts += [
+            ("length", _length(record.result)),
+            ("solutions", f"{record.result['solutions']:,}"),
+            ("nodes", f"{record.result['nodes']:,}"),
+            *_expanded(record.result),
+            ("seconds", seconds_text(record.seconds or 0.0)),
+            ("digest", record.digest or ""),
+            ("verified", verified_text(record)),
+        ]
+    print_facts(facts)
+    iterations = searches.iterations(record.id)
+    if iterations:
+        click.echo()
+        print_table(
+            ("bound", "nodes", "solutions", "pieces", "seconds"),
+            [
+                (
+                    f"{one.bound}{'' if one.complete else '+'}",
+                    f"{one.nodes:,}",
+                    f"{one.solutions:,}",
+                    f"{one.pieces:,}",
+                    f"{one.seconds:.4f}",
+                )
+                for one in iterations
+            ],
+            right="rrrrr",
+        )
+    paths = search_paths(record, searches, LISTED)
+    if paths:
+        from farthest.cli.solutions import list_ways
+        from farthest.search.contract import way_of
+
+        click.echo()
+        list_ways(map(way_of, paths), len(paths))
+
+
+def _expanded(result: dict[str, Any]) -> list[tuple[str, str]]:
+    expanded = result["expanded"]
+    return [] if expanded is None else [("expanded", f"{expanded:,} boards")]
+
+
+def _length(result: dict[str, Any]) -> str:
+    if result["length"] is None:
+        return "none: it is proven that the board cannot be solved"
+    return f"{result['length']}{'' if result['optimal'] else ', not proven shortest'}"
+
+
+# --- `farthest delete`: jobs and all that is stored of them.
+
+_RANGE = re.compile(r"(\d{1,99})-(\d{1,99})", re.ASCII)
+
+
+@click.command()
+@click.argument("jobs", metavar="JOB...", nargs=-1, required=True, shell_complete=complete_job)
+@scratch_option
+@database_option
+@json_option
+def delete(jobs: tuple[str, ...], scratch: Path | None, database: str | None, as_json: bool) -> None:
+    """Delete jobs and all that is stored of them, without asking.
+
+    JOB is a job's number, a range of numbers such as 60-70, or a puzzle's name for its newest finished enumeration.
+    Of a range, the jobs that exist are deleted; if a job that is named alone does not exist, nothing is deleted. A
+    running job is not deleted: the others are, and the exit status is 2. The space of the jobs in the database is free
+    for later jobs; an SQLite file does not become smaller.
+
+    \b
+    Examples:
+      farthest delete 1
+      farthest delete 51 52 60-70
+    """
+    from farthest.cli.printing import counted, print_json
+    from farthest.environment import scratch_folder
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.wording import bytes_text
+
+    with open_database(database, create=False) as opened:
+        repository = Jobs(opened)
+        wanted = _wanted(repository, jobs)
+        deletion = _Deletion(repository, wanted, scratch_folder(scratch, opened.folder))
+        for gone in deletion.deleted():
+            if not as_json:
+                what = "which was damaged" if gone.puzzle is None else gone.puzzle
+                click.echo(f"Deleted job {gone.job} ({what}) from {opened.place}: {bytes_text(gone.bytes)}.")
+        size = sum(one.bytes for one in deletion.gone)
+        if as_json:
+            one = (
+                {"job": deletion.gone[0].job, "puzzle": deletion.gone[0].puzzle}
+                if _one(jobs, deletion)
+                else {}
+            )
+            print_json(
+                {
+                    **one,
+                    "deleted": [asdict(gone) for gone in deletion.gone],
+                    "bytes": size,
+                    "database": opened.place,
+                }
+            )
+        elif len(jobs) > 1 or len(wanted) != 1:
+            click.echo(f"{counted(len(deletion.gone), 'job')} deleted: {bytes_text(size)}.")
+        if deletion.problem is not None:
+            raise deletion.problem
+
+
+@dataclass(frozen=True, slots=True)
+class _Gone:
+    """A job that is deleted; ``puzzle``: its puzzle's name, None where that was damaged."""
+
+    job: int
+    puzzle: str | None
+    bytes: int
+
+
+class _Deletion:
+    """Deletes jobs one after the other. ``gone``: those that are deleted; ``problem``: why others are not."""
+
+    def __init__(self, repository: Jobs, wanted: dict[int, str | None], scratch: Path) -> None:
+        self._repository = repository
+        self._scratch = scratch
+        self._wanted = wanted
+        self.gone: list[_Gone] = []
+        self.problem: FarthestError | None = None
+
+    def deleted(self) -> Iterator[_Gone]:
+        refused: list[str] = []
+        for number, name in self._wanted.items():
+            try:
+                layers = self._layers(number)
+                size = self._repository.delete(number)
+                found = _Gone(number, name, size + _removed(layers))
+            except JobError as error:
+                refused.append(str(error))
+                continue
+            except FarthestError as error:  # of the database: the next would fail as well
+                self.problem = error
+                return
+            self.gone.append(found)
+            yield found
+        if refused:
+            self.problem = JobError("; ".join(refused))
+
+    def _layers(self, number: int) -> Path | None:
+        """The folder of the job's layers, where it was stopped and they were in files."""
+        from farthest.coordinator.enumeration.folder_run import layers_folder
+        from farthest.coordinator.runner import attempt_of
+
+        try:
+            return layers_folder(self._scratch, attempt_of(self._repository.get(number)))
+        except UnavailableError:
+            raise
+        except FarthestError:  # a damaged job must be removable
+            return None
+
+
+def _removed(layers: Path | None) -> int:
+    """The bytes that a folder of layers gave back."""
+    from farthest.stores.folder.journal import remove_layers
+
+    return 0 if layers is None else remove_layers(layers)
+
+
+def _wanted(repository: Jobs, texts: Sequence[str]) -> dict[int, str | None]:
+    """The jobs that are meant, none twice, and their puzzles' names. Raises JobError where one that is named alone does
+    not exist."""
+    found: dict[int, str | None] = {}
+    for text in texts:
+        limits = _RANGE.fullmatch(text.strip())
+        if limits is None:
+            try:
+                number, name = repository.find_to_delete(text)
+            except JobError as error:
+                raise error if len(texts) == 1 else JobError(f"{error}; nothing was deleted") from None
+            found[number] = name
+            continue
+        first, last = map(int, limits.groups())
+        if first > last:
+            raise JobError(f"range {text}: it ends before it begins; expected {last}-{first}")
+        for number in repository.between(first, last):
+            found[number] = repository.find_to_delete(str(number))[1]
+    return found
+
+
+def _one(texts: Sequence[str], deletion: _Deletion) -> bool:
+    return len(texts) == 1 and _RANGE.fullmatch(texts[0].strip()) is None and len(deletion.gone) == 1

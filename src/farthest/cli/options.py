@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from farthest.cli.completion import complete_file, complete_origin, complete_puzzle
+from farthest.cli.printing import note
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin
+    from farthest.queries.distance_map import DistanceMap
+
 
 GENERATORS = "farthest.generators"
 """Where `--generators` is in a command's context."""
@@ -193,3 +196,23 @@ def _allow(context: click.Context, parameter: click.Parameter, names: tuple[str,
         from farthest.families.python.allowed import allowing
 
         context.with_resource(allowing(names, "--allow-module"))
+
+
+# --- Opening the map for a command.
+
+
+def open_job(job: str, database: str | None) -> DistanceMap:
+    """`open_map`, with a note on standard error where a puzzle's name has led to a map with another origin than the
+    puzzle's own, or cut off by a depth limit."""
+    from farthest.queries.distance_map import open_map
+
+    opened = open_map(job, database)
+    opened.told = note
+    if job == opened.record.name:
+        unlike = [str(opened.origin)] if opened.origin != opened.puzzle.origin else []
+        if not opened.complete:
+            unlike.append(f"to depth {opened.depth} only")
+        if unlike:
+            newest = "newest complete" if opened.complete else "newest"
+            note(f"the {newest} map of {job} is job {opened.job}: {', '.join(unlike)}")
+    return opened

@@ -15,6 +15,7 @@ from farthest.safe_text import raw, safe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+
 GAP = 3  # columns between two boards
 HANGUL_ENDS = frozenset(map(chr, range(0x1160, 0x1200)))  # vowels and ends, shown within the syllable before
 LEAST = 3  # columns of a cell that is shortened
@@ -159,3 +160,21 @@ def columns(text: str) -> int:
 def counted(number: int, noun: str) -> str:
     """A number and its noun: 1 board, 1,000 boards."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+# --- Notes and warnings on standard error: one line each.
+
+
+def note(text: str) -> None:
+    """Something that the user should know."""
+    _tell("Note", text)
+
+
+def warn(text: str) -> None:
+    """Something that is probably wrong."""
+    _tell("Warning", text)
+
+
+def _tell(what: str, text: str) -> None:
+    end = "" if text.endswith(".") else "."
+    click.echo(f"{what}: {' '.join(text.split())}{end}", err=True)

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from farthest.cli.completion import complete_puzzle
-from farthest.cli.options import allow_module_option, json_option
+from farthest.cli.completion import complete_origin, complete_puzzle
+from farthest.cli.options import allow_module_option, database_option, force_option, json_option
+from farthest.errors import JobError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.paths import BoardPath
+    from farthest.random_source import RandomSource
+
 
 BOARDS_DRAWN = 12
 
@@ -42,8 +49,7 @@ def puzzles(words: tuple[str, ...], symmetry: bool, as_json: bool) -> None:
       farthest puzzles cube-3x3x3@corners --symmetry
     """
     from farthest.cli.printing import print_json
-    from farthest.documents.puzzles import puzzle_document, puzzle_summary
-    from farthest.documents.symmetry import symmetry_document
+    from farthest.documents.puzzles import puzzle_document, puzzle_summary, symmetry_document
     from farthest.puzzles import catalogue
 
     try:
@@ -154,3 +160,286 @@ def _symmetry_lines(symmetry: dict[str, Any]) -> Iterator[str]:
     if kept is not None:
         yield f"classes       {kept['orbits']:,} of {kept['keys']:,} keys, by {kept['symmetries']:,} of the symmetries"
         yield f"              a map kept by representatives has {kept['entries']:,} distances"
+
+
+# --- `farthest random`: boards drawn at random.
+
+BOARDS_AT_ONCE = 4096
+SEED_BITS = 32
+
+
+@click.command()
+@click.argument("puzzle", shell_complete=complete_puzzle)
+@click.option(
+    "-n",
+    "--count",
+    type=click.IntRange(min=0, max=10**15),
+    default=1,
+    metavar="N",
+    help="How many boards.  [default: 1]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    help="The same seed gives the same boards, always and everywhere.  [default: a new one, told on standard error]",
+)
+@click.option(
+    "--depth",
+    type=click.IntRange(min=0),
+    metavar="D",
+    help="Boards at distance D, of the puzzle's stored map.",
+)
+@click.option(
+    "--to",
+    default="goal",
+    metavar="X",
+    shell_complete=complete_origin,
+    help="Boards that can be moved to X: goal, start, a board or moves.  [default: goal]",
+)
+@allow_module_option
+@database_option
+@json_option
+def random(
+    puzzle: str,
+    count: int,
+    seed: int | None,
+    depth: int | None,
+    to: str,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Print random boards of PUZZLE that can be solved, one a line.
+
+    Each board from which moves lead to the goal has the same chance each time; a board may come twice. Where only a
+    map tells which boards these are, the newest one stored is used, complete if there is one. With --depth the boards
+    are states of that layer of that map.
+
+    \b
+    Examples:
+      farthest random 15-puzzle -n 100 --seed 1
+      farthest random 8-puzzle -n 5 --depth 31
+      farthest random 8-puzzle -n 1000 | farthest distance 8-puzzle -
+    """
+    if depth is not None and to != "goal":
+        raise click.UsageError(
+            "--depth and --to exclude each other: a layer is that of the stored map's own origin."
+        )
+    import secrets
+
+    from farthest.families.user_input import target_given
+    from farthest.puzzles import catalogue
+    from farthest.random_source import RandomSource
+
+    loaded = catalogue.load(puzzle)
+    chosen = secrets.randbits(SEED_BITS) if seed is None else seed
+    boards = _random_boards(loaded, RandomSource(chosen), count, target_given(loaded, to), depth, database)
+    if seed is None:
+        click.echo(f"Seed {chosen}: --seed {chosen} gives these boards again.", err=True)
+    if as_json:
+        from farthest.cli.printing import print_json_list
+
+        facts = {"puzzle": loaded.name, "count": count, "seed": chosen, "depth": depth}
+        print_json_list(facts, "boards", boards)
+        return
+    while some := list(islice(boards, BOARDS_AT_ONCE)):
+        click.echo("\n".join(some))
+
+
+def _random_boards(
+    puzzle: Puzzle, rng: RandomSource, count: int, to: str, depth: int | None, database: str | None
+) -> Iterator[str]:
+    """The boards' texts."""
+    from farthest.errors import FarthestError
+    from farthest.puzzles.family import UndecidedError
+    from farthest.search.solvable import random_stream
+
+    if depth is not None:
+        return _of_map(puzzle, rng, count, database, depth=depth)
+    try:
+        return map(puzzle.definition.format_board, islice(random_stream(puzzle, rng, to), count))
+    except UndecidedError as error:
+        try:
+            return _of_map(puzzle, rng, count, database, to=to)
+        except FarthestError as missing:
+            raise UndecidedError(f"{error} ({missing})") from None
+
+
+def _of_map(
+    puzzle: Puzzle,
+    rng: RandomSource,
+    count: int,
+    database: str | None,
+    *,
+    to: str = "",
+    depth: int | None = None,
+) -> Iterator[str]:
+    """States of the puzzle's newest map: of a depth, or of all of it if these are the boards that can be solved."""
+    from farthest.cli.options import open_job
+    from farthest.queries.states import holds_the_solvable, random_states
+
+    try:
+        opened = click.get_current_context().with_resource(open_job(puzzle.name, database))
+    except JobError as error:
+        raise JobError(f"{error}; store a map first: farthest enumerate {puzzle.name}") from None
+    found = f"the newest map of {puzzle.name}, job {opened.job},"
+    if opened.record.puzzle_digest != puzzle.digest:
+        raise JobError(
+            f"{found} is of another puzzle of that name; store one of this: farthest enumerate FILE"
+        )
+    if depth is None and not holds_the_solvable(opened, to):
+        raise JobError(f"{found} is not one of all distances to the {'goal' if to == 'goal' else 'target'}")
+    return random_states(opened, count, rng, depth)
+
+
+# --- `farthest draw`: boards as pictures.
+
+
+@click.command()
+@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
+@click.argument("boards", metavar="[BOARD]...", nargs=-1)
+@click.option(
+    "--path", "path_of", metavar="BOARD", help="Draw a shortest solution of BOARD, of the stored map."
+)
+@click.option(
+    "--search", is_flag=True, help="With --path: search for the solution, as `farthest solve` does."
+)
+@click.option("--animated", is_flag=True, help="With --path and --svg: one board, whose pieces move.")
+@click.option(
+    "--svg", "file", metavar="FILE", type=click.Path(path_type=Path), help="Write an SVG file instead."
+)
+@allow_module_option
+@database_option
+@force_option
+@json_option
+def draw(
+    name: str,
+    boards: tuple[str, ...],
+    path_of: str | None,
+    search: bool,
+    animated: bool,
+    file: Path | None,
+    database: str | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Draw each BOARD of a puzzle, in colour on a terminal; without one, its goals and start; or a solution.
+
+    PUZZLE is a name of the catalogue, a parametric name, or a file. A BOARD is written in any reasonable form, in
+    quotes where it has spaces, or is goal (the first that the puzzle draws) or start, or "moves: R U' F2", what these
+    moves make of the goal.
+
+    With --path the boards of one shortest solution are drawn, each with the move that leads to it. The solution is that
+    of the puzzle's stored map, as `farthest path` tells it, or with --search is searched for.
+
+    \b
+    Examples:
+      farthest draw eight-kinds '┘│└/─□─/┐│┌'
+      farthest draw 15-puzzle --svg 15-puzzle.svg
+      farthest draw 8-puzzle --path 867254301 --svg strip.svg
+      farthest draw cube-3x3x3 --path "moves: R U' F2 R2" --search --animated --svg solution.svg
+    """
+    if file is not None and as_json:
+        raise click.UsageError("--svg writes a file: leave out --json.")
+    if path_of is None and (search or animated):
+        raise click.UsageError(f"--{'search' if search else 'animated'} needs --path BOARD.")
+    if path_of is not None and boards:
+        raise click.UsageError("--path draws the boards of a solution: leave out other boards.")
+    if animated and file is None:
+        raise click.UsageError("--animated needs --svg FILE: text does not move.")
+    from farthest.cli.printing import counted, print_drawings, print_json
+    from farthest.drawing.terminal import coloured
+    from farthest.puzzles import catalogue
+
+    puzzle = catalogue.load(name)
+    if path_of is not None:
+        from farthest.puzzles.move_text import board_titles
+
+        path = drawn_path(puzzle, path_of, database, search=search)
+        if file is not None:
+            path.draw(file, animated=animated, force=force)
+            click.echo(f"{file}: {counted(len(path), 'board')}")
+            return
+        definition = path.named.definition
+        wanted: Sequence[tuple[str, Sequence[int]]] = list(
+            zip(board_titles(path.named), path.named.boards.tolist(), strict=True)
+        )
+    else:
+        definition = puzzle.definition
+        wanted = _boards_to_draw(puzzle, boards)
+        if file is not None:
+            _write_svg(puzzle, wanted, file, force=force)
+            return
+    if as_json:
+        found = [
+            {"name": caption, "board": definition.format_board(board), "lines": definition.draw_board(board)}
+            for caption, board in wanted
+        ]
+        print_json({"puzzle": puzzle.name, "boards": found})
+        return
+    print_drawings([(caption, coloured(definition, board)) for caption, board in wanted])
+
+
+def _write_svg(puzzle: Puzzle, boards: Sequence[tuple[str, Board]], file: Path, *, force: bool) -> None:
+    """Writes boards with their captions to an SVG file. Raises OutputError."""
+    from farthest.cli.printing import counted
+    from farthest.drawing.svg import svg
+    from farthest.puzzles.family import board_picture
+    from farthest.queries.output_files import form_of, written_file
+
+    form_of(file, (".svg",))
+    title = f"{puzzle.title}: {', '.join(caption or 'board' for caption, _ in boards)}"
+    document = svg([(caption, board_picture(puzzle, board)) for caption, board in boards], title)
+    with written_file(file, force=force) as part:
+        part.write_text(document, encoding="utf-8")
+    click.echo(f"{file}: {counted(len(boards), 'board')}")
+
+
+def _boards_to_draw(puzzle: Puzzle, texts: Sequence[str]) -> list[tuple[str, Board]]:
+    from farthest.families.user_input import drawn_board
+
+    if texts:
+        return [("", drawn_board(puzzle, text)) for text in texts]
+    goals, start = puzzle.definition.origin_boards
+    named = [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    return [("start", start), *named] if start is not None else named
+
+
+# --- The solution that `farthest draw --path` draws: of the puzzle's stored map, or searched for.
+
+
+def drawn_path(puzzle: Puzzle, board: str, database: str | None, *, search: bool) -> BoardPath:
+    """A shortest solution of a board. Raises BoardError, JobError where there is no map, or as `solve` does."""
+    return _searched(puzzle, board, database) if search else _stored(puzzle, board, database)
+
+
+def _stored(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
+    from farthest.cli.options import open_job
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.models.stored_job import origin_of
+
+    try:
+        with open_database(database, create=False) as opened:
+            found = Jobs(opened).finished_maps(puzzle.digest)
+            place = opened.place
+    except StorageError as error:
+        raise StorageError(f"{error}; or --search, which needs no map") from None
+    if not found:
+        raise JobError(
+            f"puzzle {puzzle.name}: {place} has no map of it; `farthest enumerate` makes one, or --search searches "
+            "for a solution"
+        )
+    own = (record for record in found if record.complete and origin_of(record) == puzzle.origin)
+    with open_job(str(next(own, found[0]).id), database) as distances:
+        return distances.path(board)
+
+
+def _searched(puzzle: Puzzle, board: str, database: str | None) -> BoardPath:
+    from farthest.api.searches import solve
+    from farthest.cli.search_outcome import refuse_unsolvable
+
+    outcome = solve(puzzle, board, store=False, database=database)
+    refuse_unsolvable(outcome)
+    assert outcome.path is not None, "one solution is listed of each search"
+    return outcome.path

@@ -23,8 +23,8 @@ from farthest.cli.options import (
 if TYPE_CHECKING:
     from farthest.cli.progress import QuietReporter
     from farthest.coordinator.settings import Outcome
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
 
 UNFINISHED = 1
 """Exit status of `watch` when the job ended without a result."""
@@ -61,7 +61,7 @@ def submit(
     from farthest.cli.printing import counted, print_json
     from farthest.coordinator.enumeration.queue import submit_puzzle
     from farthest.coordinator.settings import Settings
-    from farthest.families.given import origin_given
+    from farthest.families.user_input import origin_given
     from farthest.models.database import open_database
     from farthest.puzzles.catalogue import load
 
@@ -161,8 +161,8 @@ def watch(context: click.Context, job: str, database: str | None, as_json: bool)
       farthest watch 3
       farthest watch 3 --json
     """
+    from farthest.cli.enumeration import stored_outcome
     from farthest.cli.following import Follower, why_ended
-    from farthest.cli.outcome import stored_outcome
     from farthest.cli.printing import print_json
     from farthest.coordinator.enumeration.queue import named_job
     from farthest.models.database import open_database
@@ -214,7 +214,7 @@ def _run_here(record: JobRecord, database: Database, workers: Workers, as_json: 
 
 
 def _show_result(record: JobRecord, outcome: Outcome, database: Database, as_json: bool) -> None:
-    from farthest.cli.outcome import goals_met, outcome_document, show_outcome, warn_of_difference
+    from farthest.cli.enumeration import goals_met, outcome_document, show_outcome, warn_of_difference
     from farthest.cli.printing import print_json
     from farthest.models.stored_job import origin_of, puzzle_of
 

@@ -8,7 +8,7 @@ import click
 
 from farthest.cli.printing import counted, print_drawings
 from farthest.drawing.terminal import coloured
-from farthest.puzzles.moves_shown import board_titles, moves_text
+from farthest.puzzles.move_text import board_titles, moves_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -51,7 +51,7 @@ def list_ways(ways: Iterable[Sequence[MoveName]], count: int) -> None:
 
 def save_one(opened: DistanceMap, way: Way, file: Path, *, force: bool) -> None:
     """Write the boards of one solution, in rows, to an SVG file. Raises OutputError."""
-    from farthest.queries.board_path import BoardPath
+    from farthest.queries.paths import BoardPath
 
     path = BoardPath(opened.puzzle, opened.named(way))
     path.draw(file, force=force)

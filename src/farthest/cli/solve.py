@@ -12,7 +12,7 @@ from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algori
 
 if TYPE_CHECKING:
     from farthest.cli.enumeration import Workers
-    from farthest.cli.search_progress import QuietSearchReporter
+    from farthest.cli.progress import QuietSearchReporter
     from farthest.coordinator.search.solve import Solver
     from farthest.coordinator.search.storage import SearchStorage
     from farthest.puzzles.definition import Board
@@ -131,10 +131,10 @@ def solve(
     from farthest.coordinator.search.settings import LISTED, SearchSettings
     from farthest.coordinator.search.solve import SearchInterrupted, Solver
     from farthest.coordinator.search.storage import SearchStorage
-    from farthest.families.given import target_given
+    from farthest.families.user_input import target_given
     from farthest.heuristics.registry import default_heuristic
     from farthest.puzzles.catalogue import load
-    from farthest.search.problem import start_or
+    from farthest.search.contract import start_or
 
     lines = board == "-"
     definition = load(puzzle)
@@ -153,7 +153,7 @@ def solve(
             definition, target_given(definition, "\n".join(target)), chosen, settings, storage, reporter
         )
         if lines:
-            from farthest.cli.solve_lines import solve_lines
+            from farthest.cli.search_outcome import solve_lines
 
             solve_lines(solver, storage, reporter, as_json=as_json)
         else:
@@ -188,7 +188,7 @@ def _solve_one(solver: Solver, board: Board, storage: SearchStorage, *, listed: 
 def _reporter(progress: bool | None, *, of_list: bool) -> QuietSearchReporter:
     import sys
 
-    from farthest.cli.search_progress import (
+    from farthest.cli.progress import (
         LineSearchReporter,
         QuietSearchReporter,
         TerminalListReporter,

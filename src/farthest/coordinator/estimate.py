@@ -12,14 +12,13 @@ from farthest import _kernel
 from farthest.coordinator.settings import Estimate, MapKind, Settings
 from farthest.environment import BLOBS, BLOCK_SIZE, MAPS, REDIS_NODES
 from farthest.errors import NoRoomError, RedisFullError, RedisTooSmallError, ResourceError
-from farthest.map_files.folder import FolderMaps
+from farthest.map_files.places import FolderMaps
 from farthest.puzzles.puzzle import Puzzle
-from farthest.sizes import available_memory, bytes_text
-from farthest.spaces.contract import gather
-from farthest.spaces.known_states import known_states
+from farthest.spaces.contract import gather, known_states
 from farthest.stores.blobs.place import REDIS
-from farthest.stores.memory.residues import gathered_form
+from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.cutting import MOST_BLOCKS
+from farthest.wording import available_memory, bytes_text
 
 if TYPE_CHECKING:
     from farthest.map_files.place import MapPlace
@@ -126,7 +125,7 @@ def estimate_scatter(space: Space, settings: Settings) -> Estimate:
 
 def estimate_pattern(space: Space, settings: Settings) -> Estimate:
     """Memory and disk for an additive pattern: the working arrays, and a byte a placement."""
-    from farthest.families.sliding.pattern_space import PatternSpace
+    from farthest.families.sliding.patterns import PatternSpace
 
     assert isinstance(space, PatternSpace)
     memory = space.kernel.work_bytes + space.keys + PROCESS_BYTES

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from farthest.errors import SettingError
 from farthest.models.leases import is_of_this_host, owner_is_dead, owner_token
-from farthest.puzzles.puzzle_file import read_bytes
+from farthest.puzzles.reader import read_bytes
 
 PREFIX = "farthest-coordinator-"
 BEAT_SECONDS = 5.0

@@ -8,17 +8,75 @@ as done counts as done. docs/progress.md says why no item is waited for forever.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from farthest.coordinator.publisher import Publisher
 from farthest.errors import JobError, LostStateError, NoRoomError, RedisFullError
-from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes
-from farthest.stores.redis.reports import Report, WorkKind
-from farthest.worker.app import queue_length
+from farthest.stores.redis.attempts import PROTOCOL
+from farthest.stores.redis.connections import BLOCK_SECONDS, RedisNodes, translate_any
+from farthest.stores.redis.records import Report, WorkKind
+from farthest.version import __version__
+from farthest.worker.app import NORMAL, QUEUE, URGENT, broker_settings, celery_app, queue_length
 from farthest.worker.leases import StepLeases
+from farthest.worker.registry import WorkerRecord, list_workers
+
+# --- Sends messages to workers.
+
+
+class Publisher:
+    """Sends the messages of one ``task``, over a connection to the broker that is made again after it has failed.
+
+    A thread imports Celery, which takes half a second: small layers do not wait for it, and the first layer that is
+    sent waits less. Raises SettingError for a URL that cannot be used.
+    """
+
+    def __init__(self, nodes: RedisNodes, task: str) -> None:
+        self._task = task
+        self._place = nodes.places[0]
+        self._url = nodes.urls[0]
+        self._producer: Any = None
+        broker_settings(self._url)
+        self._loading = threading.Thread(target=_load, args=(self._url,), name="farthest-celery", daemon=True)
+        self._loading.start()
+
+    def publish(self, attempt: str, depth: int, items: Iterable[int], *, urgent: bool = False) -> None:
+        """Sends a message (attempt, depth, item) for each item; after an error some may have been sent, and all may be
+        sent again.
+
+        Raises UnavailableError where waiting may help, else StorageError.
+        """
+        self._loading.join()  # two threads that import the same modules may see them partly initialised
+        app = celery_app(self._url)
+        options = {"queue": QUEUE, "priority": URGENT if urgent else NORMAL, "retry": False}
+        try:
+            if self._producer is None:
+                self._producer = app.amqp.Producer(app.connection_for_write().channel())
+            with self._producer.batch():
+                for item in items:
+                    app.send_task(self._task, (attempt, depth, item), producer=self._producer, **options)
+        except Exception as error:
+            self.close()
+            known = translate_any(error, self._place)
+            if known is None:
+                raise
+            raise known from error
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._producer is not None:
+            connection, self._producer = self._producer.connection, None
+            connection.collect()
+
+
+def _load(url: str) -> None:
+    """Imports what sending needs. An error is raised with the first message."""
+    with suppress(Exception):
+        celery_app(url).connection_for_write().get_transport_cls()
+
 
 log = logging.getLogger(__name__)
 
@@ -208,3 +266,65 @@ class Outstanding:
             self._nodes.call(
                 lambda: self._publisher.publish(self._work.attempt, self._depth, items, urgent=urgent)
             )
+
+
+# --- Which workers are alive, for a coordinator that needs them.
+
+ROLL_CALL_SECONDS = 2.0
+ALONE_SECONDS = 6.0
+"""How long no worker must have been seen before the user is told: after Redis was emptied they register again."""
+
+
+@dataclass(frozen=True, slots=True)
+class LiveWorkers:
+    """How many workers of this version are alive, and processes of theirs. ``told``: whether it is certain enough to be
+    reported; ``note``: for the user, once, else ''."""
+
+    workers: int
+    processes: int
+    told: bool = True
+    note: str = ""
+
+
+class RollCall:
+    """Counts the living workers every two seconds."""
+
+    def __init__(self, nodes: RedisNodes) -> None:
+        self._nodes = nodes
+        self._next = 0.0
+        self._alone_since: float | None = None
+        self._alone_told = False
+
+    def soon(self) -> None:
+        """Makes the next count due at once."""
+        self._next = 0.0
+
+    def look(self) -> LiveWorkers | None:
+        """The living workers; None if they were counted less than two seconds ago. Raises JobError where all are of
+        another version."""
+        if monotonic() < self._next:
+            return None
+        self._next = monotonic() + ROLL_CALL_SECONDS
+        workers = self._nodes.call(lambda: list_workers(self._nodes))
+        able = [worker for worker in workers if worker.protocol == PROTOCOL]
+        if workers and not able:
+            raise JobError(_other_versions(workers))
+        if able:
+            self._alone_since = None
+            self._alone_told = False
+            return LiveWorkers(len(able), sum(worker.concurrency for worker in able))
+        if self._alone_since is None:
+            self._alone_since = monotonic()
+        if monotonic() - self._alone_since < ALONE_SECONDS:
+            return LiveWorkers(0, 0, told=False)
+        note = "" if self._alone_told else "no worker is alive: start some with `farthest worker`; waiting"
+        self._alone_told = True
+        return LiveWorkers(0, 0, note=note)
+
+
+def _other_versions(workers: list[WorkerRecord]) -> str:
+    versions = ", ".join(sorted({worker.version for worker in workers}))
+    return (
+        f"all workers are of another version: farthest {versions}, this is {__version__}; run the same version in all "
+        "workers and coordinators"
+    )

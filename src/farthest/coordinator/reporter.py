@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from farthest.coordinator.settings import Estimate, Outcome
@@ -42,3 +44,49 @@ class Reporter:
 
     def finished(self, outcome: Outcome) -> None:
         """The result is complete and stored."""
+
+
+# --- How fast states are found, and how long the rest takes at most.
+
+RATE_SECONDS = 10.0
+"""The rate is that of the layers of the last seconds."""
+
+LITTLE = 0.02
+"""Of the states that there can be: layers grow a hundredfold and more at first, and until then no rate predicts the
+rest."""
+
+
+class Pace:
+    """``at_most``: the most states that there can be; 0: not known."""
+
+    def __init__(self, at_most: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.at_most = at_most
+        self._clock = clock
+        self._known: deque[tuple[float, int]] = deque()  # times, each with the number of states known then
+
+    def reach(self, total: int) -> None:
+        """So many states are known now."""
+        now = self._clock()
+        self._known.append((now, total))
+        while len(self._known) > 2 and now - self._known[1][0] > RATE_SECONDS:
+            self._known.popleft()
+
+    @property
+    def share(self) -> float:
+        """The part of ``at_most`` that is known; 0 where that cannot be said."""
+        return self._known[-1][1] / self.at_most if self._known and self.at_most else 0.0
+
+    def rate(self) -> float:
+        """States a second in the last seconds; 0 where that is not known yet."""
+        if len(self._known) < 2:
+            return 0.0
+        (first_time, first_total), (last_time, last_total) = self._known[0], self._known[-1]
+        return (last_total - first_total) / (last_time - first_time) if last_time > first_time else 0.0
+
+    def seconds_left(self) -> float | None:
+        """How long the rest takes at most; None where that cannot be said."""
+        rate = self.rate()
+        if not rate or not LITTLE < self.share <= 1:
+            return None
+        last_time, last_total = self._known[-1]
+        return max(0.0, (self.at_most - last_total) / rate - (self._clock() - last_time))

@@ -10,11 +10,8 @@ import logging
 import time
 
 from farthest.coordinator.enumeration.job import continue_job
-from farthest.coordinator.interrupts import StopRequest, stop_requests
-from farthest.coordinator.leftovers import Leftovers
-from farthest.coordinator.losses import taken_over_again
-from farthest.coordinator.owned_job import attempt_of
 from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.runner import StopRequest, attempt_of, stop_requests, taken_over_again
 from farthest.coordinator.settings import Estimate, Outcome, Settings
 from farthest.environment import (
     BLOCK_SIZE,
@@ -37,14 +34,45 @@ from farthest.errors import (
 )
 from farthest.families.python.allowed import allowed_modules
 from farthest.logs import say
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.records import CANCELLED, INTERRUPTED, QUEUED, RUNNING, JobRecord, Setbacks, Takeovers
-from farthest.models.transactions import Database
 from farthest.retry import retry_while_away
+from farthest.stores.blobs.place import BlobPlace
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.places import place_of
+
+# --- Removes the keys of attempts whose coordinators could not remove them at their end, because Redis was away.
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 60.0
+
+
+class Leftovers:
+    """Removes the keys of attempts at jobs of this database that nobody runs, and their blobs in a ``place``
+    elsewhere."""
+
+    def __init__(self, jobs: Jobs, nodes: RedisNodes, place: BlobPlace | None = None) -> None:
+        self._jobs = jobs
+        self._nodes = nodes
+        self._place = place
+        self._due = 0.0
+
+    def look(self) -> None:
+        """Removes them, at most once in LOOK_SECONDS. Raises StorageError."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + LOOK_SECONDS
+        with self._nodes.errors():
+            for attempt in attempts.drop_ended(self._nodes, self._ended, self._place):
+                log.info("attempt %s has ended, and something of it was still there: removed", attempt)
+
+    def _ended(self) -> set[str]:
+        return {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
+
 
 JOB_LEASE_SECONDS = 15.0
 """How long a coordinator on another host may be silent before its job is taken over."""
@@ -63,8 +91,6 @@ SLICE_SECONDS = 0.1
 """How soon a signal ends a pause."""
 
 LAYER_LINE_SECONDS = 1.0
-
-log = logging.getLogger(__name__)
 
 
 class Service:

@@ -153,7 +153,7 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         from farthest.drawing.chart import Chart
-        from farthest.drawing.notebook import facts, image
+        from farthest.drawing.svg import facts, image
 
         deepest = len(self.layers) - 1
         rows = [

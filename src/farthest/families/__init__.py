@@ -1,1 +1,1 @@
-"""The families of puzzles, a package each; puzzles/families.py says what a package offers."""
+"""The families of puzzles, a package each; puzzles/puzzle.py says what a package offers."""

@@ -6,16 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+import numpy
+
 from farthest.errors import SettingError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.heuristics.half_bytes import HalfBytes
-    from farthest.heuristics.reduced_map import ReducedMap
+    from farthest.families.permutation.representatives import Representatives
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards, Space
+
 
 UNREACHABLE = 2**28
 """The value of a board from which no moves lead to a goal. No value is larger; a search never takes it for a bound."""
@@ -155,3 +157,65 @@ def check_text(heuristic: object) -> None:
         raise SettingError(
             f"heuristic {heuristic!r} is {type(heuristic).__name__}; expected a name, such as 'zero'"
         )
+
+
+# --- Distances of at most 14 in half a byte each.
+
+HALF = 15
+"""What half a byte has where there is no distance."""
+
+
+@dataclass(frozen=True, slots=True)
+class HalfBytes:
+    """``packed``: uint8, two distances in a byte, that of the even key in the low half; ``keys`` of them."""
+
+    packed: NDArray[numpy.uint8]
+    keys: int
+
+    @property
+    def nbytes(self) -> int:
+        """The memory it takes."""
+        return int(self.packed.nbytes)
+
+    @property
+    def dtype(self) -> numpy.dtype[numpy.uint8]:
+        """Of what ``[]`` gives."""
+        return numpy.dtype(numpy.uint8)
+
+    def __len__(self) -> int:
+        return self.keys
+
+    def __getitem__(self, codes: NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
+        """The distances of codes, uint8; 255 where there is none."""
+        odd = (codes % 2).astype(numpy.uint8)
+        found: NDArray[numpy.uint8] = self.packed[codes // 2] >> odd * numpy.uint8(4) & numpy.uint8(HALF)
+        found[found == HALF] = 255
+        return found
+
+
+# --- Distances kept by representatives.
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedMap:
+    """``entries``: the distances by entry, uint8, 255 where there is none. ``representatives``: of the keys."""
+
+    entries: NDArray[numpy.uint8] | HalfBytes
+    representatives: Representatives
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that it takes."""
+        return int(self.entries.nbytes) + self.representatives.nbytes
+
+    @property
+    def dtype(self) -> numpy.dtype[numpy.uint8]:
+        """Of what ``[]`` gives."""
+        return numpy.dtype(numpy.uint8)
+
+    def __len__(self) -> int:
+        return self.representatives.kernel.keys
+
+    def __getitem__(self, codes: NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
+        """The distances of codes, uint8; 255 where there is none."""
+        return self.entries[self.representatives.entries(codes)]

@@ -8,24 +8,33 @@ least over the places of the blank, which can change by more than one with a mov
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy
 
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
+from farthest.puzzles.puzzle import Origin
+from farthest.random_source import RandomSource
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from farthest.families.sliding.pattern_images import PatternImage
-    from farthest.heuristics.contract import Component, PatternMap
-    from farthest.heuristics.half_bytes import HalfBytes
-    from farthest.heuristics.reduced_map import ReducedMap
+    from farthest.families.permutation.symmetries import Conjugation, SlotImages
+    from farthest.families.sliding.symmetries import PatternImage, Symmetry
+    from farthest.heuristics.contract import Component, HalfBytes, Heuristic, PatternMap, ReducedMap
+    from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
+    from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Boards
 
+
+if TYPE_CHECKING:
     Distances = NDArray[numpy.uint8] | NDArray[numpy.uint16] | HalfBytes | ReducedMap
 
 
@@ -109,3 +118,193 @@ def _told(distances: Distances, places: NDArray[numpy.integer]) -> NDArray[numpy
     inside = places < len(distances)
     found = distances[numpy.where(inside, places, 0)].astype(numpy.int32)
     return numpy.where(inside & (found < none), found, numpy.int32(UNREACHABLE))
+
+
+# --- Heuristics that combine others: sums, and the greatest of several.
+
+
+class Sum:
+    """``A+B``. Admissible where it adds up additive pattern databases without a common piece: no move is counted twice.
+    Other sums claim nothing."""
+
+    consistent = False
+
+    def __init__(self, name: str, parts: Sequence[Heuristic]) -> None:
+        self.name = name
+        self._parts = parts
+        labels = [set(part.labels) for part in parts if isinstance(part, AdditivePattern)]
+        self.admissible = len(labels) == len(parts) and not any(a & b for a, b in combinations(labels, 2))
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        total = numpy.zeros(len(boards), dtype=numpy.int32)
+        for part in self._parts:
+            total += part.values(boards)
+            numpy.minimum(total, UNREACHABLE, out=total)
+        return total
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where each part is one sum."""
+        found: list[Component] = []
+        for part in self._parts:
+            terms = part.terms()
+            if terms is None or len(terms) > 1:
+                return None
+            found += terms[0]
+        return [found]
+
+
+class Greatest:
+    """``A,B``: the greatest value of several."""
+
+    def __init__(self, name: str, parts: Sequence[Heuristic]) -> None:
+        self.name = name
+        self._parts = parts
+        self.admissible = all(part.admissible for part in parts)
+        self.consistent = all(part.consistent for part in parts)
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        values: NDArray[numpy.int32] = numpy.maximum.reduce([part.values(boards) for part in self._parts])
+        return values
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where all parts have terms."""
+        found: list[list[Component]] = []
+        for part in self._parts:
+            terms = part.terms()
+            if terms is None:
+                return None
+            found += terms
+        return found
+
+
+# --- Symmetric look-ups of permutation puzzles: patterns read for the images of a board.
+#
+# A symmetry of the puzzle (families/permutation/symmetries.py) takes a board to one that is as far from the goal,
+# where a pattern has other pieces. Images for which the pattern always has the same distance are looked up once.
+
+COMPARED = 256
+"""Boards on which images are compared. Images that happen to agree on all of them only make the heuristic weaker."""
+MOVES = 100
+
+
+class Conjugated:
+    """``sym:TERM`` of a permutation puzzle: the greatest of a heuristic's values for a board and its images."""
+
+    def __init__(
+        self, name: str, heuristic: Heuristic, images: Sequence[tuple[Conjugation, SlotImages]]
+    ) -> None:
+        self.name = name
+        self.admissible = heuristic.admissible
+        self.consistent = heuristic.consistent
+        self._heuristic = heuristic
+        self._images = images
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        values: NDArray[numpy.int32] = numpy.maximum.reduce(
+            [self._heuristic.values(image.images(boards)) for image, _ in self._images]
+        )
+        return values
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: where it is made of maps."""
+        terms = self._heuristic.terms()
+        if terms is None or not all(isinstance(part, MapTable) for term in terms for part in term):
+            return None
+        return [
+            [_conjugate_component(image, part) for part in term]
+            for _, image in self._images
+            for term in terms
+        ]
+
+
+def conjugated(
+    name: str, heuristic: Heuristic, images: Sequence[tuple[Conjugation, SlotImages]], boards: Boards
+) -> Conjugated:
+    """The heuristic with those of the images whose values differ on some of ``boards``."""
+    kept: dict[bytes, tuple[Conjugation, SlotImages]] = {}
+    for each in images:
+        kept.setdefault(heuristic.values(each[0].images(boards)).tobytes(), each)
+    return Conjugated(name, heuristic, list(kept.values()))
+
+
+def some_boards(puzzle: Puzzle, goal: Board) -> Boards:
+    """Boards that random moves make of the goal, always the same."""
+    space = PermutationBoards(puzzle, Origin(), [goal])
+    moves = permutation(puzzle).generators
+    boards = numpy.array([goal] * COMPARED, dtype=numpy.uint8)
+    rng = RandomSource(1)
+    for _ in range(MOVES):
+        chosen = numpy.array([rng.below(len(moves)) for _ in range(COMPARED)])
+        for number in numpy.unique(chosen).tolist():
+            rows = chosen == number
+            boards[rows] = space.moved(boards[rows], moves[number])
+    return boards
+
+
+def _conjugate_component(image: SlotImages, component: Component) -> Component:
+    """The map that gives for a board its value of the image."""
+    assert isinstance(component, MapTable)
+    slots = len(image.to)
+    source = [image.to.index(slot) for slot in range(slots)]
+    cells = (*source, *(slots + slot for slot in source))[: len(component.cell_of)]
+    label_of = bytes(component.label_of[label] for label in image.labels)
+    oriented = len(component.cell_of) > slots
+    return replace(
+        component,
+        label_of=label_of.ljust(256, b"\0"),
+        cell_of=cells,
+        turned=image.turned if oriented else b"",
+        turns=image.turns if oriented else 1,
+    )
+
+
+# --- Symmetric look-ups: a grid turned or mirrored so that the goal stays the same except for the labels.
+#
+# A board and its image, with the labels changed accordingly, are equally far from the goal. So looking the image up
+# in a pattern database gives another bound for the board, from other pieces (J. Culberson, J. Schaeffer, Pattern
+# databases, 1998).
+
+
+class Mirrored:
+    """``sym:TERM``: the greatest of a heuristic's values for a board and its images."""
+
+    def __init__(self, name: str, heuristic: Heuristic, symmetries: Sequence[Symmetry]) -> None:
+        self.name = name
+        self.admissible = heuristic.admissible
+        self.consistent = heuristic.consistent
+        self._heuristic = heuristic
+        self._symmetries = symmetries
+
+    def values(self, boards: Boards) -> NDArray[numpy.int32]:
+        """See Heuristic."""
+        values = self._heuristic.values(boards)
+        for symmetry in self._symmetries:
+            numpy.maximum(values, self._heuristic.values(symmetry.images(boards)), out=values)
+        return values
+
+    def terms(self) -> list[list[Component]] | None:
+        """See Heuristic: the heuristic's own, and those of each image."""
+        terms = self._heuristic.terms()
+        if terms is None:
+            return None
+        return terms + [
+            [_mirrored_component(symmetry, each) for each in term]
+            for symmetry in self._symmetries
+            for term in terms
+        ]
+
+
+def _mirrored_component(symmetry: Symmetry, component: Component) -> Component:
+    """The component that gives for a board the component's value of its image."""
+    if isinstance(component, PatternTable):
+        labels = tuple(symmetry.labels.index(label) for label in component.labels)
+        cells = tuple(component.cell_of[cell] for cell in symmetry.cells)
+        return replace(component, labels=labels, cell_of=cells)
+    if isinstance(component, MapTable):
+        label_of = bytes(component.label_of[label] for label in symmetry.labels)
+        source = tuple(symmetry.cells.index(cell) for cell in range(len(symmetry.cells)))
+        return replace(component, label_of=label_of.ljust(256, b"\0"), cell_of=source)
+    return component  # made from the goal and the passages only, which the symmetry does not change

@@ -8,35 +8,188 @@ PART       a name of ``simple.SIMPLE``, or @TOKENS: the stored map of the patter
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from farthest.errors import MissingMapError, PuzzleError, ResourceError, SettingError
-from farthest.families.permutation.definition import Permutation
+from farthest.families.hanoi.definition import Hanoi, hanoi
+from farthest.families.lights.definition import Lights, lights
+from farthest.families.pegs.definition import Pegs
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.symmetries import Conjugation, SlotImages
 from farthest.families.permutation.symmetries import symmetries as symmetries_of_pieces
 from farthest.families.sliding.definition import Sliding, sliding
-from farthest.families.sliding.pattern_images import pattern_images
-from farthest.families.sliding.symmetries import symmetries
-from farthest.heuristics.combined import Greatest, Sum
-from farthest.heuristics.conjugated import conjugated, some_boards
+from farthest.families.sliding.symmetries import pattern_images, symmetries
+from farthest.heuristics import counts
 from farthest.heuristics.contract import check_text
-from farthest.heuristics.partitions import in_full
-from farthest.heuristics.patterns import AdditivePattern, PlainPattern
-from farthest.heuristics.simple import SIMPLE
-from farthest.heuristics.symmetry import Mirrored
+from farthest.heuristics.counts import CellSums, GapCounts, distinct, is_pancake, nearest_table
+from farthest.heuristics.patterns import (
+    AdditivePattern,
+    Greatest,
+    Mirrored,
+    PlainPattern,
+    Sum,
+    conjugated,
+    some_boards,
+)
+from farthest.heuristics.sliding_distances import Conflicts, LeastMatching
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.pattern_maker import MARK
+from farthest.puzzles.family import MARK
 from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from farthest.heuristics.algorithms import Algorithm
     from farthest.heuristics.contract import Heuristic, LoadMap
     from farthest.puzzles.definition import Board
     from farthest.puzzles.patterns import Pattern
     from farthest.puzzles.puzzle import Puzzle
+
+
+# --- Additive patterns that have a name in the literature, by the numbers of their pieces: ``6-6-6-6`` of the
+# 24-puzzle.
+#
+# Source: R. Korf, A. Felner, Disjoint pattern database heuristics, 2002.
+
+PARTITIONS = {
+    "7-8": (4, "sym:@1-7+@8-15"),
+    "6-6-6-6": (5, "sym:@1.2.5-7.12+@3.4.8.9.13.14+@10.11.15.16.20.21+@17-19.22-24"),
+}
+"""Of each name: the rows and columns of the grid, and the heuristic in full."""
+
+
+def in_full(text: str, puzzle: Puzzle) -> str:
+    """A heuristic's text with what the names of the puzzle's partitions stand for in their places."""
+    there = partitions(puzzle)
+    return ",".join(PARTITIONS[term][1] if term in there else term for term in text.split(","))
+
+
+def partitions(puzzle: Puzzle) -> list[str]:
+    """The names that mean something for the puzzle: a square of numbered pieces in their order, the blank first."""
+    definition = puzzle.definition
+    if not isinstance(definition, Sliding) or puzzle.metric != "step":
+        return []
+    cells = tuple(range(definition.cells))
+    if definition.goals != (cells,) or definition.tokens[1:] != tuple(map(str, cells[1:])):
+        return []
+    return [
+        name
+        for name, (side, _) in PARTITIONS.items()
+        if definition.rows == tuple(cells[row * side : (row + 1) * side] for row in range(side))
+    ]
+
+
+# --- The heuristics with a plain name: which puzzles each is for, and how it is made.
+
+if TYPE_CHECKING:
+    Goals = Sequence[Board]
+
+
+@dataclass(frozen=True, slots=True)
+class Simple:
+    """A heuristic by name. ``problem``: why it is not for a puzzle, with a mend, or None; ``make`` then makes it."""
+
+    problem: Callable[[Puzzle], str | None]
+    make: Callable[[Puzzle, Goals], Heuristic]
+
+
+def _no_problem(puzzle: Puzzle) -> str | None:
+    del puzzle
+    return None
+
+
+def _of_pieces(puzzle: Puzzle) -> str | None:
+    """For heuristics from the distances of single pieces."""
+    if not isinstance(puzzle.definition, Sliding):
+        return f"it measures ways of pieces on the board of a sliding puzzle, this is of the family {puzzle.family}"
+    if puzzle.metric != "step":
+        return f"in the metric {puzzle.metric} one move takes several pieces; it needs the metric step"
+    return None
+
+
+def _of_distinct_pieces(puzzle: Puzzle) -> str | None:
+    problem = _of_pieces(puzzle)
+    if problem:
+        return problem
+    definition = sliding(puzzle)
+    if not distinct(definition):
+        label = max(range(1, len(definition.tokens)), key=lambda label: definition.counts[label])
+        return (
+            f"it needs distinct pieces, there are {definition.counts[label]} {definition.tokens[label]}; "
+            "use 'nearest' or 'matching'"
+        )
+    return None
+
+
+def _of_grids(puzzle: Puzzle) -> str | None:
+    problem = _of_distinct_pieces(puzzle)
+    if problem:
+        return problem
+    return None if sliding(puzzle).rows else "it needs the rows and columns of a grid; use 'manhattan'"
+
+
+def _of_contents(puzzle: Puzzle) -> str | None:
+    if isinstance(puzzle.definition, Sliding | Permutation):
+        return None
+    return f"it counts pieces of sliding and permutation puzzles, this is of the family {puzzle.family}"
+
+
+def _of_pancakes(puzzle: Puzzle) -> str | None:
+    if isinstance(puzzle.definition, Permutation) and is_pancake(puzzle.definition):
+        return None
+    return "it needs moves that all turn over the top of a pile, such as those of pancake-7"
+
+
+def _of_hanoi(puzzle: Puzzle) -> str | None:
+    return None if isinstance(puzzle.definition, Hanoi) else "it counts the discs of the family hanoi"
+
+
+def _of_lights(puzzle: Puzzle) -> str | None:
+    return None if isinstance(puzzle.definition, Lights) else "it counts the lamps of the family lights"
+
+
+def _of_pegs(puzzle: Puzzle) -> str | None:
+    if not isinstance(puzzle.definition, Pegs):
+        return "it counts the pegs of the family pegs"
+    if puzzle.metric != "jump":
+        return (
+            f"in the metric {puzzle.metric} one move takes away any number of pegs; it needs the metric jump"
+        )
+    return None
+
+
+def _zero(puzzle: Puzzle, goals: Goals) -> Heuristic:
+    del goals
+    return counts.zero(puzzle.definition.contents, puzzle.definition.cells)
+
+
+def _misplaced(puzzle: Puzzle, goals: Goals) -> Heuristic:
+    if isinstance(puzzle.definition, Sliding):
+        return counts.misplaced_pieces(puzzle.definition, goals, puzzle.metric)
+    return counts.misplaced_contents(permutation(puzzle), goals)
+
+
+def _distances(name: str) -> Callable[[Puzzle, Goals], Heuristic]:
+    return lambda puzzle, goals: CellSums(name, [nearest_table(sliding(puzzle), goal) for goal in goals])
+
+
+SIMPLE: dict[str, Simple] = {
+    "zero": Simple(_no_problem, _zero),
+    "misplaced": Simple(_of_contents, _misplaced),
+    "nearest": Simple(_of_pieces, _distances("nearest")),
+    "manhattan": Simple(_of_distinct_pieces, _distances("manhattan")),
+    "matching": Simple(_of_pieces, lambda puzzle, goals: LeastMatching(sliding(puzzle), goals)),
+    "linear-conflict": Simple(_of_grids, lambda puzzle, goals: Conflicts(sliding(puzzle), goals)),
+    "gap": Simple(_of_pancakes, lambda puzzle, goals: GapCounts(permutation(puzzle), goals)),
+    "discs": Simple(_of_hanoi, lambda puzzle, goals: counts.misplaced_discs(hanoi(puzzle), goals)),
+    "lamps": Simple(
+        _of_lights, lambda puzzle, goals: counts.wrong_lamps(lights(puzzle), goals, puzzle.metric)
+    ),
+    "pegs": Simple(_of_pegs, lambda puzzle, goals: counts.SparePegs(goals)),
+}
+"""Of those for one puzzle the weakest comes first."""
+
 
 SYMMETRIC = "sym:"
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy
 
 from farthest.errors import DamagedMapError
-from farthest.map_files.layout import (
+from farthest.map_files.form import (
     CHECKSUM,
     PAGE,
     SECTION,

@@ -2,17 +2,84 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any, Protocol, Self
+
+from farthest.errors import StorageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
     from pathlib import Path
 
     from typing_extensions import Buffer
 
     from farthest.map_files.file import Source
     from farthest.map_files.form import ResidueForm
+
+
+# --- Names of map files in their folder or object store.
+
+_NAME = re.compile(r"\d{1,19}-[0-9a-f]{8}(/[0-9a-f]{16})?\.map", re.ASCII)
+
+
+def job_token(job: int, created: datetime, puzzle_digest: str) -> str:
+    """What names of a job's files begin with: other jobs of that number, in other databases, have another one."""
+    begun = hashlib.sha256(f"{created.isoformat()} {puzzle_digest}".encode()).hexdigest()
+    return f"{job}-{begun[:8]}"
+
+
+def checked_name(name: str) -> str:
+    """A map file's name as the database has it. Raises ValueError for one that this program does not give."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"name {name!r}, expected that of a map file")
+    return name
+
+
+def name_of(token: str) -> str:
+    """The name of the map file of a job, in a folder."""
+    return f"{token}.map"
+
+
+def new_name(token: str) -> str:
+    """A name for the map file of a job in an object store: each attempt at the job has another one, as objects cannot
+    be renamed."""
+    return f"{token}/{token_hex(8)}.map"
+
+
+# --- Which words of a map were written: each must be, once.
+
+
+class Written:
+    """The ranges of a map's data, of ``size`` bytes, that were written. ``place``: of the map, as messages show it."""
+
+    def __init__(self, size: int, place: str) -> None:
+        self._size = size
+        self._place = place
+        self._ranges: list[tuple[int, int]] = []
+
+    def add(self, first_word: int, data: Buffer) -> tuple[int, memoryview]:
+        """Notes that words are written, from the word ``first_word`` on. Gives the byte that they begin at, and their
+        bytes. Raises ValueError where they are none of the map."""
+        view = memoryview(data).cast("B")
+        first, last = 8 * first_word, 8 * first_word + len(view)
+        if len(view) % 8 or first < 0 or last > self._size:
+            raise ValueError("words outside the map")
+        self._ranges.append((first, last))
+        return first, view
+
+    def check(self) -> None:
+        """Raises StorageError unless all words were written, each once."""
+        end = 0
+        for first, last in [*sorted(self._ranges), (self._size, 0)]:
+            if first != end:
+                raise StorageError(
+                    f"{self._place}: words from byte {end} of the data on were not written once each"
+                )
+            end = last
 
 
 @dataclass(frozen=True, slots=True)

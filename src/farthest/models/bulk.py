@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from sqlalchemy import Compiled, Connection, Dialect, Select, insert
 
-from farthest.models.record_digest import StatesDigest
+from farthest.models.sealing import StatesDigest
 from farthest.models.tables import state
 
 if TYPE_CHECKING:

@@ -17,14 +17,14 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select, upda
 
 from farthest.errors import LateStepError, LostStateError
 from farthest.models.chunks import CHUNK_KEYS, Unit
-from farthest.models.record_digest import record_digest
 from farthest.models.records import RUNNING
+from farthest.models.sealing import record_digest
 from farthest.models.tables import chunk, job
 
 if TYPE_CHECKING:
     import psycopg
 
-    from farthest.models.transactions import Database
+    from farthest.models.database import Database
 
 _NUMBERS = 2**30
 """Chunks that a draft's key tells from each other; a map has fewer."""

@@ -18,8 +18,8 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from farthest.environment import DATABASE_URL
 from farthest.errors import NoRoomError, StorageError, UnavailableError
+from farthest.locations import hide_password
 from farthest.models.postgres import postgres_failure
-from farthest.passwords import hide_password
 
 _ALMOST_NO_ROOM = (
     2 << 20

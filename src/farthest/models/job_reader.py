@@ -10,6 +10,7 @@ from sqlalchemy import BigInteger, ColumnElement, literal, select
 
 from farthest.errors import StorageError, UnavailableError
 from farthest.models import naming
+from farthest.models.database import Database
 from farthest.models.records import (
     ENUMERATION,
     FINISHED,
@@ -20,11 +21,9 @@ from farthest.models.records import (
     job_record,
     select_jobs,
 )
-from farthest.models.sealing import ROWS, check_rows
-from farthest.models.stored_values import canonical, check_values
+from farthest.models.sealing import ROWS, canonical, check_rows, check_values
 from farthest.models.structure import check_table
 from farthest.models.tables import job, layer, puzzle
-from farthest.models.transactions import Database
 
 Numbers = list[int]
 Records = list[JobRecord]

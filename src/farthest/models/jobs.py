@@ -3,34 +3,299 @@ searches store in addition is in ``searches``."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import Connection, delete, func, insert, select, update
 
-from farthest.errors import JobError
+from farthest.errors import JobError, StorageError, UnavailableError
 from farthest.models import naming
-from farthest.models.job_queue import JobQueue
-from farthest.models.job_reader import is_job
-from farthest.models.leases import LEASE_SECONDS
+from farthest.models.job_reader import JobReader, is_job
+from farthest.models.leases import LEASE_SECONDS, Lease, Silence
 from farthest.models.map_rows import remove_map_files
 from farthest.models.records import (
+    CANCELLED,
     ENUMERATION,
     FAILED,
     FINISHED,
     INTERRUPTED,
+    QUEUED,
     RUNNING,
+    SEARCH,
+    JobRecord,
     LayerRecord,
+    Setbacks,
+    Takeovers,
     may_be_taken,
     now,
 )
-from farthest.models.rows import NOBODYS, change_job, put_layers, stored_bytes
-from farthest.models.sealing import rows_digest, seal
-from farthest.models.stored_values import canonical
-from farthest.models.structure import check_owners
+from farthest.models.rows import NOBODYS, change_job, put_layers, puzzle_row, stored_bytes
+from farthest.models.sealing import PARTS, canonical, rows_digest, seal
+from farthest.models.structure import check_next_number, check_owners
 from farthest.models.tables import job, layer, puzzle, state
+from farthest.untrusted_json import read_json_object
 from farthest.version import __version__
+
+# --- Who runs a job: submitted jobs and their queue, claims, leases, and how a job is taken from its owner.
+
+FIRST_SETBACK = 5.0
+LONGEST_SETBACK = 600.0
+"""The pause in seconds before a job that there was no room for is tried again."""
+
+
+class JobQueue(JobReader):
+    """The changes of a job's owner. A job has an owner exactly while it is running."""
+
+    def submit(
+        self,
+        puzzle_json: str,
+        digest: str,
+        name: str,
+        parameters: Mapping[str, Any],
+        layout: Mapping[str, Any],
+    ) -> int:
+        """Stores a job for coordinators to claim, and its puzzle; gives the job's id."""
+        return self._insert(
+            puzzle_json, digest, name, parameters, layout, {"status": QUEUED, "submitted": True}
+        )
+
+    def _insert(
+        self,
+        puzzle_json: str,
+        digest: str,
+        name: str,
+        parameters: Mapping[str, Any],
+        layout: Mapping[str, Any],
+        values: Mapping[str, Any],
+    ) -> int:
+        moment = now()
+        with self._database.write() as connection:
+            row = {
+                "puzzle_id": puzzle_row(connection, puzzle_json, digest, name, moment),
+                "name": name,
+                "kind": ENUMERATION,
+                "parameters": canonical(parameters),
+                "layout": canonical(layout),
+                "created": moment,
+                "complete": False,
+                "has_map": False,
+                "submitted": False,
+                **values,
+            }
+            check_next_number(connection)
+            key = connection.execute(insert(job).values(row)).inserted_primary_key
+            assert key is not None
+            seal(connection, int(key[0]), dict.fromkeys(PARTS))
+            return int(key[0])
+
+    def claim(
+        self,
+        job_id: int,
+        owner: str,
+        lease_seconds: float = LEASE_SECONDS,
+        *,
+        among: tuple[str, ...] = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FAILED),
+        at_once: bool = False,
+        silent: Lease | None = None,
+    ) -> bool:
+        """Takes an unfinished job over, if nobody runs it: of several concurrent claims exactly one is True.
+
+        A job may be taken when it has no owner, its lease ran out, or its owner is a dead process of this host; and
+        when its status is one of ``among``. Its progress counts how often in a row it was taken from an owner that had
+        not given it back (``Takeovers``). ``at_once``: False at once where another process is changing or deleting the
+        job, instead of waiting for that process, which may be stopped. ``silent``: a lease that counts as run out,
+        whatever it says.
+        """
+        moment = now()
+        with self._database.write() as connection:
+            columns = ("status", "owner", "lease_until", "started", "progress", "depth")
+            wanted = select(*(job.c[name] for name in columns)).where(job.c.id == job_id)
+            if at_once:  # SQLite, which has one writer at a time, ignores it
+                wanted = wanted.with_for_update(skip_locked=True)
+            seen = connection.execute(wanted).one_or_none()
+            if seen is None and at_once:
+                return False
+            if seen is None:
+                raise naming.no_such_id(self._database.place, job_id, self.list())
+            if seen.status not in among:
+                return False
+            held = seen.status == RUNNING and silent != (seen.owner, seen.lease_until)
+            if held and not may_be_taken(seen.owner, seen.lease_until, moment):
+                return False
+            unchanged = (
+                job.c.status == seen.status,
+                job.c.owner.is_not_distinct_from(seen.owner),
+                job.c.lease_until.is_not_distinct_from(seen.lease_until),
+            )
+            values = {
+                **NOBODYS,
+                "status": RUNNING,
+                "owner": owner,
+                "lease_until": moment + timedelta(seconds=lease_seconds),
+                "started": seen.started or moment,
+                "progress": _kept_progress(seen.progress, seen.status, seen.depth),
+            }
+            taken = update(job).where(job.c.id == job_id, *unchanged).values(values)
+            return connection.execute(taken).rowcount == 1
+
+    def claim_next(
+        self, owner: str, lease_seconds: float = LEASE_SECONDS, silence: Silence | None = None
+    ) -> JobRecord | None:
+        """Takes the oldest submitted job that waits and may be tried now, or whose owner is dead or silent; None if
+        there is none.
+
+        Of several concurrent claims exactly one gets it; the others get the next. ``silence``: the leases that this
+        process has seen before.
+        """
+        silence = silence or Silence()
+        waiting = (
+            select(job.c.id, job.c.status, job.c.owner, job.c.lease_until)
+            .where(job.c.submitted, job.c.status.in_([QUEUED, RUNNING]))
+            .order_by(job.c.id)
+        )
+        with self._database.read() as connection:
+            rows = connection.execute(waiting).all()
+        silence.forget_others({row.id for row in rows})
+        for row in rows:
+            lease = (row.owner, row.lease_until)
+            silent = lease if silence.of(row.id, lease) else None
+            if row.status == QUEUED:
+                free = _may_be_tried(row.lease_until)
+            else:
+                free = silent is not None or may_be_taken(*lease, now())
+            among = (QUEUED, RUNNING)
+            if free and self.claim(row.id, owner, lease_seconds, among=among, at_once=True, silent=silent):
+                try:
+                    return self.get(row.id)
+                except UnavailableError:
+                    raise
+                except StorageError as damage:  # else it would be claimed again and again
+                    self._set_aside(row.id, owner, str(damage))
+        return None
+
+    def _set_aside(self, job_id: int, owner: str, error: str) -> None:
+        with self._database.write() as connection:
+            change_job(connection, job_id, owner, {**NOBODYS, "status": FAILED, "error": error})
+
+    def renew(
+        self,
+        job_id: int,
+        owner: str,
+        lease_seconds: float = LEASE_SECONDS,
+        progress: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Extends the owner's lease from now; False if the job is no longer the owner's.
+
+        ``progress`` is for people who follow the job; without it the stored one stays.
+        """
+        mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING)
+        values: dict[str, Any] = {"lease_until": now() + timedelta(seconds=lease_seconds)}
+        if progress is not None:
+            values["progress"] = json.dumps(dict(progress))
+        with self._database.write() as connection:
+            return connection.execute(update(job).where(*mine).values(values)).rowcount == 1
+
+    def release(self, job_id: int, owner: str, reason: str | None = None) -> bool:
+        """Puts a submitted job that this owner runs back into the queue; False if it is no longer the owner's."""
+        with self._database.write() as connection:
+            return _release(connection, job_id, owner, {"error": reason})
+
+    def set_back(self, job_id: int, owner: str, reason: str) -> datetime | None:
+        """``release`` because there is no room: nobody takes the job before the time that is returned; None if it is no
+        longer the owner's. The pause doubles each time, unless the job has a deeper checkpoint than the last time."""
+        with self._database.write() as connection:
+            asked = select(job.c.progress, job.c.depth).where(job.c.id == job_id)
+            row = connection.execute(asked).one_or_none()
+            if row is None:
+                return None
+            setbacks = Setbacks.of(_parsed(row.progress)).one_more(-1 if row.depth is None else row.depth)
+            pause = min(LONGEST_SETBACK, FIRST_SETBACK * 2.0 ** min(setbacks.times - 1, 20))
+            until = now() + timedelta(seconds=pause)
+            values = {"error": reason, "lease_until": until, "progress": json.dumps(setbacks.progress())}
+            return until if _release(connection, job_id, owner, values) else None
+
+    def cancel(self, job_id: int) -> JobRecord:
+        """Takes a job from its owner, and out of the queue; its last checkpoint is kept.
+
+        JobError where it has ended already.
+        """
+        return self._move(job_id, CANCELLED, {}, from_states=(QUEUED, RUNNING, INTERRUPTED), verb="cancelled")
+
+    def requeue(self, job_id: int) -> JobRecord:
+        """Queues an unfinished job that nobody runs; coordinators continue it from its last checkpoint.
+
+        JobError where it runs, waits already or is finished, or is a search.
+        """
+        record = self.get(job_id)
+        if record.kind == SEARCH:
+            raise naming.a_search(record, "queued")
+        return self._move(
+            job_id,
+            QUEUED,
+            {"submitted": True},
+            from_states=(INTERRUPTED, CANCELLED, FAILED),
+            verb="queued",
+            abandoned=True,
+        )
+
+    def _move(
+        self,
+        job_id: int,
+        status: str,
+        values: Mapping[str, Any],
+        *,
+        from_states: tuple[str, ...],
+        verb: str,
+        abandoned: bool = False,
+    ) -> JobRecord:
+        with self._database.write() as connection:
+            seen = connection.execute(
+                select(job.c.status, job.c.owner, job.c.lease_until)
+                .where(job.c.id == job_id)
+                .with_for_update()  # ignored by SQLite, which has one writer at a time
+            ).one_or_none()
+            if seen is None:
+                raise naming.no_such_id(self._database.place, job_id, self.list())
+            free = seen.status == RUNNING and may_be_taken(seen.owner, seen.lease_until, now())
+            if seen.status not in from_states and not (abandoned and free):
+                raise naming.wrong_state(job_id, seen.status, seen.owner, verb)
+            change = {**NOBODYS, **values, "status": status}
+            connection.execute(update(job).where(job.c.id == job_id).values(change))
+            return self.get(job_id)
+
+
+def _release(connection: Connection, job_id: int, owner: str, values: Mapping[str, Any]) -> bool:
+    mine = (job.c.id == job_id, job.c.owner == owner, job.c.status == RUNNING, job.c.submitted)
+    queued = {**NOBODYS, "status": QUEUED, **values}
+    return connection.execute(update(job).where(*mine).values(queued)).rowcount == 1
+
+
+def _may_be_tried(not_before: datetime | None) -> bool:
+    """Whether a queued job may be taken. A time further away than any pause was written by a wrong clock, and is
+    ignored, as is a value that is not a time, in a damaged database."""
+    wait = not_before - now() if isinstance(not_before, datetime) else timedelta(0)
+    return wait <= timedelta(0) or wait > timedelta(seconds=LONGEST_SETBACK)
+
+
+def _kept_progress(text: str | None, status: str, depth: int | None) -> str | None:
+    """The part of a job's progress that the next owner needs: its setbacks and its takeovers; one takeover more where
+    the job was still marked as running, as its owner ended without giving it back."""
+    known = _parsed(text)
+    kept = Setbacks.of(known).progress()
+    if status == RUNNING:
+        kept |= Takeovers.of(known).one_more(-1 if depth is None else depth).progress()
+    return json.dumps(kept) if kept else None
+
+
+def _parsed(text: str | None) -> dict[str, int]:
+    """The whole numbers in a job's progress; none where it is damaged: then the pauses begin again."""
+    try:
+        known = {} if text is None else read_json_object(text)
+    except (ValueError, TypeError):
+        return {}
+    return {name: one for name, one in known.items() if isinstance(one, int)}
 
 
 class Jobs(JobQueue):

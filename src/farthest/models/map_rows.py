@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, func, insert, select
 
 from farthest.errors import DamagedMapError, SettingError, UnavailableError
-from farthest.map_files.names import checked_name, job_token
+from farthest.map_files.place import checked_name, job_token
 from farthest.map_files.places import map_place
 from farthest.models.rows import change_job
-from farthest.models.sealing import ROWS, check_rows, rows_digest, seal
-from farthest.models.stored_values import check_values, damaged
+from farthest.models.sealing import ROWS, check_rows, check_values, damaged, rows_digest, seal
 from farthest.models.tables import job, map_file, puzzle
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from farthest.map_files.place import MapPlace
-    from farthest.models.transactions import Database
+    from farthest.models.database import Database
 
 RESIDUES = "residues"
 """The kind of all map files."""

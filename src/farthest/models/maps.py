@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,26 +12,35 @@ from sqlalchemy import Connection, LargeBinary, Select, bindparam, delete, func,
 
 from farthest.errors import JobError, StorageError
 from farthest.models.bulk import insert_states, payload_row, payload_rows
-from farthest.models.chunk_reader import open_chunk, unpack_into
-from farthest.models.chunks import CHUNK_KEYS, MOST_PAYLOAD, WIDTHS, Chunk, ChunkRecord, Unit
+from farthest.models.chunks import (
+    CHUNK_KEYS,
+    MOST_PAYLOAD,
+    WIDTHS,
+    Chunk,
+    ChunkRecord,
+    Unit,
+    open_chunk,
+    unpack_into,
+)
+from farthest.models.database import Database
 from farthest.models.drafts import MadeChunk, StoredDraft, adopt_drafts
 from farthest.models.pieces import checked, encode
-from farthest.models.pipeline import in_order
-from farthest.models.record_digest import chain, record_digest
 from farthest.models.records import LayerRecord
 from farthest.models.rows import change_job, put_layers
 from farthest.models.sealing import (
     CHUNK_COLUMNS,
     ROWS,
+    chain,
     check_states,
+    check_values,
     compare,
+    damaged,
+    record_digest,
     rows_digest,
     seal,
     states_digest,
 )
-from farthest.models.stored_values import check_values, damaged
 from farthest.models.tables import chunk, job, layer, state
-from farthest.models.transactions import Database
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,9 +48,38 @@ if TYPE_CHECKING:
 
     from farthest.models.pieces import Piece
 
+
+# --- Applies a function to the items of a stream in two threads, with the results in the order of the stream.
+#
+# zstd and SHA-256 release the interpreter's lock, so two threads compress while the caller reads or writes the
+# database.
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+THREADS = 2
+AHEAD = 4
+"""Most items taken from the stream before their results are used: it bounds the memory."""
+
+
+def in_order(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Yields ``function(item)`` for each item, in order; raises the first exception of the function or the stream."""
+    pending: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(THREADS, thread_name_prefix="farthest-chunk") as executor:
+        try:
+            for item in items:
+                pending.append(executor.submit(function, item))
+                if len(pending) > AHEAD:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+
 __all__ = ["CHUNK_KEYS", "Chunk", "ChunkRecord", "Maps", "StateRecord"]
 
-Result = TypeVar("Result")
 
 _STATES = 1000
 """Readable rows that are fetched at once."""

@@ -17,8 +17,7 @@ from farthest.models.records import (
     SEARCH,
     JobRecord,
 )
-from farthest.puzzles.catalogue import called
-from farthest.puzzles.title_search import meant
+from farthest.puzzles.catalogue import called, meant
 from farthest.untrusted_json import read_json_object
 
 _SHOWN = 8

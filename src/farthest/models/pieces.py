@@ -6,8 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from farthest.models.chunks import WIDTHS, MapDigest, Payload, Unit, encode_chunk
-from farthest.models.sparse import SparseDigest, SparsePiece, encode_piece
+from farthest.models.chunks import (
+    WIDTHS,
+    MapDigest,
+    Payload,
+    SparseDigest,
+    SparsePiece,
+    Unit,
+    encode_chunk,
+    encode_piece,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

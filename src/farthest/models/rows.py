@@ -10,8 +10,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from farthest.errors import JobError
-from farthest.models.record_digest import record_digest
 from farthest.models.records import CANCELLED, LayerRecord
+from farthest.models.sealing import record_digest
 from farthest.models.tables import chunk, job, layer, map_file, puzzle, solution, state
 
 NOBODYS: dict[str, Any] = {"owner": None, "lease_until": None, "progress": None, "error": None}

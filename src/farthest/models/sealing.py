@@ -8,15 +8,167 @@ these; the first transaction that writes a part of it seals all of it, and its p
 
 from __future__ import annotations
 
+import hashlib
+import json
 import struct
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, select, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Float,
+    Integer,
+    LargeBinary,
+    Row,
+    Select,
+    Table,
+    bindparam,
+    select,
+    update,
+)
 
-from farthest.models.record_digest import StatesDigest, chain, record_digest
-from farthest.models.stored_values import canonical, damaged, json_object
-from farthest.models.tables import chunk, iteration, job, layer, map_file, puzzle, solution, state
+from farthest.errors import StorageError
+from farthest.models.tables import (
+    Digits,
+    Truth,
+    UtcDateTime,
+    chunk,
+    iteration,
+    job,
+    layer,
+    map_file,
+    puzzle,
+    solution,
+    state,
+)
+from farthest.untrusted_json import read_json_object
+from farthest.wording import shown
+
+# --- The digests of the rows that are stored besides distances: they show whether rows are still those that were
+# written.
+#
+# They are computed from Python values, so they are the same on every database; docs/chunk-format.md has the format.
+# They are not signatures: whoever can write to the database can write digests too.
+
+
+def chain(table: str, rows: Iterable[Sequence[Any]], before: str | None = None) -> str:
+    """The digest of rows in order. ``before``: the digest of the rows before these; None: these are the first."""
+    digest = hashlib.sha256(f"farthest {table} rows 1\n".encode()).hexdigest() if before is None else before
+    for row in rows:
+        digest = hashlib.sha256(f"{digest}\n{_json([_plain(value) for value in row])}\n".encode()).hexdigest()
+    return digest
+
+
+def record_digest(table: str, values: Mapping[str, Any]) -> str:
+    """The digest of one row; values that are None are left out, so that a later column does not change it."""
+    held = {name: _plain(value) for name, value in values.items() if value is not None}
+    return hashlib.sha256(f"farthest {table} record 1\n{_json(held)}\n".encode()).hexdigest()
+
+
+class StatesDigest:
+    """The digest of the readable rows of states, fed in key order. Each column is hashed by itself: making a text of
+    each row would take as long as storing it."""
+
+    def __init__(self) -> None:
+        self._columns = [hashlib.sha256() for _ in range(3)]
+        self._last = -1
+        self.ascending = True
+        """Whether keys came in ascending order; otherwise the digest is not that of the rows."""
+
+    def add(self, keys: Sequence[int], distances: Sequence[int], boards: Sequence[str]) -> None:
+        """Adds rows. Raises TypeError, ValueError or struct.error where a value cannot have been written."""
+        if not keys:
+            return
+        self.ascending &= self._last < keys[0] and sorted(keys) == list(keys)
+        self._last = keys[-1]
+        text = "\n".join(boards) + "\n"
+        if text.count("\n") != len(boards):
+            raise ValueError("a board of more than one line")
+        numbers = struct.Struct(f"<{len(keys)}q")
+        for column, values in zip(
+            self._columns, (numbers.pack(*keys), numbers.pack(*distances), text.encode()), strict=True
+        ):
+            column.update(values)
+
+    def hexdigest(self) -> str | None:
+        """The digest of all rows that were added; None where there are none."""
+        if self._last < 0:
+            return None
+        parts = "\n".join(column.hexdigest() for column in self._columns)
+        return hashlib.sha256(f"farthest state rows 1\n{parts}\n".encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).hex()
+    if isinstance(value, datetime):
+        return value.isoformat(timespec="microseconds")
+    return value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+# --- Checks values from the database, and reads their JSON; a StorageError names table, row and column. SQLite
+# holds values of any type in any column, and a damaged file may hold any value.
+
+
+def canonical(value: Mapping[str, Any]) -> str:
+    """Canonical JSON: the stored text, equal for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def damaged(table: str, row: object, what: str, job: int | None = None) -> StorageError:
+    """The error for a row that is not what was stored. ``what``: where in the row, and the problem. ``job``: the job of
+    the row."""
+    of_job = "" if job is None else f"job {job}: "
+    gone = "the jobs that need it" if job is None else f"the job with `farthest delete {job}`"
+    return StorageError(
+        f"{of_job}what is stored is damaged: table {table}, row {row}: {what}; restore the database from a copy, or "
+        f"remove {gone} and enumerate or search again"
+    )
+
+
+def json_object(text: str, table: str, row: object, column: str, job: int | None = None) -> dict[str, Any]:
+    """The JSON object of a column. Raises StorageError where it is not an object."""
+    try:
+        return read_json_object(text)
+    except ValueError as error:
+        raise damaged(table, row, f"column {column}: {error}, expected a JSON object", job) from None
+
+
+def check_values(
+    table: Table, names: Sequence[str], values: Sequence[Any], row: object, job: int | None
+) -> None:
+    """Raises StorageError unless each value has its column's type."""
+    for (name, kinds, nullable), value in zip(_expected(table, tuple(names)), values, strict=True):
+        if (value is None and nullable) or type(value) in kinds:
+            continue
+        found = "nothing" if value is None else f"{type(value).__name__} {shown(value)}"
+        raise damaged(table.name, row, f"column {name}: {found}, expected {kinds[0].__name__}", job)
+
+
+@lru_cache(maxsize=32)
+def _expected(table: Table, names: tuple[str, ...]) -> list[tuple[str, tuple[type, ...], bool]]:
+    return [(name, _kinds(table.c[name]), bool(table.c[name].nullable)) for name in names]
+
+
+def _kinds(column: Column[Any]) -> tuple[type, ...]:
+    kind = column.type
+    if isinstance(kind, Integer | Digits):
+        return (int,)
+    if isinstance(kind, UtcDateTime):
+        return (datetime,)
+    if isinstance(kind, Truth):
+        return (bool,)
+    if isinstance(kind, Float):
+        return (float, int)
+    return (bytes, memoryview) if isinstance(kind, LargeBinary) else (str,)
+
 
 RUNNERS = ("status", "owner", "lease_until", "started", "error", "submitted", "progress")
 """Columns of ``job`` that say who runs an unfinished job."""

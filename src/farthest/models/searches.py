@@ -8,13 +8,21 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from farthest.models.record_digest import chain
+from farthest.models.database import Database
 from farthest.models.records import FINISHED, now
 from farthest.models.rows import NOBODYS, change_job
-from farthest.models.sealing import ROWS, check_rows, rows_digest, seal, stored_parts
-from farthest.models.stored_values import canonical, check_values, damaged
+from farthest.models.sealing import (
+    ROWS,
+    canonical,
+    chain,
+    check_rows,
+    check_values,
+    damaged,
+    rows_digest,
+    seal,
+    stored_parts,
+)
 from farthest.models.tables import iteration, solution, subtree
-from farthest.models.transactions import Database
 from farthest.untrusted_json import read_json
 from farthest.version import __version__
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from farthest.models.stored_values import damaged, json_object
+from farthest.models.sealing import damaged, json_object
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.wording import shown
 

@@ -14,7 +14,7 @@ from farthest.models.tables import chunk, job
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from farthest.models.transactions import Database
+    from farthest.models.database import Database
 
 MOST_JOBS = 10**18
 """All job numbers are smaller: a larger one could not be written in a command."""

@@ -270,7 +270,7 @@ solution = Table(
     sqlite_with_rowid=False,
 )
 
-# The last proof of a job by `farthest verify` (models/verifications.py). It is no part of the job's result: no digest
+# The last proof of a job by `farthest verify` (models/records.py). It is no part of the job's result: no digest
 # of the job covers it, and it counts only while ``job_record`` is what the job's row is.
 verification = Table(
     "verification",

@@ -4,20 +4,136 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.family import families, file_endings
-from farthest.puzzles.pattern_maker import MARK
-from farthest.puzzles.puzzle import Puzzle
+from farthest.puzzles.family import MARK, families, family, file_endings
+from farthest.puzzles.puzzle import MAX_TOKENS, Puzzle
 from farthest.puzzles.reader import read_puzzle
-from farthest.puzzles.some_moves import OPENS, split_moves, with_moves
-from farthest.puzzles.title_search import matching, meant, plain, telling
-from farthest.wording import near_match, shown
+from farthest.wording import near_match, or_list, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# --- Puzzles with some moves of another alone, ``cube-3x3x3<U,R>``: the part of it that these moves reach.
+#
+# Each move in ``<>`` is one of the puzzle's, a power of one, or a sequence of them with a name; its inverse or its
+# powers are moves too, as the puzzle's metric has it. The family says how they are written (``Family.with_moves``).
+
+OPENS = "<"
+CLOSES = ">"
+_MOST_SHOWN = 80
+
+
+def split_moves(name: str) -> tuple[str, str] | None:
+    """The puzzle's name or path, and the text of the moves; None: the name has none. Raises PuzzleError where one of
+    them is missing."""
+    parent, opened, moves = name.partition(OPENS)
+    if not opened:
+        return None
+    problem = (
+        f"no puzzle before {OPENS}"
+        if not parent
+        else f"no {CLOSES} at the end"
+        if not moves.endswith(CLOSES)
+        else f"no moves between {OPENS} and {CLOSES}"
+        if not moves[:-1].strip()
+        else f"more than {MAX_TOKENS} characters of moves"
+        if len(moves) > MAX_TOKENS
+        else None
+    )
+    if problem:
+        raise PuzzleError(
+            f"{shown(name)}: {problem}; expected PUZZLE<MOVES> such as 'cube-3x3x3<U,R>', in quotes on a command line"
+        )
+    return parent, moves[:-1]
+
+
+def with_moves(parent: Puzzle, moves: str) -> Puzzle:
+    """The puzzle with these moves alone. Raises PuzzleError naming the wrong part."""
+    written = moves if len(moves) <= _MOST_SHOWN else moves[:_MOST_SHOWN] + "..."
+    place = f"{parent.name}{OPENS}{written}{CLOSES}"
+
+    def fail(problem: str) -> PuzzleError:
+        return PuzzleError(f"{place}: {problem}")
+
+    if OPENS in parent.name:
+        raise fail("the moves of a puzzle are chosen once; name them all in one <>")
+    return family(parent.family).with_moves(parent, moves, fail)
+
+
+# --- Puzzles found by words of their names and titles.
+
+_WORD = re.compile(r"[^\W_]+")
+MOST_WORDS = 64
+LONGEST = 1000
+"""Characters of a text that are looked at."""
+TELLING = 3
+"""Letters and digits of a word by which a puzzle may be guessed."""
+
+
+def matching(text: str, titles: Mapping[str, str]) -> list[str]:
+    """The names where each word of the text begins a word of the name or its title, in any order and any case.
+
+    ``titles`` are by name. A text without letters and digits matches nothing.
+    """
+    wanted = _words(text)
+    found = ((name, _words(f"{name} {title}")) for name, title in titles.items())
+    return [
+        name
+        for name, words in found
+        if wanted and all(any(word.startswith(each) for word in words) for each in wanted)
+    ]
+
+
+def meant(text: str, titles: Mapping[str, str], most: int = 3) -> str:
+    """A question such as ``did you mean 'red-donkey'?``: the names that the words of the text match, else the nearest
+    names, else those that words like these match. Empty where there are none."""
+    found = matching(text, titles) if telling(text) else []
+    if not found:
+        near = near_match(text, titles, most)
+        if near or not telling(text):
+            return near
+        found = _nearly(text, titles)
+    if not found:
+        return ""
+    if len(found) > most:
+        words = " ".join(_words(text))
+        return (
+            f"did you mean {or_list(found[:most])}, or one of {len(found) - most} more? farthest puzzles {words} "
+            "lists them"
+        )
+    return f"did you mean {or_list(found[:most])}?"
+
+
+def _nearly(text: str, titles: Mapping[str, str]) -> list[str]:
+    """As ``matching``, each word replaced by the one of all names and titles that is most like it."""
+    import difflib
+
+    known = {word for name, title in titles.items() for word in _words(f"{name} {title}")}
+    words = [
+        next(iter(difflib.get_close_matches(word, known, n=1, cutoff=0.75)), "") for word in _words(text)
+    ]
+    return matching(" ".join(words), titles) if all(words) else []
+
+
+def telling(text: str) -> bool:
+    """Whether a puzzle may be guessed by one of the words."""
+    return any(len(word) >= TELLING for word in _words(text))
+
+
+def plain(text: str) -> str:
+    """The words of a text, small letters, joined by hyphens: equal for texts that differ in capitals, spaces and marks
+    alone."""
+    return "-".join(_words(text))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text[:LONGEST].lower())[:MOST_WORDS]
+
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _FOLDER = os.path.join(_HERE, "catalogue")

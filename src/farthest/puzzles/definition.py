@@ -1,6 +1,6 @@
 """What every family's definition offers: boards as small integers, read, checked, written and drawn.
 
-A board is one integer from 0 to 255 for each *cell*; what a cell is, each family says (puzzles/families.py).
+A board is one integer from 0 to 255 for each *cell*; what a cell is, each family says (puzzles/puzzle.py).
 """
 
 from __future__ import annotations

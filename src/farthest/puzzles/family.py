@@ -4,23 +4,90 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
-from farthest.puzzles.families import FAMILIES, rules
+from farthest.errors import PuzzleError
+from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.picture import text_picture
-from farthest.puzzles.solvable import Solvable, undecided
+from farthest.puzzles.puzzle import FAMILIES, rules
 
 if TYPE_CHECKING:
-    from farthest.errors import PuzzleError
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.move_maker import MoveMaker
-    from farthest.puzzles.pattern_maker import PatternMaker
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.move_text import MoveMaker
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.source import Source
-    from farthest.puzzles.symmetry import Symmetries
+    from farthest.puzzles.tables import Source
+    from farthest.random_source import RandomSource
+
+
+# --- What a family knows of its boards that can be solved: which they are, and how to draw one of them.
+
+
+class UndecidedError(PuzzleError):
+    """It is not known which boards can be solved."""
+
+
+class Solvable(Protocol):
+    """The boards of a puzzle from which moves lead to one of some targets."""
+
+    def why_not(self, board: Board) -> str | None:
+        """Why no moves lead from the board to a target, in one sentence, with a mend where there is one; None: they do.
+        Raises UndecidedError."""
+
+    def draw(self, rng: RandomSource) -> Board:
+        """One of the boards, each with the same chance. Raises UndecidedError."""
+
+
+def undecided(puzzle: Puzzle) -> UndecidedError:
+    """Says so, and what helps."""
+    return UndecidedError(
+        f"puzzle {puzzle.name}: which of its boards can be solved is known only from a map of all distances to the "
+        f"target; store one first: farthest enumerate {puzzle.name} --to goal"
+    )
+
+
+class Target(Protocol):
+    """The boards from which moves lead to one target. ``size``: how many they are."""
+
+    size: int
+
+    def why_not(self, board: Board) -> str | None:
+        """As of Solvable."""
+
+    def draw(self, rng: RandomSource) -> Board:
+        """As of Solvable."""
+
+
+class SolvableUnion:
+    """The boards from which moves lead to one of some targets."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self._targets = targets
+
+    def why_not(self, board: Board) -> str | None:
+        return why_none([target.why_not(board) for target in self._targets])
+
+    def draw(self, rng: RandomSource) -> Board:
+        sizes = [target.size for target in self._targets]
+        while True:
+            board = self._targets[rng.weighed(sizes)].draw(rng)
+            # A board of k targets is drawn k times as often as one of a single target.
+            if rng.below(sum(target.why_not(board) is None for target in self._targets)) == 0:
+                return board
+
+
+def why_none(reasons: Sequence[str | None]) -> str | None:
+    """Why a board leads to none of some targets, from the reason of each; None where one has no reason."""
+    if None in reasons:
+        return None
+    return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
 
 class Family(ABC):
@@ -79,13 +146,13 @@ class Family(ABC):
         return None
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """Those of the puzzle that fix a board (puzzles/symmetry.py); None where the family knows of none. Raises
+        """Those of the puzzle that fix a board (puzzles/family.py); None where the family knows of none. Raises
         ResourceError where they are too many to be found."""
         del definition, fixed
         return None
 
     def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
-        """The puzzle with some of its moves alone (puzzles/some_moves.py). Raises what ``fail`` makes of a problem."""
+        """The puzzle with some of its moves alone (puzzles/catalogue.py). Raises what ``fail`` makes of a problem."""
         able = " and ".join(
             name for name in FAMILIES if type(family(name)).with_moves is not Family.with_moves
         )
@@ -114,8 +181,11 @@ def file_endings() -> tuple[str, ...]:
 
 
 def board_given(puzzle: Puzzle, text: str) -> Board:
-    """A board in any form that users write (families/given.py). Raises BoardError, PuzzleError or ResourceError."""
-    return cast("Board", import_module("farthest.families.given").board_given(puzzle, text))
+    """A board in any form that users write (families/user_input.py).
+
+    Raises BoardError, PuzzleError or ResourceError.
+    """
+    return cast("Board", import_module("farthest.families.user_input").board_given(puzzle, text))
 
 
 def board_hold(puzzle: Puzzle, board: Board, move: MoveName, after: Board) -> Hold | None:
@@ -128,3 +198,114 @@ def board_picture(
 ) -> Picture:
     """The picture of a board of the puzzle, or of another ``definition`` of its family; ``WILDCARD`` is allowed."""
     return family(puzzle.family).picture(definition or puzzle.definition, board)
+
+
+# --- Symmetries: maps of boards to boards that keep moves and fix one board; what a family knows of them.
+
+if TYPE_CHECKING:
+    Boards = NDArray[np.uint8]
+
+
+class BoardMap(Protocol):
+    """A map of boards to boards."""
+
+    def images(self, boards: Boards) -> Boards:
+        """The images of boards, uint8 (N, cells)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symmetries:
+    """``maps``: a group of maps of the states that take neighbours to neighbours and fix one board; the identity is
+    one of them. ``inversion``: takes each state to the one that its solution makes of that board, which is as far from
+    it, and a class of the maps to a class; None where there is no such map.
+    """
+
+    maps: Sequence[BoardMap]
+    inversion: BoardMap | None = None
+
+
+# --- What a family with patterns offers, and what all of them need to make one.
+
+MARK = "@"
+PLAIN = "plain:"
+PLACES = "places:"
+TURNS = "turns:"
+ALIKE = "="
+EVERY = "all"
+
+MAX_GOALS = 1000
+"""Goals of a pattern, where the wildcards of the puzzle's goals are filled in."""
+
+_OTHERS = "·∙◦×"
+"""How the pieces outside the pattern are written: the first of these that is no piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a pattern tells of the pieces. ``plain``: all moves are counted.
+
+    ``classes``: labels that are told apart from all others, those of a class alike, ascending; classes in the order of
+    their first labels. ``unturned``: labels of these whose orientations do not matter. ``turned``: names of sets in
+    which the orientations of all pieces matter.
+    """
+
+    plain: bool
+    classes: tuple[tuple[int, ...], ...]
+    unturned: frozenset[int] = frozenset()
+    turned: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """All labels of the classes, ascending."""
+        return tuple(sorted(label for one in self.classes for label in one))
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a pattern can name. Of each label: ``tokens``, how it is written, empty where it cannot be named;
+    ``orbits``: labels with different numbers never stand in each other's places; ``turned``: whether it is told how its
+    pieces are turned. ``sets``: the labels of each set of pieces; none in families without sets."""
+
+    tokens: Sequence[str]
+    orbits: Sequence[int]
+    turned: Sequence[bool]
+    sets: Mapping[str, Sequence[int]]
+
+    @property
+    def pieces(self) -> list[str]:
+        """All tokens, none twice."""
+        return list(dict.fromkeys(filter(None, self.tokens)))
+
+    def labels(self, token: str) -> list[int]:
+        """Those that are written so: one in each of some orbits."""
+        return [label for label, written in enumerate(self.tokens) if written == token]
+
+
+class PatternMaker(Protocol):
+    """Makes the definitions of patterns of one family's puzzles."""
+
+    def names(self, definition: PuzzleDefinition) -> Names:
+        """What a pattern of the puzzle can name."""
+
+    def make(
+        self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
+    ) -> tuple[PuzzleDefinition, tuple[int, ...]]:
+        """The definition of the pattern, and for each label of the puzzle that of the pattern. Raises PuzzleError, the
+        message beginning with ``place``."""
+
+    def boards(
+        self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
+    ) -> NDArray[np.uint8]:
+        """Boards of the puzzle, uint8 (N, cells), as boards of the pattern."""
+
+
+def others_token(tokens: Sequence[str]) -> str:
+    """How the pieces outside the pattern are written."""
+    written: list[str] = [*_OTHERS, *(f"others{number}" for number in range(len(tokens)))]
+    return next(token for token in written if token not in tokens)
+
+
+def goal_boards(goals: Sequence[Board], relabel: Sequence[int]) -> tuple[Board, ...]:
+    """Goals with other labels, none twice; ``WILDCARD`` stays."""
+    changed = (tuple(WILDCARD if label == WILDCARD else relabel[label] for label in goal) for goal in goals)
+    return tuple(dict.fromkeys(changed))

@@ -1,6 +1,11 @@
 """The geometry of boards: cells of a grid with walls, passages between cells, connected parts."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from farthest.wording import counted, shown
 
 WALL = -1
 
@@ -58,6 +63,20 @@ def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int
     return parts
 
 
+def round_trips(cells: int, ways: Iterable[tuple[int, int]]) -> bool:
+    """Whether each cell can be reached from each other along one-way passages."""
+    ways = list(ways)
+    for direction in (ways, [(b, a) for a, b in ways]):
+        queue, seen = [0], {0}
+        for cell in queue:
+            found = {b for a, b in direction if a == cell} - seen
+            queue += sorted(found)
+            seen |= found
+        if len(seen) < cells:
+            return False
+    return True
+
+
 def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None:
     """What is wrong when the cells are not all joined, with the parts named; None when they are."""
     parts = components(cells, passages)
@@ -65,3 +84,267 @@ def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None
         return None
     named = ", ".join("{" + " ".join(map(str, part)) + "}" for part in parts)
     return f"the cells fall into {len(parts)} parts with no passage between them: {named}"
+
+
+# --- The passages of a puzzle on a graph: its ``edges`` and ``arcs``, validated pair by pair.
+
+Fail = Callable[[str, str], Exception]
+"""Makes the error at a key, from the key and the problem."""
+
+
+def read_passages(key: str, value: object, cells: int, edges: Passages, fail: Fail) -> Passages:
+    """The pairs of ``edges`` (smaller cell first) or of ``arcs`` (as written), sorted.
+
+    ``edges``: the edges read before the arcs. Raises what ``fail`` makes for anything but pairs of
+    different cells, each passage once.
+    """
+    mend = f"write {key} = [[0, 1], [1, 2], ...] with cells 0 to {cells - 1}"
+    if not isinstance(value, list):
+        raise fail(key, f"expected an array of pairs of cells, got {shown(value)}; {mend}")
+    found: set[tuple[int, int]] = set()
+    for i, pair in enumerate(value, 1):
+        if not isinstance(pair, list) or len(pair) != 2 or any(type(cell) is not int for cell in pair):
+            raise fail(key, f"pair {i}: expected two cells such as [0, 1], got {_pair_shown(pair)}; {mend}")
+        a, b = cast("list[int]", pair)
+        where = f"pair {i} {_pair_shown(pair)}"
+        for cell in (a, b):
+            if not 0 <= cell < cells:
+                raise fail(key, f"{where}: there is no cell {shown(cell)}, expected 0 to {cells - 1}; {mend}")
+        if a == b:
+            raise fail(key, f"{where} joins a cell with itself; expected two different cells, leave it out")
+        ordered = (min(a, b), max(a, b))
+        if key == "edges":
+            a, b = ordered
+        if (a, b) in found:
+            raise fail(key, f"{where} is there twice; expected each passage once, leave one out")
+        if ordered in edges:
+            raise fail(
+                key, f"{where} is also an edge, and edges go both ways; expected one of them, leave one out"
+            )
+        if (b, a) in found:
+            raise fail(
+                key, f"{where} and its opposite are both there; expected the edge {list(ordered)} instead"
+            )
+        found.add((a, b))
+    return tuple(sorted(found))
+
+
+def _pair_shown(pair: object) -> str:
+    if isinstance(pair, list):
+        return "[" + ", ".join(shown(cell) for cell in pair[:4]) + (", ..." if len(pair) > 4 else "") + "]"
+    return shown(pair)
+
+
+# --- Signs that all drawn boards share, beside the tokens of the pieces.
+
+WALL_TOKEN = "#"
+WILDCARD_TOKEN = "*"
+ROW_TOKEN = "/"
+
+
+# --- What may stand for a piece in a drawn board.
+
+MAX_TOKEN = 32
+"""Characters in a token."""
+
+RESERVED = "/,;#*"
+"""Characters with a meaning of their own in a board: rows, separators, wall, wildcard."""
+
+
+def token_problem(token: str) -> str | None:
+    """Why the text cannot stand for a piece or the blank, or None when it can."""
+    if not token:
+        return "is empty"
+    if len(token) > MAX_TOKEN:
+        return f"has {len(token)} characters; at most {MAX_TOKEN} are possible"
+    for character in token:
+        if character in RESERVED:
+            return f"holds {character!r}, which has a meaning of its own in boards"
+        if character == " " or not character.isprintable():
+            return f"holds the character U+{ord(character):04X}, which cannot be seen"
+    if not token.isascii():
+        import unicodedata
+
+        if unicodedata.category(token[0])[0] == "M":
+            return f"begins with the combining mark U+{ord(token[0]):04X}; separate the pieces with spaces"
+    return None
+
+
+# --- The rows of a board that was given as text, before it is known what the tokens stand for.
+
+
+def split_rows(
+    text: str, places: Sequence[Sequence[int]], row_marks: str, *, single: bool
+) -> tuple[list[list[str]], bool]:
+    """The tokens of each row that is not empty, and whether the text says where rows end.
+
+    ``places``: the grid's cell numbers; ``row_marks``: characters that end a row; ``single``: every token is one
+    character, so that tokens need no spaces between them.
+    """
+    for mark in row_marks:
+        text = text.replace(mark, ROW_TOKEN)
+    chunks = [row.replace(",", " ").split() for row in text.split(ROW_TOKEN)]
+    chunks = [row for row in chunks if row]
+    if not single:
+        return chunks, len(chunks) > 1
+    if len(chunks) == 1 and len(chunks[0]) > 1:
+        longer = sum(len(chunk) > 1 for chunk in chunks[0])
+        if longer == len(chunks[0]) or (longer and len(chunks[0]) == len(places)):
+            return [list(chunk) for chunk in chunks[0]], True  # spaces end the rows
+    # A row is one run of characters, or characters with spaces: a longer chunk among others is no token.
+    return [list(row[0]) if len(row) == 1 else row for row in chunks], len(chunks) > 1
+
+
+def rows_problem(rows: list[list[str]], places: Sequence[Sequence[int]], *, divided: bool) -> str | None:
+    """What is wrong with the shape of a board in rows, all walls drawn or none; None when it fits the grid."""
+    walled = any(WALL_TOKEN in row for row in rows)
+    expected = [list(row) if walled else [cell for cell in row if cell != WALL] for row in places]
+    expected = [row for row in expected if row]
+    if not divided:
+        expected = [[cell for row in expected for cell in row]]
+    cells = sum(len(row) for row in expected)
+    what = "place" if walled else "cell"
+    if not divided and len(rows[0]) != cells:
+        return f"{counted(len(rows[0]), what)}, expected {cells}"
+    if len(rows) != len(expected):
+        return f"{counted(len(rows), 'row')}, expected {len(expected)}"
+    for i, (row, numbers) in enumerate(zip(rows, expected, strict=True), 1):
+        if len(row) != len(numbers):
+            return f"row {i} has {counted(len(row), what)}, expected {len(numbers)}"
+    for i, (row, numbers) in enumerate(zip(rows, expected, strict=True), 1):
+        for j, (token, cell) in enumerate(zip(row, numbers, strict=True), 1):
+            if (token == WALL_TOKEN) != (cell == WALL):
+                found, instead = ("wall", "cell") if token == WALL_TOKEN else ("cell", "wall")
+                where = f"row {i}, column {j}" if divided else f"place {j}"
+                return f"{where} is a {found}, expected a {instead}; write all walls or none"
+    return None
+
+
+# --- Boards as drawn in a definition, before it is known what the tokens stand for.
+
+_GOALS = ("goal", "goals")
+
+
+class Drawn(NamedTuple):
+    """A board in a definition: its key, what messages call it, and its tokens in rows, walls included."""
+
+    key: str
+    name: str
+    rows: list[list[str]]
+
+    @property
+    def tokens(self) -> list[str]:
+        """The tokens in cell order, walls left out."""
+        return [token for row in self.rows for token in row if token != WALL_TOKEN]
+
+
+def read_drawn(key: str, name: str, value: object, fail: Fail) -> Drawn:
+    """The board drawn by an array of rows, or by a text whose rows end at new lines or ``/``.
+
+    Where any row holds a space, spaces separate the tokens of all rows; otherwise each character is a
+    token. A row may also be an array of tokens. Raises what ``fail`` makes for other values and for signs
+    that are no tokens.
+    """
+    example = f'{key} = ["1 2", "3 0"]'
+    lines: list[object]
+    if isinstance(value, str):
+        lines = list(value.strip().replace("/", "\n").splitlines())
+    elif isinstance(value, list):
+        lines = value
+    else:
+        raise fail(key, f"{name}: expected an array of rows or a text, got {shown(value)}; write {example}")
+    spaced = any(isinstance(line, str) and len(line.replace(",", " ").split()) > 1 for line in lines)
+    rows = [_row(key, f"{name}, row {i}", line, spaced, fail) for i, line in enumerate(lines, 1)]
+    if not any(rows):
+        raise fail(key, f"{name} is empty; expected rows of pieces such as {example}")
+    drawn = Drawn(key, name, rows)
+    _check_tokens(drawn, fail)
+    return drawn
+
+
+def read_goals(
+    table: Mapping[str, object], fail: Fail, *, example: str, one_row: bool = False
+) -> list[Drawn]:
+    """The boards of the keys ``goal`` or ``goals``; none where there is neither. ``example``: a board, for messages;
+    ``one_row``: boards have one row only."""
+    goal, goals = table.get("goal"), table.get("goals")
+    if goal is not None and goals is not None:
+        raise fail("goals", "both goal and goals are given; expected one of them, put all boards into goals")
+    if goal is not None:
+        return [read_drawn("goal", "goal", goal, fail)]
+    if goals is None:
+        return []
+    if not isinstance(goals, list) or not goals:
+        found = "an empty array" if goals == [] else shown(goals)
+        raise fail("goals", f'expected an array of boards, got {found}; write goals = ["{example}", ...]')
+    rows = all(isinstance(board, str) and not {"/", "\n"} & set(board) for board in goals)
+    if rows and len(goals) > 1 and not one_row:
+        raise fail("goals", "each text is a board, here of one row only; write goal = [...] for one board")
+    return [read_drawn("goals", f"goal {i}", board, fail) for i, board in enumerate(goals, 1)]
+
+
+def _row(key: str, where: str, line: object, spaced: bool, fail: Fail) -> list[str]:
+    if isinstance(line, str):
+        text = line.replace(",", " ").strip()
+        return text.split() if spaced else list(text)
+    if isinstance(line, list):
+        for token in line:
+            if not isinstance(token, str) and type(token) is not int:
+                raise fail(
+                    key,
+                    f"{where}: expected texts or whole numbers, got {shown(token)}; write rows like [1, 2]",
+                )
+        return [token if isinstance(token, str) else shown(token) for token in line]
+    raise fail(key, f'{where}: expected a text or an array, got {shown(line)}; write rows like "1 2 3"')
+
+
+def _check_tokens(board: Drawn, fail: Fail) -> None:
+    for i, row in enumerate(board.rows, 1):
+        for j, token in enumerate(row, 1):
+            if token == WALL_TOKEN and board.key != "pieces":
+                continue
+            problem = token_problem(token)
+            if token == WILDCARD_TOKEN:
+                problem = None if board.key in _GOALS else "stands for any piece, expected in goals only"
+            if problem:
+                where = f"{board.name}, row {i}, column {j}"
+                raise fail(board.key, f"{where}: {shown(token)} {problem}; write another sign there")
+
+
+def check_shapes(boards: list[Drawn], graph: bool, fail: Fail) -> None:
+    """Refuses ragged rows, boards that differ in shape or walls, and impossible numbers of cells."""
+    first = boards[0]
+    width = len(first.rows[0])
+    for board in boards:
+        for i, row in enumerate(board.rows, 1):
+            if len(row) != width:
+                than = "row 1" if board is first else f"a row of {first.name}"
+                raise fail(
+                    board.key,
+                    f"{board.name}, row {i} has {counted(len(row), 'place')}, {than} has {width}; "
+                    "expected rows of one length, write # where there is no cell, "
+                    "and spaces between pieces of several characters",
+                )
+        if len(board.rows) != len(first.rows):
+            counts = f"{counted(len(board.rows), 'row')}, {first.name} has {len(first.rows)}"
+            raise fail(board.key, f"{board.name} has {counts}; expected boards of one shape, draw all rows")
+        if graph and (len(board.rows) > 1 or WALL_TOKEN in board.rows[0]):
+            found = "a wall (#)" if len(board.rows) == 1 else f"{len(board.rows)} rows"
+            raise fail(
+                board.key,
+                f"{board.name} has {found}; with edges or arcs, expected one row: the pieces in cell order",
+            )
+        _check_walls(board, first, fail)
+    cells = len(first.tokens)
+    if not 2 <= cells <= MAX_CELLS:
+        mend = "make it smaller" if cells > MAX_CELLS else "a puzzle needs a blank and a piece beside it"
+        raise fail(first.key, f"{first.name} has {counted(cells, 'cell')}, expected 2 to {MAX_CELLS}; {mend}")
+
+
+def _check_walls(board: Drawn, first: Drawn, fail: Fail) -> None:
+    for i, (row, pattern) in enumerate(zip(board.rows, first.rows, strict=True), 1):
+        for j, (token, place) in enumerate(zip(row, pattern, strict=True), 1):
+            if (token == WALL_TOKEN) != (place == WALL_TOKEN):
+                found, instead = ("wall", "cell") if token == WALL_TOKEN else ("cell", "wall")
+                where = f"{board.name}, row {i}, column {j} is a {found}, but a {instead} in {first.name}"
+                raise fail(board.key, f"{where}; expected walls in the same places, write # for each")

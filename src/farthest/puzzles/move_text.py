@@ -6,10 +6,18 @@ A group in parentheses is repeated by a number after it, and undone by ``'``: ``
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.wording import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from farthest.puzzles.definition import Board, MoveName, NamedPath
+
 
 MOST_MOVES = 10_000
 """Moves that a text may stand for."""
@@ -145,3 +153,60 @@ def check_count(moves: int) -> None:
     """Raises BoardError where a text stands for more than ``MOST_MOVES``."""
     if moves > MOST_MOVES:
         raise BoardError(f"more than {MOST_MOVES:,} moves, expected at most so many; write fewer")
+
+
+# --- The contract of what makes a puzzle's moves from their written names (families/written_moves.py).
+
+
+class MoveMaker(ABC):
+    """Makes moves of one puzzle, one at a time.
+
+    A move is written as `farthest path` prints it; a family may read other forms too.
+    """
+
+    @property
+    def spaced(self) -> bool:
+        """Whether names of moves hold spaces: then moves are separated by commas, else also by spaces."""
+        return False
+
+    def held(self, steps: Sequence[Step]) -> Sequence[Step]:
+        """The steps of a text without those that turn the puzzle as a whole, where the family knows such."""
+        return steps
+
+    @abstractmethod
+    def made(self, board: Board, word: str) -> list[Board]:
+        """The boards that the move may lead to; several where the word stands for several moves. Raises BoardError
+        where there is none; its message says what was expected."""
+
+    @abstractmethod
+    def undone(self, board: Board, word: str) -> list[Board]:
+        """The boards from which the move leads to ``board``, perhaps among others from which it does not
+        (``names_swap``). Raises BoardError where there is none."""
+
+    def naming(self, board: Board) -> tuple[MoveMaker, Board]:
+        """A maker for moves in a row from ``board``, and that board as it writes it: each piece keeps the name that it
+        has here."""
+        return self, board
+
+    def renamed(self, board: Board) -> Board:
+        """A board of ``naming`` as a board of the puzzle."""
+        return board
+
+
+# --- Moves as text, in commands and on pages.
+
+
+def move_text(move: MoveName) -> str:
+    """A move as it is shown: its name, or two cells as from-to."""
+    return move if isinstance(move, str) else f"{move[0]}-{move[1]}"
+
+
+def moves_text(moves: Sequence[MoveName]) -> str:
+    """Moves as they are shown, in a row."""
+    texts = list(map(move_text, moves))
+    return (", " if any(" " in text for text in texts) else " ").join(texts)
+
+
+def board_titles(path: NamedPath) -> list[str]:
+    """For each board of a path the move that leads to it; for the first ``start``."""
+    return ["start", *map(move_text, path.moves)]

@@ -11,20 +11,213 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from farthest.errors import PuzzleError
-from farthest.puzzles.families import FAMILIES
-from farthest.puzzles.family import family
-from farthest.puzzles.pattern_maker import MARK, PLAIN, Choice
-from farthest.puzzles.pattern_text import FORM, chosen, written
-from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.wording import shown
+from farthest.puzzles.family import ALIKE, EVERY, MARK, PLACES, PLAIN, TURNS, Choice, family
+from farthest.puzzles.puzzle import FAMILIES, Origin, Puzzle
+from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.puzzles.pattern_maker import PatternMaker
+    from farthest.puzzles.family import Names, PatternMaker
+
+
+# --- Patterns as they are written after ``@``.
+#
+# PATTERN  plain:PARTS, or PARTS
+# PARTS    PART.PART...
+# PART     PIECES        each told apart from all others
+#          PIECES=PIECES one class: told apart from all others, not from each other
+#          places:PART   the orientations of these pieces do not matter; holds for the parts after it too
+#          turns:SET     the orientations of all pieces of the set matter; holds for the parts after it too
+# PIECES   a token; a range of numbers, 1-7; a set's name; all
+
+FORM = "PUZZLE@TOKENS"
+
+_LISTED = 12
+
+
+def chosen(text: str, names: Names, place: str) -> Choice:
+    """What the text after ``@`` means. Raises PuzzleError, the message beginning with ``place``."""
+    plain = text.startswith(PLAIN)
+    text = text.removeprefix(PLAIN)
+    if not text:
+        raise PuzzleError(
+            f"{place}: no pieces after {MARK}; expected {FORM} such as {MARK}{'.'.join(names.pieces[:2])}"
+        )
+    reader = _Reader(names, place)
+    for part in [text] if text in names.tokens else text.split("."):
+        reader.read(part)
+    return reader.choice(plain=plain)
+
+
+class _Reader:
+    def __init__(self, names: Names, place: str) -> None:
+        self._names = names
+        self._place = place
+        self._mode = ""
+        self._classes: list[tuple[int, ...]] = []
+        self._unturned: set[int] = set()
+        self._turned: dict[str, None] = {}
+        self._taken: set[int] = set()
+
+    def read(self, part: str) -> None:
+        """Adds a part."""
+        if part not in self._names.tokens and self._names.sets:
+            for mode in (PLACES, TURNS):
+                if part.startswith(mode):
+                    self._mode = mode
+                    part = part.removeprefix(mode)
+        if self._mode == TURNS:
+            self._turns(part)
+            return
+        joined = [part] if part in self._names.tokens else part.split(ALIKE)
+        groups = [self._pieces(each) for each in joined]
+        for group in groups:
+            for label in group:
+                if label in self._taken:
+                    raise PuzzleError(
+                        f"{self._place}: piece {self._names.tokens[label]} is there twice; name each once"
+                    )
+                self._taken.add(label)
+                if self._mode == PLACES:
+                    self._unturned.add(label)
+        if len(groups) == 1:
+            self._classes += [(label,) for label in groups[0]]
+        else:
+            self._join(joined, groups)
+
+    def choice(self, *, plain: bool) -> Choice:
+        """What the parts mean together."""
+        names = self._names
+        turned = {name: {label for label in names.sets[name] if names.turned[label]} for name in self._turned}
+        unturned = {label for label in self._unturned if names.turned[label]}
+        unturned = unturned.difference(*turned.values())
+        told = self._taken - unturned
+        return Choice(
+            plain,
+            tuple(sorted(self._classes)),
+            frozenset(unturned),
+            tuple(name for name in names.sets if name in turned and not turned[name] <= told),
+        )
+
+    def _join(self, joined: list[str], groups: list[list[int]]) -> None:
+        """Adds a class in each orbit that the groups' pieces have in common."""
+        orbits = [{self._names.orbits[label] for label in group} for group in groups]
+        for part, of in zip(joined, orbits, strict=True):
+            if of != orbits[0]:
+                raise PuzzleError(
+                    f"{self._place}: {joined[0]} and {part} never stand in each other's places, so they cannot be "
+                    "alike; write . between them"
+                )
+        labels = sorted(label for group in groups for label in group)
+        for orbit in sorted(orbits[0]):
+            self._classes.append(tuple(label for label in labels if self._names.orbits[label] == orbit))
+
+    def _turns(self, part: str) -> None:
+        sets = self._names.sets
+        known = [name for name in sets if name]
+        if part != EVERY and part not in known:
+            listed = " ".join([*known, EVERY])
+            mend = near_match(part, known) or f"the sets are {listed}"
+            raise PuzzleError(
+                f"{self._place}: no set of pieces is named {shown(part)}; {TURNS} takes whole sets, as how a piece is "
+                f"turned cannot be told where it is not told from others; {mend}; name pieces before {TURNS}, alike "
+                f"ones joined by {ALIKE}"
+            )
+        turnable = [name for name in sets if any(self._names.turned[label] for label in sets[name])]
+        if not turnable or (part != EVERY and part not in turnable):
+            mend = f"those that are: {' '.join(turnable)}" if any(turnable) else f"leave out {TURNS}"
+            raise PuzzleError(
+                f"{self._place}: the pieces of {part} are not turned, or it does not matter how; {mend}"
+            )
+        self._turned |= dict.fromkeys(turnable if part == EVERY else [part])
+
+    def _pieces(self, part: str) -> list[int]:
+        names, place = self._names, self._place
+        if part and part in names.tokens:
+            return names.labels(part)
+        if part in names.sets and part:
+            return list(names.sets[part])
+        if part == EVERY and names.sets:
+            return [label for label, token in enumerate(names.tokens) if token]
+        first, dash, last = part.partition("-")
+        if dash and _is_number(first) and _is_number(last):
+            return self._range(part, int(first), int(last))
+        what = (
+            f"no piece is written {shown(part)}"
+            if part
+            else "a piece is missing: there is nothing beside a dot or another sign"
+        )
+        mend = (near_match(part, [*names.pieces, *names.sets]) if part else "") or _listed(names)
+        raise PuzzleError(f"{place}: {what}; expected pieces with . between, or a range such as 1-7; {mend}")
+
+    def _range(self, part: str, first: int, last: int) -> list[int]:
+        if first > last:
+            raise PuzzleError(f"{self._place}: {part} runs downward; write {last}-{first}")
+        kinds = len(self._names.pieces)
+        if last - first >= kinds:
+            raise PuzzleError(
+                f"{self._place}: {part} is more than the {kinds} kinds of piece; {_listed(self._names)}"
+            )
+        return [label for number in range(first, last + 1) for label in self._pieces(str(number))]
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= 3
+
+
+def _listed(names: Names) -> str:
+    pieces = names.pieces
+    more = " ..." if len(pieces) > _LISTED else ""
+    sets = [name for name in names.sets if name]
+    return f"the pieces are {' '.join(pieces[:_LISTED])}{more}" + (
+        f", the sets {' '.join(sets)}" if sets else ""
+    )
+
+
+def written(choice: Choice, names: Names) -> str:
+    """The text that means the choice, without ``@``: whatever way it was written, the same."""
+    told = [one for one in choice.classes if not set(one) & choice.unturned]
+    places = [one for one in choice.classes if set(one) & choice.unturned]
+    parts = [
+        *_written(told, names),
+        *_headed(PLACES, _written(places, names)),
+        *_headed(TURNS, list(choice.turned) if all(choice.turned) else [EVERY]),
+    ]
+    return (PLAIN if choice.plain else "") + ".".join(parts)
+
+
+def _headed(word: str, parts: list[str]) -> list[str]:
+    return [word + parts[0], *parts[1:]] if parts else []
+
+
+def _written(classes: Iterable[tuple[int, ...]], names: Names) -> list[str]:
+    """Single pieces first: whole sets by their names, three and more numbers in a row as a range."""
+    classes = list(classes)
+    single = [one[0] for one in classes if len(one) == 1]
+    parts = []
+    for name, labels in names.sets.items():
+        several = len(labels) > 1 or len(names.labels(names.tokens[labels[0]])) > 1
+        if name and name not in names.tokens and several and set(labels) <= set(single):
+            parts.append(name)
+            single = [label for label in single if label not in labels]
+    parts += _runs(list(dict.fromkeys(names.tokens[label] for label in single)))
+    joined = [ALIKE.join(names.tokens[label] for label in one) for one in classes if len(one) > 1]
+    return parts + list(dict.fromkeys(joined))
+
+
+def _runs(tokens: Sequence[str]) -> list[str]:
+    runs: list[list[str]] = []
+    for token in tokens:
+        if runs and _is_number(token) and _is_number(runs[-1][-1]) and int(runs[-1][-1]) + 1 == int(token):
+            runs[-1].append(token)
+        else:
+            runs.append([token])
+    return [f"{run[0]}-{run[-1]}" if len(run) > 2 else ".".join(run) for run in runs]
+
 
 _MOST_SHOWN = 80
 """Characters of a pattern's text in messages."""

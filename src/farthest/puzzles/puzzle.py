@@ -5,14 +5,55 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from farthest.errors import PuzzleError
-from farthest.json_fields import integers, text
 from farthest.puzzles.definition import PuzzleDefinition
-from farthest.puzzles.families import FAMILIES, rules
-from farthest.puzzles.origin_names import WORDS, names_of, where_text
+from farthest.puzzles.origin import WORDS, names_of, where_text
+from farthest.untrusted_json import integers, text
 from farthest.wording import shown
+
+if TYPE_CHECKING:
+    from farthest.puzzles.tables import Source
+
+
+# --- The families of puzzles by name, and how the definitions of each are read.
+#
+# A family is a package of its name in ``farthest.families``. A new one is a word in ``FAMILIES``, a package, and a
+# model in ``farthest.verify.models``, which is written apart. The package has
+#
+#     FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
+#     definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
+#     space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
+#
+# and beside them whatever the family needs: ``reader`` for its TOML table, ``forms`` for puzzles by parametric
+# names, ``boards`` for boards as text, ``picture``, ``solvable``.
+
+FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
+
+
+class Rules(Protocol):
+    """How a family's definitions are read."""
+
+    metrics: tuple[str, ...]
+    """The first is what a file without a metric means."""
+    default_origin: str
+    """``to goal`` or ``from start``."""
+    example: str
+    """What the least table holds, for messages."""
+
+    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
+        """The definition of the family's TOML table. Raises PuzzleError."""
+
+    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
+        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON. Raises TypeError, KeyError,
+        ValueError or PuzzleError."""
+
+
+def rules(name: str) -> Rules:
+    """Those of one of ``FAMILIES``."""
+    return cast(Rules, import_module(f"farthest.families.{name}").FAMILY)
+
 
 Direction = Literal["to", "from"]
 _VERSION = 1
@@ -48,7 +89,7 @@ class KnownAnswer:
 class Origin:
     """The states at depth 0, and whether moves are counted to them or from them.
 
-    ``where`` is ``goal``, ``start`` or the text of a board, or a set of these (puzzles/origin_names.py).
+    ``where`` is ``goal``, ``start`` or the text of a board, or a set of these (puzzles/origin.py).
     """
 
     direction: Direction = "to"
@@ -99,7 +140,7 @@ class Puzzle:
         if not self.definition.ready:  # a class that is not imported yet
             return None
         # Drawings know puzzles; notebooks alone ask for one here.
-        drawn: str = import_module("farthest.drawing.notebook").puzzle_svg(self)
+        drawn: str = import_module("farthest.drawing.svg").puzzle_svg(self)
         return drawn
 
     @property

@@ -12,10 +12,7 @@ from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.naming import job_text
-from farthest.queries.board_path import BoardPath
-from farthest.queries.nearer import nearer_moves
-from farthest.queries.neighbours import neighbours
-from farthest.queries.paths import SolutionGraph, walk
+from farthest.queries.paths import BoardPath, SolutionGraph, nearer_moves, neighbours, walk
 from farthest.queries.states import state_blocks
 from farthest.queries.stored_map import StoredMap
 
@@ -28,16 +25,14 @@ if TYPE_CHECKING:
     import pandas
     import polars
 
-    from farthest.drawing.notebook import Drawing
-    from farthest.families.given import GivenBoard
+    from farthest.drawing.svg import Drawing
+    from farthest.families.user_input import GivenBoard
     from farthest.models.records import JobRecord
     from farthest.puzzles.definition import NamedPath
-    from farthest.queries.data_frames import What
+    from farthest.queries.exports import What
     from farthest.queries.heuristic_report import Findings
-    from farthest.queries.nearer import Nearer
-    from farthest.queries.neighbours import Neighbour
-    from farthest.queries.paths import Way
-    from farthest.queries.symmetry_classes import SymmetryClasses
+    from farthest.queries.paths import Nearer, Neighbour, Way
+    from farthest.queries.states import SymmetryClasses
     from farthest.verify.report import Report
 
 
@@ -170,7 +165,7 @@ class DistanceMap(StoredMap):
         """
         import secrets
 
-        from farthest.queries.random_states import random_states
+        from farthest.queries.states import random_states
         from farthest.random_source import RandomSource
 
         source = RandomSource(secrets.randbits(64) if seed is None else seed)
@@ -181,14 +176,14 @@ class DistanceMap(StoredMap):
         """The number of classes of each layer by the symmetries that fix the origin; with ``inverses`` a state and its
         inverse are alike too. Reads the whole map. Raises JobError where symmetries, or inverses, are not known.
         """
-        from farthest.queries.symmetry_classes import symmetry_classes
+        from farthest.queries.states import symmetry_classes
 
         return symmetry_classes(self, inverses=inverses)
 
     def representatives(self, depth: int, *, inverses: bool = False) -> Iterator[str]:
         """The boards at one distance up to symmetry: of each class the first in key order. Raises as
         `symmetry_classes`, and JobError beyond the last layer."""
-        from farthest.queries.symmetry_classes import representatives
+        from farthest.queries.states import representatives
 
         return representatives(self, depth, inverses=inverses)
 
@@ -200,14 +195,14 @@ class DistanceMap(StoredMap):
 
         Raises MissingLibraryError without pandas, ResourceError for more than 50,000,000 states.
         """
-        from farthest.queries.data_frames import columns, optional
+        from farthest.queries.exports import columns, optional
 
         library = optional("pandas", "frames", "to_pandas")
         return library.DataFrame(columns(self, what, distance))
 
     def to_polars(self, what: What = "states", *, distance: int | None = None) -> polars.DataFrame:
         """As `to_pandas`, with polars."""
-        from farthest.queries.data_frames import columns, optional
+        from farthest.queries.exports import columns, optional
 
         library = optional("polars", "frames", "to_polars")
         table: polars.DataFrame = library.DataFrame(columns(self, what, distance))
@@ -219,7 +214,7 @@ class DistanceMap(StoredMap):
 
         Raises MissingLibraryError without networkx, ResourceError for more than 100,000 states.
         """
-        from farthest.queries.state_graph import state_graph
+        from farthest.queries.exports import state_graph
 
         return state_graph(self)
 
@@ -232,7 +227,7 @@ class DistanceMap(StoredMap):
         ``format``: "parquet", "csv", "npz" or "graphml", where the ending does not say it; needed where ``file`` is a
         stream of bytes. Raises OutputError where the file cannot be written, or exists and ``force`` is not given.
         """
-        from farthest.queries.export import export_map
+        from farthest.queries.exports import export_map
 
         return export_map(self, file, format=format, force=force)
 
@@ -241,8 +236,8 @@ class DistanceMap(StoredMap):
 
         Raises as `export` does."""
         from farthest.drawing.chart import Chart
-        from farthest.drawing.notebook import Drawing
-        from farthest.queries.plot import plot_layers
+        from farthest.drawing.svg import Drawing
+        from farthest.queries.output_files import plot_layers
 
         if file is not None:
             plot_layers(self.layers, file, title=self.puzzle.title, log=log, force=force)

@@ -130,7 +130,7 @@ def goals_of(distance_map: StoredMap) -> tuple[Board, ...]:
 
     Raises JobError where the distances are from an origin, and moves cannot be taken back.
     """
-    from farthest.search.problem import targets
+    from farthest.search.contract import targets
 
     origin, puzzle = distance_map.origin, distance_map.puzzle
     if origin.direction == "from" and not distance_map.space.undirected:

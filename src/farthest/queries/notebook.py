@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from farthest.drawing.chart import Chart
-from farthest.drawing.notebook import boards_svg, facts, image
+from farthest.drawing.svg import boards_svg, facts, image
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

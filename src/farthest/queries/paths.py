@@ -9,6 +9,7 @@ board are two edges: solutions with different moves are counted apart.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy
@@ -16,13 +17,103 @@ import numpy
 from farthest.errors import FarthestError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from farthest.puzzles.definition import MoveName
-    from farthest.queries.nearer import Nearer, NearerMoves
-    from farthest.spaces.contract import Boards, Space
+    from farthest.drawing.svg import Drawing
+    from farthest.families.user_input import GivenBoard
+    from farthest.puzzles.definition import Board, MoveName, NamedPath
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.stored_map import StoredMap
+    from farthest.spaces.contract import Boards, Codes, Space
+
+
+# --- The moves that lead from boards to boards one nearer the origin: what solutions are made of.
+#
+# Where a space knows the moves toward the origin, they are made, and the boards looked up. Where it does not (its
+# moves are one-way, and only successors are known), the whole layer before is expanded, and the moves that lead to
+# the boards are kept. That is exact too, but the map is read once for each move of a solution.
+
+if TYPE_CHECKING:
+    Lookup = Callable[[Codes], NDArray[numpy.int32]]
+    """Codes to distances, -1 for none."""
+
+    Nearer = Callable[[Boards, int], "NearerMoves"]
+    """From different boards the moves to boards at a distance that is one less than theirs."""
+
+
+@dataclass(frozen=True, slots=True)
+class NearerMoves:
+    """Item i leads from the board of row ``rows[i]`` to ``boards[i]`` by the move ``names[moves[i]]``.
+
+    ``rows``, ``moves``: intp, shape (items,). ``boards``: uint8, shape (items, cells). Items of one row are in a fixed
+    order: that of the space's moves, or of the layer where it has to be read.
+    """
+
+    rows: NDArray[numpy.intp]
+    boards: Boards
+    moves: NDArray[numpy.intp]
+    names: list[MoveName]
+
+
+def nearer_moves(space: Space, lookup: Lookup, layer: Callable[[int], Iterator[Boards]]) -> Nearer:
+    """How a map's nearer moves are found. ``layer``: the boards of a depth, some at a time."""
+    if space.moves_both_ways:
+        return lambda boards, remaining: _by_neighbours(space, lookup, boards, remaining)
+    return lambda boards, remaining: _by_layer(space, layer(remaining), boards)
+
+
+def _by_neighbours(space: Space, lookup: Lookup, boards: Boards, remaining: int) -> NearerMoves:
+    found = _Found(space.cells)
+    for name, rows, neighbours in space.neighbours(boards, toward=True):
+        found.add(name, rows, neighbours)
+    reached = found.all()
+    if not len(reached.rows):
+        return reached
+    nearer = lookup(space.encode(reached.boards)) == remaining
+    return NearerMoves(reached.rows[nearer], reached.boards[nearer], reached.moves[nearer], reached.names)
+
+
+def _by_layer(space: Space, layer: Iterator[Boards], boards: Boards) -> NearerMoves:
+    codes = space.encode(boards)
+    order = numpy.argsort(codes)
+    ascending = codes[order]
+    found = _Found(space.cells)
+    for block in layer:
+        for name, rows, reached in space.neighbours(block, toward=False):
+            arrived = space.encode(reached)
+            places = numpy.searchsorted(ascending, arrived)
+            places[places == len(ascending)] = 0
+            hits = ascending[places] == arrived
+            if hits.any():
+                found.add(name, order[places[hits]], block[rows[hits]])
+    return found.all()
+
+
+class _Found:
+    def __init__(self, cells: int) -> None:
+        self._rows: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
+        self._boards: list[Boards] = [numpy.empty((0, cells), dtype=numpy.uint8)]
+        self._moves: list[NDArray[numpy.intp]] = [numpy.empty(0, dtype=numpy.intp)]
+        self._numbers: dict[MoveName, int] = {}
+
+    def add(self, name: MoveName, rows: NDArray[numpy.intp], boards: Boards) -> None:
+        """Adds one move: from which rows it can be made, and to which boards."""
+        number = self._numbers.setdefault(name, len(self._numbers))
+        self._rows.append(rows)
+        self._boards.append(boards)
+        self._moves.append(numpy.full(len(rows), number, dtype=numpy.intp))
+
+    def all(self) -> NearerMoves:
+        """All that was added, in that order."""
+        return NearerMoves(
+            numpy.concatenate(self._rows),
+            numpy.concatenate(self._boards),
+            numpy.concatenate(self._moves),
+            list(self._numbers),
+        )
+
 
 # Counts stay in int64 while a level's largest count times its largest number of edges cannot exceed this.
 EXACT_IN_INT64 = 2**62
@@ -171,3 +262,85 @@ def _contradiction(distance: int) -> StorageError:
         f"the stored map contradicts itself: a board at distance {distance} has no neighbour one nearer; "
         "`farthest verify` says where, and enumerating the puzzle again mends it"
     )
+
+
+# --- The moves that the player can make on a board, with the distance after each.
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A move, the board that it leads to (its canonical text and its labels), and the distance of that board: -1 where
+    it has none."""
+
+    move: MoveName
+    board: str
+    labels: Board
+    distance: int
+
+
+def neighbours(distance_map: StoredMap, board: GivenBoard) -> list[Neighbour]:
+    """The player's moves on a board, least distance first, boards without a distance last; equal ones in the order of
+    the space's moves. Empty for an additive pattern, which has no moves. Raises BoardError where the board is
+    malformed."""
+    definition = distance_map.puzzle.definition
+    if not definition.has_moves:
+        return []
+    here = numpy.array([distance_map.labels(board)], dtype=numpy.uint8)
+    # The player moves toward the origin where distances are to it, and away from it where they are from it.
+    toward = distance_map.origin.direction == "to"
+    made = [
+        (name, after)
+        for name, _, boards in distance_map.space.neighbours(here, toward=toward)
+        for after in boards
+    ]
+    if not made:
+        return []
+    after = numpy.array([boards for _, boards in made], dtype=numpy.uint8)
+    distances = distance_map.lookup(distance_map.space.encode(after)).tolist()
+    texts = definition.texts(after)
+    found = []
+    for number, (name, _) in enumerate(made):
+        move = name
+        if definition.names_swap:
+            step = numpy.concatenate([here, after[number : number + 1]])
+            move = definition.named_path(step, [name]).moves[0]
+        found.append(Neighbour(move, texts[number], tuple(after[number].tolist()), distances[number]))
+    return sorted(found, key=lambda each: (each.distance < 0, each.distance))
+
+
+# --- A path, as Python users get it.
+
+
+class BoardPath(list[str]):
+    """The boards of a solution, as texts, in the order in which the moves are made; notebooks draw them.
+
+    ``moves``: the moves between them, one fewer: names, of sliding puzzles the cells (from, to).
+    """
+
+    def __init__(self, puzzle: Puzzle, path: NamedPath) -> None:
+        super().__init__(path.texts)
+        self.moves: list[MoveName] = path.moves
+        self.named = path
+        self._puzzle = puzzle
+
+    def draw(self, file: str | Path | None = None, *, animated: bool = False, force: bool = False) -> Drawing:
+        """Draw all boards, each with the move that leads to it, for a notebook; and to an .svg file where one is given.
+
+        ``animated``: one board, which moves, over and over; else a strip of boards. Raises OutputError where the file
+        cannot be written, or exists and ``force`` is not given.
+        """
+        from farthest.drawing.path import path_svg
+        from farthest.drawing.svg import Drawing
+        from farthest.queries.output_files import form_of, written_file
+
+        drawing = Drawing(path_svg(self._puzzle, self.named, animated=animated))
+        if file is not None:
+            form_of(Path(file), (".svg",))
+            with written_file(Path(file), force=force) as part:
+                part.write_text(drawing.svg, encoding="utf-8")
+        return drawing
+
+    def _repr_svg_(self) -> str:
+        from farthest.drawing.path import BOARDS_SHOWN, path_svg
+
+        return path_svg(self._puzzle, self.named, most=BOARDS_SHOWN)

@@ -13,30 +13,28 @@ from farthest.errors import StorageError
 from farthest.families.sliding.definition import Sliding
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.records import SEARCH, now
+from farthest.models.records import SEARCH, Proved, Verification, Verifications, now
+from farthest.models.sealing import damaged
 from farthest.models.searches import Searches
 from farthest.models.stored_job import origin_of, puzzle_of
-from farthest.models.stored_values import damaged
 from farthest.models.structure import structure_problems
-from farthest.models.verifications import Proved, Verification, Verifications
-from farthest.sizes import available_memory
-from farthest.spaces.packed_layout import is_packed
-from farthest.verify.checks import make_check
-from farthest.verify.findings import verify_layers, verify_search
+from farthest.spaces.contract import is_packed
 from farthest.verify.generic import verify_generic
 from farthest.verify.pattern import verify_pattern
-from farthest.verify.residue_layers import Means
-from farthest.verify.residues import verify_residues
+from farthest.verify.report import make_check
+from farthest.verify.residues import Means, verify_residues
 from farthest.verify.rows import Facts
-from farthest.verify.verifier import verify_map
+from farthest.verify.sliding import verify_map
+from farthest.verify.without_map import verify_layers, verify_search
 from farthest.version import __version__
+from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
     from farthest.queries.stored_map import StoredMap
     from farthest.verify.report import Check, Report
     from farthest.verify.rows import Rows
@@ -126,9 +124,8 @@ def _kept(database: Database, record: JobRecord) -> tuple[Check, ...]:
 
 def _player(record: JobRecord) -> Any:
     """A function that says whether moves, as they come through JSON, lead from a search's board to its target."""
-    from farthest.search.problem import Problem
-    from farthest.search.replay import boards_along
-    from farthest.search.serialized import way_of
+    from farthest.search.contract import Problem, way_of
+    from farthest.search.expansion import boards_along
 
     puzzle, asked = puzzle_of(record), record.parameters
     if not all(isinstance(asked.get(name), str) for name in ("board", "target", "heuristic")):

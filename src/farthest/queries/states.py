@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from farthest.errors import JobError
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.family import family
+from farthest.puzzles.origin import origin_patterns
+from farthest.spaces.contract import scatter
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from farthest.puzzles.family import Symmetries
     from farthest.queries.stored_map import StoredMap
+    from farthest.random_source import RandomSource
     from farthest.spaces.contract import Boards, Codes
+
 
 # Bounds the memory of one block to some tens of megabytes, the text of its boards included.
 BLOCK_STATES = 131_072
@@ -68,3 +77,264 @@ def state_blocks(distance_map: StoredMap, depth: int | None = None) -> Iterator[
     """The same as `key_blocks`, with the boards."""
     for block in key_blocks(distance_map, depth):
         yield StateBlock(block.keys, block.codes, block.distances, distance_map.space.decode(block.codes))
+
+
+# --- The goals nearest to the start, in a map that is counted from the start.
+
+BOARDS_KEPT = 24
+
+
+@dataclass(frozen=True, slots=True)
+class FirstGoals:
+    """The goal states nearest the origin: their ``depth``, how many there are, and the first of them as texts."""
+
+    depth: int
+    states: int
+    boards: list[str]
+
+
+def first_goals(distance_map: StoredMap) -> FirstGoals | None:
+    """The goal states at the least distance; None where no goal is reached. Reads the whole map."""
+    definition = distance_map.puzzle.definition
+    depth, states, boards = -1, 0, list[str]()
+    for block in key_blocks(distance_map):
+        # Only states that are no farther than the nearest goal so far need be decoded.
+        near = slice(None) if depth < 0 else block.distances <= depth
+        distances = block.distances[near]
+        if not distances.size:
+            continue
+        labels = distance_map.space.decode(block.codes[near])
+        goals = definition.at_goal(labels)
+        if not goals.any():
+            continue
+        nearest = int(distances[goals].min())
+        if nearest != depth:
+            depth, states, boards = nearest, 0, []
+        found = labels[goals & (distances == nearest)]
+        states += len(found)
+        boards += definition.texts(found[: BOARDS_KEPT - len(boards)])
+    return None if depth < 0 else FirstGoals(depth, states, boards)
+
+
+# --- Random states of a stored map: of one layer, or of all layers.
+
+DRAWN_AT_ONCE = 1 << 18
+
+SCANNED_KEYS = 2**24
+"""In residue maps of more keys random keys are looked up until enough of them are wanted states, ..."""
+
+WORTH = 256
+"""... where there are so many of these for each board that is drawn: reading all distances takes as long as looking one
+key of some hundred up."""
+
+LOOKED_UP = 1 << 12
+"""Random keys that are looked up together, at least."""
+
+
+def random_states(
+    distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None = None
+) -> Iterator[str]:
+    """The boards of ``count`` states at ``depth`` (None: of all states): each is drawn with the same chance and
+    independently of the others, so a board may occur twice. In the order in which they were drawn.
+
+    Where each key is a state and no depth is given, the map is not read; in a large residue map random keys are
+    looked up; else the map is read once for each ``DRAWN_AT_ONCE`` boards, some states at a time, up to the last state
+    that was drawn. Raises JobError beyond the last layer.
+    """
+    if depth is not None:
+        distance_map.check_depth(depth)
+    return (
+        board
+        for first in range(0, count, DRAWN_AT_ONCE)
+        for board in _drawn(distance_map, min(count - first, DRAWN_AT_ONCE), rng, depth)
+    )
+
+
+def _drawn(distance_map: StoredMap, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    states = distance_map.states if depth is None else distance_map.layers[depth]
+    keys = distance_map.space.keys
+    large = keys is not None and keys > SCANNED_KEYS and distance_map.record.keeps_residues
+    if keys is not None and states < keys and large and count * WORTH <= states:
+        return _met(distance_map, keys, count, rng, depth)
+    drawn = numpy.array([rng.below(states) for _ in range(count)], dtype=numpy.uint64)
+    if states == keys:  # each key is a state of those that are drawn from: its number is its key
+        return distance_map.puzzle.definition.texts(distance_map.space.decode(drawn))
+    order = numpy.argsort(drawn, kind="stable")
+    ascending = drawn[order]
+    boards = [""] * count
+    first = at = 0
+    for block in key_blocks(distance_map, depth):
+        if at == count:
+            break
+        end = int(numpy.searchsorted(ascending, numpy.uint64(first + len(block.codes))))
+        if end > at:
+            codes = block.codes[(ascending[at:end] - numpy.uint64(first)).astype(numpy.intp)]
+            texts = distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+            for place, text in zip(order[at:end].tolist(), texts, strict=True):
+                boards[place] = text
+        first += len(block.codes)
+        at = end
+    return boards
+
+
+def _met(distance_map: StoredMap, keys: int, count: int, rng: RandomSource, depth: int | None) -> list[str]:
+    found: list[NDArray[numpy.uint64]] = []
+    missing = count
+    while missing:
+        drawn = numpy.array([rng.below(keys) for _ in range(max(missing, LOOKED_UP))], dtype=numpy.uint64)
+        distances = distance_map.lookup(drawn)
+        wanted = drawn[distances >= 0 if depth is None else distances == depth][:missing]
+        found.append(wanted)
+        missing -= len(wanted)
+    codes = numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.uint64)
+    return distance_map.puzzle.definition.texts(distance_map.space.decode(codes))
+
+
+def holds_the_solvable(distance_map: StoredMap, target: str = "goal") -> bool:
+    """Whether the states of the map are the boards from which moves lead to the target (``goal``, ``start`` or a
+    board's text): either it has all distances to the target; or the target is the goal, moves can be taken back, and
+    the map, counted from the start, reaches the goal (then its states are those that moves join to the start)."""
+    if not distance_map.complete:
+        return False
+    if distance_map.origin.direction == "to":
+        return _place(distance_map, distance_map.origin.where) == _place(distance_map, target)
+    space = distance_map.space
+    undirected = space.engine == "scatter" and scatter(space).undirected
+    from_start = distance_map.origin.where == "start"
+    return target == "goal" and from_start and undirected and first_goals(distance_map) is not None
+
+
+def _place(distance_map: StoredMap, where: str) -> str:
+    return where if where in ("goal", "start") else distance_map.text(where)
+
+
+# --- Classes of states that are alike by symmetry: how many there are at each distance, and one state of each.
+#
+# A class is an orbit of the group S of symmetries that fix the origin. It is counted at its least state. A state that
+# is more than one of its images is left out at once, so that some log |S| images of a state are made and not |S|. A
+# state that s of the symmetries leave unchanged is in an orbit of |S| / s states; with inverses in one of twice as
+# many, unless the orbit contains the inverse of each of its states.
+
+BOARDS_AT_ONCE = 16_384
+"""Images of so many boards are made together: a few megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerClasses:
+    """``states`` at ``depth`` are in so many ``classes``; ``fixed`` of them are left unchanged by every symmetry."""
+
+    depth: int
+    states: int
+    classes: int
+    fixed: int
+
+
+@dataclass(frozen=True, slots=True)
+class SymmetryClasses:
+    """The classes of a map by so many ``symmetries``; ``inverses``: a state and its inverse are alike too."""
+
+    symmetries: int
+    inverses: bool
+    layers: tuple[LayerClasses, ...]
+
+    @property
+    def classes(self) -> int:
+        """Those of all layers."""
+        return sum(layer.classes for layer in self.layers)
+
+
+def symmetries_of(distance_map: StoredMap, *, inverses: bool = False) -> Symmetries:
+    """The symmetries that fix the map's origin. Raises JobError where there is none that is known, or no inverses."""
+    puzzle, origin = distance_map.puzzle, distance_map.origin
+    fixed = origin_patterns(puzzle.definition, origin.where, puzzle.name)
+    place = f"job {distance_map.job} ({distance_map.record.name})"
+    if len(fixed) != 1 or WILDCARD in fixed[0]:
+        raise JobError(
+            f"{place}: its origin is a set of boards; symmetries are told for one: run `farthest enumerate "
+            f"{puzzle.name} --to BOARD`"
+        )
+    found = family(puzzle.family).symmetries(puzzle.definition, fixed[0])
+    if found is None:
+        raise JobError(f"{place}: symmetries of the family {puzzle.family} are not known; ask without them")
+    if inverses and found.inversion is None:
+        raise JobError(
+            f"{place}: its boards have no inverses, as pieces are alike or moves cannot be taken back; leave "
+            "--inverse out"
+        )
+    return found
+
+
+def symmetry_classes(distance_map: StoredMap, *, inverses: bool = False) -> SymmetryClasses:
+    """Counts the classes of each layer; reads the whole map. Raises as ``symmetries_of``."""
+    found = symmetries_of(distance_map, inverses=inverses)
+    order = len(found.maps)
+    layers = len(distance_map.layers)
+    sums = numpy.zeros((3, layers), dtype=numpy.int64)  # of classes, of the states in them, of fixed states
+    for block in state_blocks(distance_map):
+        for at in range(0, len(block.labels), BOARDS_AT_ONCE):
+            boards = block.labels[at : at + BOARDS_AT_ONCE]
+            least = _least_of_orbits(found, boards, _in_order, inverses=inverses)
+            distances = block.distances[at : at + BOARDS_AT_ONCE][least.rows].astype(numpy.intp)
+            in_fixed = numpy.where(least.unchanged == order, least.sizes, 0)
+            for row, weights in enumerate((numpy.ones_like(least.sizes), least.sizes, in_fixed)):
+                sums[row] += numpy.bincount(distances, weights, minlength=layers).astype(numpy.int64)
+    assert sums[1].tolist() == list(distance_map.layers), "orbits are whole in their layers"
+    return SymmetryClasses(
+        order,
+        inverses,
+        tuple(
+            LayerClasses(depth, states, int(sums[0, depth]), int(sums[2, depth]))
+            for depth, states in enumerate(distance_map.layers)
+        ),
+    )
+
+
+def _in_order(boards: Boards) -> NDArray[Any]:
+    """What can be compared in place of boards: their bytes."""
+    return numpy.ascontiguousarray(boards).view(f"S{boards.shape[1]}").ravel()
+
+
+@dataclass(frozen=True, slots=True)
+class _Least:
+    """The boards that are the least of their orbits: their ``rows``; how many symmetries leave each ``unchanged``; the
+    ``sizes`` of the orbits."""
+
+    rows: NDArray[numpy.intp]
+    unchanged: NDArray[numpy.int64]
+    sizes: NDArray[numpy.int64]
+
+
+def _least_of_orbits(
+    found: Symmetries, boards: Boards, in_order: Callable[[Boards], NDArray[Any]], *, inverses: bool
+) -> _Least:
+    """``in_order``: what boards are compared by."""
+    rows = numpy.arange(len(boards))
+    own = in_order(boards)
+    unchanged = numpy.zeros(len(boards), dtype=numpy.int64)
+    for each in found.maps:
+        images = in_order(each.images(boards[rows]))
+        unchanged[rows] += images == own[rows]
+        rows = rows[images >= own[rows]]
+    sizes = len(found.maps) // numpy.maximum(unchanged, 1)
+    if inverses and found.inversion is not None:
+        # Whether the inverse is in another orbit of the symmetries.
+        other = numpy.ones(len(boards), dtype=numpy.bool_)
+        inverse = found.inversion.images(boards[rows])
+        for each in found.maps:
+            images = in_order(each.images(inverse))
+            other[rows] &= images != own[rows]
+            least = images >= own[rows]
+            rows, inverse = rows[least], inverse[least]
+        sizes <<= other
+    return _Least(rows, unchanged[rows], sizes[rows])
+
+
+def representatives(distance_map: StoredMap, depth: int, *, inverses: bool = False) -> Iterator[str]:
+    """The boards of a layer, one of each class: the one with the least code. Raises as ``symmetries_of``."""
+    found = symmetries_of(distance_map, inverses=inverses)
+    distance_map.check_depth(depth)
+    for block in state_blocks(distance_map, depth):
+        for at in range(0, len(block.labels), BOARDS_AT_ONCE):
+            boards = block.labels[at : at + BOARDS_AT_ONCE]
+            least = _least_of_orbits(found, boards, distance_map.space.encode, inverses=inverses)
+            yield from distance_map.puzzle.definition.texts(boards[least.rows])

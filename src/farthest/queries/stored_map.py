@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy
 
-from farthest.errors import JobError, ResourceError, UnreachableError
-from farthest.families.given import board_given
+from farthest.errors import BoardError, JobError, ResourceError, UnreachableError
 from farthest.families.python.allowed import named_in
 from farthest.families.python.definition import Python
-from farthest.map_files.layout import layout_digest
+from farthest.families.user_input import board_given, is_plain
+from farthest.map_files.form import layout_digest
 from farthest.models.jobs import Jobs
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
-from farthest.queries.board_text import label_rows
 from farthest.queries.lookup import MapReader
-from farthest.sizes import available_memory, bytes_text
+from farthest.wording import available_memory, bytes_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,13 +24,51 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from farthest.families.given import GivenBoard
+    from farthest.families.user_input import GivenBoard
     from farthest.map_files.file import MapPages
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Origin, Puzzle
-    from farthest.queries.chunk_cache import Chunk
+    from farthest.queries.lookup import Chunk
     from farthest.spaces.contract import Codes, Space
+
+
+# --- Many boards at a time: from text to labels.
+
+
+def label_rows(puzzle: Puzzle, boards: Iterable[GivenBoard] | NDArray[numpy.integer]) -> NDArray[numpy.uint8]:
+    """Boards as uint8, shape (boards, cells); given one by one or as an integer array of the same shape.
+
+    Raises BoardError for the first that is malformed, with its number from 1; TypeError for a single text.
+    """
+    definition = puzzle.definition
+    if isinstance(boards, str):
+        raise TypeError("boards: expected a list of boards or an array, got a text; write [board]")
+    if not isinstance(boards, numpy.ndarray):
+        labels = definition.parse_boards(_texts(puzzle, boards), name=puzzle.name)
+        return numpy.frombuffer(labels, dtype=numpy.uint8).reshape(-1, definition.cells)
+    if boards.ndim != 2 or boards.shape[1] != definition.cells or boards.dtype.kind not in "iu":
+        raise BoardError(
+            f"boards: expected an array of integers of shape (boards, {definition.cells}), "
+            f"got {boards.dtype} of shape {boards.shape}"
+        )
+    wrong = definition.first_wrong(boards)
+    if wrong is not None:
+        definition.check_board(boards[wrong].tolist(), name=f"{puzzle.name}, board number {wrong + 1}")
+    return numpy.ascontiguousarray(boards, dtype=numpy.uint8)
+
+
+def _texts(puzzle: Puzzle, boards: Iterable[GivenBoard]) -> Iterator[str]:
+    """The boards as texts; words and numbers stay as they are written."""
+    for number, board in enumerate(boards, 1):
+        if is_plain(board):
+            yield board
+            continue
+        try:
+            yield puzzle.definition.format_board(board_given(puzzle, board))
+        except BoardError as error:
+            raise BoardError(f"line {number}: {error}") from None
+
 
 CACHE_BYTES = 256 * 2**20
 
@@ -272,7 +309,7 @@ class StoredMap:
         return MapReader(self.database, self.record.id, None if sparse else self._length, self._cache_bytes)
 
     def _residue_reader(self) -> Reader:
-        from farthest.queries.residue_reader import ResidueReader
+        from farthest.queries.residues import ResidueReader
 
         return ResidueReader(self._map_pages(), self.record, self.space, self._cache_bytes, self.told)
 

@@ -11,10 +11,10 @@ from farthest.errors import PuzzleError, ResourceError, SettingError
 from farthest.heuristics.algorithms import ALGORITHMS, DEEPENING, GUIDED, Algorithm, PlainAlgorithm
 from farthest.heuristics.contract import check_text
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
 from farthest.search.engines import engine_with
 from farthest.search.plain import search_plain
-from farthest.search.problem import Problem
 from farthest.wording import near_match, shown
 
 if TYPE_CHECKING:

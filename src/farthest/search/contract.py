@@ -10,12 +10,25 @@ first solution.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
+
+from farthest.families.user_input import board_given
+from farthest.heuristics.contract import check_text
+from farthest.puzzles.definition import matching
+from farthest.puzzles.origin import origin_patterns
+from farthest.puzzles.puzzle import Puzzle
+from farthest.untrusted_json import count, counts, integers, items, pair, text
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from farthest.families.user_input import GivenBoard
     from farthest.puzzles.definition import Board, MoveName
+    from farthest.spaces.contract import Boards
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +107,101 @@ class Engine(Protocol):
     def run(self, node: Node, bound: int, *, first: bool, limit: int) -> PieceResult:
         """Searches below the node. ``first``: ends at the first solution, with ``solutions`` 1. ``limit``: most
         solutions in ``listed``. Nothing is searched below a goal."""
+
+
+# --- A problem: a board, what it is to become, and the heuristic that guides the search.
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Find the fewest moves of the player, as the puzzle's metric counts them, from ``board`` to a target.
+
+    ``target``: ``goal``, ``start``, a board's text, or a set of these (puzzles/origin.py). ``heuristic``: as
+    written on the command line (heuristics/registry.py); SettingError where it is not a text.
+    """
+
+    puzzle: Puzzle
+    board: Board
+    target: str
+    heuristic: str
+
+    def __post_init__(self) -> None:
+        check_text(self.heuristic)
+
+    def targets(self) -> tuple[Board, ...]:
+        """The boards that end the search, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
+        return targets(self.puzzle, self.target)
+
+    def at_target(self, boards: Boards) -> NDArray[np.bool_]:
+        """Which of the boards, uint8 (N, cells), are targets."""
+        return matching(boards, self.targets())
+
+    def fields(self) -> dict[str, Any]:
+        """What decides the search, for JSON, without the puzzle."""
+        return {"board": list(self.board), "target": self.target, "heuristic": self.heuristic}
+
+    @classmethod
+    def from_fields(cls, puzzle: Puzzle, fields: dict[str, Any]) -> Problem:
+        """The problem whose ``fields`` these were."""
+        board = integers(fields["board"])
+        return cls(puzzle, board, text(fields["target"]), text(fields["heuristic"]))
+
+
+def targets(puzzle: Puzzle, target: str) -> tuple[Board, ...]:
+    """The boards that ``target`` means, perhaps with ``WILDCARD``. Raises PuzzleError, BoardError."""
+    return origin_patterns(puzzle.definition, target, puzzle.name)
+
+
+def start_or(puzzle: Puzzle, board: GivenBoard | None) -> Board:
+    """The board to be solved, or where it is None the puzzle's start. Raises BoardError."""
+    return board_given(puzzle, "start" if board is None else board)
+
+
+# --- Nodes, pieces and ways as JSON, for databases and messages between processes.
+
+Way = tuple["MoveName", ...]
+
+
+def engine_fields(engine: Engine) -> dict[str, Any]:
+    """The engine and how it cuts a search into pieces, for JSON: the same for all processes of a search, also after it
+    is resumed."""
+    cut = {"split_from": engine.split_from, "parts": engine.parts, "budget": engine.budget}
+    return {"version": 3, "engine": type(engine).__name__, **cut}
+
+
+def way_of(fields: Any) -> Way:
+    """A way that came through JSON, where a pair of cells is a list. Raises TypeError, ValueError."""
+    return tuple(move if isinstance(move, str) else pair(move) for move in items(fields))
+
+
+def node_fields(node: Node) -> list[Any]:
+    """A node for JSON."""
+    return [node.board, node.depth, node.last, node.way]
+
+
+def node_of(fields: Any) -> Node:
+    """Inverse of ``node_fields``, through JSON. Raises TypeError, ValueError."""
+    board, depth, last, way = items(fields)
+    if type(last) is not int:
+        raise TypeError(f"the last move is {shown(last)}, expected a whole number")
+    return Node(counts(board), count(depth), last, way_of(way))
+
+
+def piece_fields(piece: PieceResult) -> list[Any]:
+    """A piece for JSON."""
+    rest = [node_fields(node) for node in piece.rest]
+    return [piece.nodes, piece.solutions, piece.listed, piece.next_bound, rest]
+
+
+def piece_of(fields: Any) -> PieceResult:
+    """Inverse of ``piece_fields``, through JSON. Raises TypeError, ValueError."""
+    nodes, solutions, listed, next_bound, rest = items(fields)
+    if type(solutions) is not int or solutions < 0:
+        raise TypeError(f"{shown(solutions)} solutions, expected a whole number from 0")
+    return PieceResult(
+        count(nodes),
+        solutions,
+        tuple(map(way_of, items(listed))),
+        None if next_bound is None else count(next_bound),
+        tuple(map(node_of, items(rest))),
+    )

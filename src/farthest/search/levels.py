@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from farthest.search.board_keys import ClosedSet, board_keys
 from farthest.search.contract import Node
 from farthest.search.expansion import Children, MoveNumbers, MoveSource, children, judged, least
 
@@ -21,9 +20,53 @@ if TYPE_CHECKING:
 
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import MoveName
-    from farthest.search.problem import Problem
+    from farthest.search.contract import Problem
     from farthest.spaces.contract import Boards
 
+
+# --- Boards as values that numpy can sort: to find equal ones, and those that were found before.
+
+if TYPE_CHECKING:
+    Keys = NDArray[Any]
+
+
+def board_keys(boards: Boards) -> Keys:
+    """For boards, uint8 (N, cells), values (N,) that are equal where the boards are: uint64 up to 8 cells, else
+    ``S<cells>``. They exist for spaces too large for codes too."""
+    cells = boards.shape[1]
+    if cells > 8:
+        # Numpy drops zero bytes at the end of byte strings; strings of equal length stay different.
+        return numpy.ascontiguousarray(boards).view(f"S{cells}").reshape(-1)
+    padded = numpy.zeros((len(boards), 8), dtype=numpy.uint8)
+    padded[:, :cells] = boards
+    return padded.view(numpy.uint64).reshape(-1)
+
+
+class ClosedSet:
+    """The boards found so far, as sorted runs of keys, each less than half as long as the one before: many small levels
+    cost little more than one large one."""
+
+    def __init__(self) -> None:
+        self._runs: list[Keys] = []
+
+    def add(self, ascending: Keys) -> None:
+        """Adds keys that it does not hold, ascending."""
+        while self._runs and len(self._runs[-1]) <= 2 * len(ascending):
+            ascending = numpy.sort(numpy.concatenate([self._runs.pop(), ascending]), kind="stable")
+        self._runs.append(ascending)
+
+    def holds(self, keys: Keys) -> NDArray[numpy.bool_]:
+        """Which of the keys it holds."""
+        found = numpy.zeros(len(keys), dtype=numpy.bool_)
+        for run in self._runs:
+            if len(run):
+                places = numpy.searchsorted(run, keys)
+                places[places == len(run)] = 0
+                found |= run[places] == keys
+        return found
+
+
+if TYPE_CHECKING:
     Counts = NDArray[numpy.int64] | NDArray[numpy.object_]
 
 EXACT_IN_INT64 = 2**62
@@ -235,3 +278,38 @@ def nearest_goal(space: MoveSource, problem: Problem, most: int) -> int | None:
         depth += 1
         kept += len(boards)
     return depth
+
+
+# --- The splits of a problem's iterations; in small spaces a split is the whole iteration.
+
+
+class Splitter:
+    """Splits iterations; the levels continue to the end if none has ``widest`` boards: equal boards are merged there.
+
+    If an iteration ends in its split without a solution, the next bound is the lower bound that a breadth-first search
+    without a heuristic proves, if that is greater. In a small space, where no level has ``probed`` boards, that is the
+    distance itself, or it is proven that no goal can be reached. The boards of that search are not counted.
+    """
+
+    def __init__(
+        self, space: MoveSource, problem: Problem, heuristic: Heuristic, last: LastMoves | None = None
+    ) -> None:
+        """``last``: see `breadth_first_split`."""
+        self._space = space
+        self._problem = problem
+        self._heuristic = heuristic
+        self._last = last
+        self._nearest: tuple[int | None] | None = None
+
+    def split(self, bound: int, parts: int, *, widest: int, probed: int) -> Levels:
+        """The split of the iteration with this bound, at the first level with ``parts`` boards unless it is the whole
+        iteration."""
+        found = breadth_first_split(
+            self._space, self._problem, self._heuristic, bound, parts, most=widest, last=self._last
+        )
+        if found.next_bound is not None and not found.roots and not found.solutions:
+            if self._nearest is None:
+                self._nearest = (nearest_goal(self._space, self._problem, probed),)
+            (nearest,) = self._nearest
+            found.next_bound = None if nearest is None else max(nearest, found.next_bound)
+        return found

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import islice, repeat
 from typing import TYPE_CHECKING
 
-from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import family
-from farthest.puzzles.solvable import Solvable, UndecidedError
+import numpy
+
+from farthest.errors import FarthestError
+from farthest.puzzles.definition import WILDCARD, matching
+from farthest.puzzles.family import Solvable, UndecidedError, family, undecided
+from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.random_source import RandomSource
-from farthest.search.problem import targets as targets_of
+from farthest.search.contract import targets as targets_of
+from farthest.spaces import compile_space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from farthest.puzzles.definition import Board
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.spaces.contract import Boards
 
 
 def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> str | None:
@@ -33,8 +38,6 @@ def why_unsolvable(puzzle: Puzzle, board: Board, targets: Sequence[Board]) -> st
     try:
         return _of_family(puzzle, wanted).why_not(board)
     except UndecidedError:
-        from farthest.search.component import why_not_reached
-
         return why_not_reached(puzzle, board, wanted)
 
 
@@ -50,8 +53,6 @@ def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSourc
         found.draw(RandomSource(0))  # raises now what it would raise later
         return found.draw
     except UndecidedError:
-        from farthest.search.component import component_of
-
         boards = component_of(puzzle, target)
         return lambda rng: tuple(boards[rng.below(len(boards))].tolist())
 
@@ -59,3 +60,84 @@ def draw_solvable(puzzle: Puzzle, target: str = "goal") -> Callable[[RandomSourc
 @lru_cache(maxsize=16)
 def _of_family(puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
     return family(puzzle.family).solvable(puzzle, targets)
+
+
+# --- Boards that moves join, found one by one: for small puzzles of which nothing better is known.
+
+MOST_DRAWN = 1 << 17
+"""States from which boards are drawn: found in a second or two."""
+MOST_LOOKED_AT = 1 << 15
+"""States that are visited before a search."""
+MOST_OF_PYTHON = 1 << 13
+"""The same for a user's class, which may be slow."""
+
+
+def component_of(puzzle: Puzzle, target: str) -> Boards:
+    """The boards from which moves lead to ``target`` (a Problem's), in a fixed order. Raises UndecidedError where there
+    are too many, or the puzzle cannot be played backward."""
+    found: list[Boards] = []
+    try:
+        for layer in _layers(puzzle, Origin("to", target)):
+            found.append(layer)
+            if sum(map(len, found)) > _most(puzzle, MOST_DRAWN):
+                raise undecided(puzzle)
+    except FarthestError:
+        raise undecided(puzzle) from None
+    return numpy.concatenate(found)
+
+
+def why_not_reached(puzzle: Puzzle, board: Board, targets: tuple[Board, ...]) -> str | None:
+    """Why no moves lead from the board to a target; None where moves lead there, or where it is not known."""
+    count = 0
+    try:
+        for layer in _layers(puzzle, Origin("from", puzzle.definition.format_board(board))):
+            if matching(layer, targets).any():
+                return None
+            count += len(layer)
+            if count > _most(puzzle, MOST_LOOKED_AT):
+                return None
+    except FarthestError:  # the puzzle is too large to be numbered
+        return None
+    return f"no moves lead to a target: all {count:,} boards that can be reached from it were visited"
+
+
+def _layers(puzzle: Puzzle, origin: Origin) -> Iterator[Boards]:
+    """The boards at each depth, in a fixed order."""
+    space = compile_space(puzzle, origin)
+    layer = numpy.array(space.origins, dtype=numpy.uint8).reshape(-1, space.cells)
+    seen = set(space.encode(layer).tolist())
+    while len(layer):
+        yield layer
+        fresh: list[Boards] = [layer[:0]]
+        for _, _, reached in space.neighbours(layer, toward=False):
+            new = []
+            for row, code in enumerate(space.encode(reached).tolist()):
+                if code not in seen:
+                    seen.add(code)
+                    new.append(row)
+            fresh.append(reached[new])
+        layer = numpy.concatenate(fresh)
+
+
+def _most(puzzle: Puzzle, states: int) -> int:
+    return MOST_OF_PYTHON if puzzle.definition.module else states
+
+
+# --- Random boards that can be solved, each with the same chance.
+
+
+def random_boards(puzzle: Puzzle, count: int, seed: int, target: str = "goal") -> list[Board]:
+    """``count`` boards from which moves lead to ``target`` (``goal``, ``start`` or a board's text): each is drawn with
+    the same chance and independently of the others, so a board may occur twice.
+
+    The same puzzle, target and ``seed`` (0 or more) give the same boards, on every machine; a larger ``count`` begins
+    with the same boards. Raises PuzzleError where it is not known which boards can be solved: then they can be drawn
+    from a map (queries/states.py).
+    """
+    return list(islice(random_stream(puzzle, RandomSource(seed), target), count))
+
+
+def random_stream(puzzle: Puzzle, rng: RandomSource, target: str = "goal") -> Iterator[Board]:
+    """Boards as in `random_boards`, without end. Raises as it does, before the first."""
+    draw = draw_solvable(puzzle, target)
+    return (draw(rng) for _ in repeat(None))

@@ -1,31 +1,253 @@
-"""Arrangement spaces: labels on cells, permuted by moves. Boards to keys and back, and one move's neighbours.
+"""Arrangement spaces: labels on cells, permuted by moves. Moves, the layout of keys, boards to keys and back, and one
+move's neighbours.
 
-A board is one label for each cell, in cell order, uint8. A key is an unsigned 64-bit integer (docs/key-layout.md).
+A board is one label for each cell, in cell order, uint8. A key is an unsigned 64-bit integer. Which cell is which slot,
+in which order labels are placed, and whether parity halves the keys, says the layout, which is stored with every map
+(docs/key-layout.md); the choices made here change speed and memory, never distances.
+A move is active on contents (docs/permutations.md): after it, the content of cell i is in cell ``to[i]``.
 numpy is imported where it is used: enumerating a puzzle does without it.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, combinations
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.layout import Layout, digit_parity
-from farthest.spaces.moves import Move
-from farthest.spaces.too_large import check_keys, kernel_limits
+from farthest.spaces.contract import check_keys, check_version, damaged_layout, kernel_limits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import EngineKind
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A permutation of cells, legal where every cell in the bit mask ``require`` is blank and none in ``forbid`` is.
+
+    ``name`` is (from, to): pieces move so that cell ``from`` becomes blank and cell ``to``, which was, is filled.
+    """
+
+    to: tuple[int, ...]
+    require: int
+    forbid: int
+    name: tuple[int, int]
+
+    @property
+    def odd(self) -> bool:
+        """Whether the permutation is odd."""
+        return is_odd([target for cell, target in enumerate(self.to) if target != cell])
+
+    def inverse(self) -> Move:
+        """The move that undoes this one, legal exactly on its results."""
+        back = [0] * len(self.to)
+        for cell, target in enumerate(self.to):
+            back[target] = cell
+        return Move(
+            tuple(back),
+            _image(self.require, self.to),
+            _image(self.forbid, self.to),
+            (self.name[1], self.name[0]),
+        )
+
+
+def is_odd(numbers: Sequence[int]) -> bool:
+    """Whether different numbers in this order are an odd permutation of their ascending order."""
+    return sum(a > b for a, b in combinations(numbers, 2)) % 2 == 1
+
+
+def _image(mask: int, to: tuple[int, ...]) -> int:
+    return sum(1 << target for cell, target in enumerate(to) if mask >> cell & 1)
+
+
+VERSION = 1
+WORD_BITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Slot i is cell ``slots[i]``; label ``classes[j]`` is placed j-th and occurs ``counts[j]`` times.
+
+    ``parity``: None, or for each slot the parity of the digit sum of boards whose blank is there.
+    """
+
+    slots: tuple[int, ...]
+    classes: tuple[int, ...]
+    counts: tuple[int, ...]
+    parity: tuple[int, ...] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As stored with a job."""
+        parity = None if self.parity is None else list(self.parity)
+        fields = {name: list(getattr(self, name)) for name in ("slots", "classes", "counts")}
+        return {"version": VERSION, **fields, "parity": parity}
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any], label_counts: Sequence[int]) -> Layout:
+        """Inverse of ``to_dict``. ``label_counts``: of the puzzle, by label. Raises StorageError when the fields are of
+        another version, damaged or of another puzzle."""
+        try:
+            check_version(fields, VERSION)
+            parity = fields["parity"]
+            layout = cls(
+                tuple(fields["slots"]),
+                tuple(fields["classes"]),
+                tuple(fields["counts"]),
+                None if parity is None else tuple(parity),
+            )
+            if not layout._fits(label_counts):
+                raise ValueError("it is not one of this puzzle")
+        except (KeyError, TypeError, ValueError) as error:
+            raise damaged_layout(repr(error)) from None
+        return layout
+
+    def _fits(self, label_counts: Sequence[int]) -> bool:
+        """Whether cells and labels are the puzzle's, with the blank first, and parities are parities."""
+        cells = sum(label_counts)
+        return (
+            sorted(self.slots) == list(range(cells))
+            and sorted(self.classes) == list(range(len(label_counts)))
+            and self.classes[0] == 0
+            and self.counts == tuple(label_counts[label] for label in self.classes)
+            and (self.parity is None or (len(self.parity) == cells and set(self.parity) <= {0, 1}))
+            and (self.parity is None or set(self.counts) == {1})
+        )
+
+
+def choose_layout(
+    rows: Sequence[Sequence[int]],
+    edges: Sequence[tuple[int, int]],
+    counts: Sequence[int],
+    moves: Sequence[Move],
+    origins: Iterable[Sequence[int]],
+) -> Layout:
+    """The layout that enumerates fastest. ``counts`` by label, label 0 the blank; ``edges``: cells that moves join."""
+    slots = _slot_order(rows, edges, sum(counts))
+    classes = _class_order(counts)
+    layout = Layout(slots, classes, tuple(counts[label] for label in classes), None)
+    return Layout(slots, classes, layout.counts, _parities(layout, moves, origins))
+
+
+def digit_parity(layout: Layout, board: Sequence[int]) -> bool:
+    """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot."""
+    slot_of = {board[cell]: slot for slot, cell in enumerate(layout.slots)}
+    places = [slot_of[label] for label in layout.classes]
+    return is_odd(places)
+
+
+def _slot_order(
+    rows: Sequence[Sequence[int]], edges: Sequence[tuple[int, int]], cells: int
+) -> tuple[int, ...]:
+    """An order of the cells in which moves join near slots: then most moves keep the order of the other pieces."""
+    orders: list[list[int]] = [list(range(cells))]
+    if rows:
+        orders.append([row[c] for c in range(len(rows[0])) for row in rows if row[c] >= 0])
+    else:
+        orders.extend(_breadth_first(edges, root, cells) for root in range(cells))
+
+    def length(order: Iterable[int]) -> int:
+        slot = {cell: i for i, cell in enumerate(order)}
+        return sum(abs(slot[a] - slot[b]) for a, b in edges)
+
+    return tuple(min(orders, key=length))
+
+
+def _breadth_first(edges: Sequence[tuple[int, int]], root: int, cells: int) -> list[int]:
+    near: list[list[int]] = [[] for _ in range(cells)]
+    for a, b in edges:
+        near[a].append(b)
+        near[b].append(a)
+    order, queue = [root], deque([root])
+    while queue:
+        for cell in near[queue.popleft()]:
+            if cell not in order:
+                order.append(cell)
+                queue.append(cell)
+    return order
+
+
+def word_labels(counts: Sequence[int], labels: Sequence[int], most: int) -> tuple[int, ...]:
+    """At most ``most`` of the labels, those whose arrangements fill a word's 64 bits best, in order of placing."""
+    words = [word for word in _words(counts, list(labels)) if len(word) <= most]
+    word = max(words, key=lambda chosen: (_word_bits(counts, chosen), chosen))
+    return tuple(sorted(word, key=lambda label: (-counts[label], label)))
+
+
+def _class_order(counts: Sequence[int]) -> tuple[int, ...]:
+    """The blank first; last the labels that share a word."""
+    pieces = range(1, len(counts))
+    word = word_labels(counts, pieces, len(counts))
+    rest = sorted(set(pieces) - set(word), key=lambda label: (-counts[label], label))
+    return (0, *rest, *word)
+
+
+def _words(counts: Sequence[int], pieces: list[int]) -> Iterable[tuple[int, ...]]:
+    """Sets of labels that fit a word; of labels that occur equally often only the last ones, for fewness."""
+    by_count: dict[int, list[int]] = {}
+    for label in pieces:
+        by_count.setdefault(counts[label], []).append(label)
+    partial: list[tuple[int, ...]] = [()]
+    for labels in by_count.values():
+        partial = [
+            (*chosen, *labels[len(labels) - n :])
+            for chosen in partial
+            for n in range(len(labels) + 1)
+            if _word_bits(counts, (*chosen, *labels[len(labels) - n :])) >= 0
+        ]
+    return [labels for labels in partial if labels]
+
+
+def _word_bits(counts: Sequence[int], labels: Sequence[int]) -> int:
+    """Bits of a word that these labels use, or -1 when their arrangements do not fit one."""
+    free, arrangements = 0, 1
+    for label in labels:
+        free += counts[label]
+        arrangements *= comb(free, counts[label])
+        if arrangements > 2 * WORD_BITS:
+            return -1
+    if arrangements <= WORD_BITS:
+        return arrangements
+    # Five distinct labels: a word for the 60 even arrangements and one for the odd ones.
+    return 60 if len(labels) == 5 and free == 5 else -1
+
+
+def _parities(
+    layout: Layout, moves: Sequence[Move], origins: Iterable[Sequence[int]]
+) -> tuple[int, ...] | None:
+    """For each slot the parity of all reachable boards with the blank there, if there is just one."""
+    cells = len(layout.slots)
+    if cells < 3 or any(count != 1 for count in layout.counts):
+        return None
+    links: list[list[tuple[int, int]]] = [[] for _ in range(cells)]
+    for move in moves:
+        source, target = move.name[1], move.name[0]  # the blank's way
+        links[source].append((target, move.odd))
+        links[target].append((source, move.odd))
+    parity: dict[int, int] = {}
+    for board in origins:
+        start, value = board.index(0), digit_parity(layout, board)
+        if parity.setdefault(start, value) != value:
+            return None
+        queue = deque([start])
+        while queue:
+            cell = queue.popleft()
+            for target, odd in links[cell]:
+                if target not in parity:
+                    parity[target] = parity[cell] ^ odd
+                    queue.append(target)
+                elif parity[target] != parity[cell] ^ odd:
+                    return None
+    return tuple(parity.get(cell, 0) for cell in layout.slots)
 
 
 MEND = "make more pieces identical, take a pattern of some pieces (PUZZLE@PIECES)"
@@ -96,7 +318,6 @@ class ArrangementSpace:
             return kernel if levels == 1 else build(levels)
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         shards, free = 1, self.cells
         for count in self.layout.counts[:shard_classes]:
             shards *= comb(free, count)
@@ -116,7 +337,6 @@ class ArrangementSpace:
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return self.layout.to_dict()
 
     @property
@@ -132,7 +352,7 @@ class ArrangementSpace:
         return keys.tolist()
 
     def shard_order(self, shards: int) -> list[int]:
-        """See GatherSpace: by the cells of the labels, the blanks' last, which each move changes."""
+        """By the cells of the labels, the blanks' last, which each move changes."""
         import numpy as np
 
         firsts = np.arange(shards, dtype=np.uint64) * np.uint64(self.keys // shards)
@@ -141,16 +361,6 @@ class ArrangementSpace:
         blanks = self.layout.counts[0]
         places = [cells[:, at] for at in (*range(blanks, self.cells), *range(blanks))]
         return [int(shard) for shard in np.lexsort(places[::-1])]
-
-    def key(self, board: Sequence[int]) -> int:
-        """The board's key, or NO_KEY."""
-        return self.keys_of([board])[0]
-
-    def board(self, key: int) -> Board:
-        """The board of a key. Raises ValueError when the key is out of range."""
-        out = bytearray(self.cells)
-        self.kernel.decode(array("Q", [key]), self.cells, self.layout.slots, self._labels, out)
-        return tuple(out)
 
     def encode(self, boards: bytes | bytearray | memoryview | NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Keys uint64 (N,) of N boards, given as N x cells bytes; ``NO_KEY`` where a board has none."""
@@ -185,7 +395,6 @@ class ArrangementSpace:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[tuple[int, int], NDArray[np.intp], NDArray[np.uint8]]]:
-        """See Space."""
         import numpy as np
 
         blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)

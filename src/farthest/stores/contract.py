@@ -115,7 +115,7 @@ class JobStore(ShardStore, Protocol):
         """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
 
         ``distances`` are bytes, little endian; see stores/distances.py. Of a sparse space: pieces of at most ``size``
-        states, and of as many as models/sparse.py allows.
+        states, and of as many as models/chunks.py allows.
         """
 
     def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
@@ -130,3 +130,17 @@ class JobStore(ShardStore, Protocol):
 
     def drop(self) -> None:
         """Gives up all that the store holds."""
+
+
+# --- The step: the function that every executor calls to take shards from one depth to the next.
+
+
+def step(store: StepStore, depth: int, shards: Sequence[int], threads: int = 1) -> None:
+    """Finds the states at ``depth`` in ``shards`` and commits them. Running it again changes nothing.
+
+    Raises what the store raises when its input is missing or damaged.
+    """
+    step_input = store.open(depth, shards)
+    if not step_input.shards:
+        return
+    store.commit(depth, step_input, step_input.run(threads))

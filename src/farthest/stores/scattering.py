@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, PuzzleError
-from farthest.models.chunks import WIDTHS
-from farthest.models.sparse import SparsePiece, chunk_states, code_array, descent
-from farthest.stores.bitmaps import zeros
+from farthest.models.chunks import WIDTHS, SparsePiece, chunk_states, code_array, descent
+from farthest.stores.blocks import zeros
 from farthest.stores.distances import typed, unit_for
 
 if TYPE_CHECKING:

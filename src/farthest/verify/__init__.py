@@ -1,1 +1,1 @@
-"""Proof of stored distance maps by a separate, simple program: ``farthest.verify.verifier.verify_map``."""
+"""Proof of stored distance maps by a separate, simple program: ``farthest.verify.sliding.verify_map``."""

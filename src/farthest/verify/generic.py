@@ -19,9 +19,16 @@ from numpy.typing import NDArray
 
 from farthest.errors import ForbiddenCodeError
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.blocks import Distances, Finding
-from farthest.verify.checks import (
+from farthest.verify.gather import gather, gather_sparse, sparse_digest
+from farthest.verify.models import Codes, Model, model_of
+from farthest.verify.models.python import stored_form
+from farthest.verify.ranking import Distances, Finding, LayoutError
+from farthest.verify.report import (
+    BadState,
+    Check,
+    ForwardState,
     Progress,
+    Report,
     check_facts,
     compare_digest,
     compare_known,
@@ -29,13 +36,7 @@ from farthest.verify.checks import (
     make_check,
     map_digest,
 )
-from farthest.verify.gather import gather
-from farthest.verify.models import Codes, Model, model_of
-from farthest.verify.models.python import stored_form
-from farthest.verify.ranking import LayoutError
-from farthest.verify.report import BadState, Check, ForwardState, Report
 from farthest.verify.rows import Facts, Rows, compare_rows
-from farthest.verify.sparse import gather_sparse, sparse_digest
 
 BLOCK_STATES = 1 << 15
 """States to a block: with their successors some tens of megabytes."""

@@ -18,11 +18,19 @@ from numpy.typing import NDArray
 from farthest.errors import ResourceError
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import Board
-from farthest.puzzles.origin_names import names_of
+from farthest.puzzles.origin import names_of
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.verify.checks import check_facts, compare_digest, compare_layers, make_check, map_digest
 from farthest.verify.gather import Chunks, gather
-from farthest.verify.report import BadState, Check, Report
+from farthest.verify.report import (
+    BadState,
+    Check,
+    Report,
+    check_facts,
+    compare_digest,
+    compare_layers,
+    make_check,
+    map_digest,
+)
 from farthest.verify.rows import Facts, Rows, compare_rows
 
 UNREACHED = 255

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.notation import WILDCARD_TOKEN
-from farthest.verify.blocks import Distances, Mask
-from farthest.verify.ranking import Ranking
+from farthest.puzzles.grid import WILDCARD_TOKEN
+from farthest.verify.ranking import Distances, Mask, Ranking
 from farthest.wording import shown
 
 Row = tuple[int, int, str]

@@ -15,28 +15,23 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from farthest.errors import FarthestError
-from farthest.web.api_routes import API, json_answer
-from farthest.web.asking import BODY_SECONDS
-from farthest.web.change_routes import CHANGES
-from farthest.web.download import AT_ONCE
-from farthest.web.events import LOOK_SECONDS, Feeds
-from farthest.web.file_routes import FILES, NOT_SMALLER
+from farthest.web.api_routes import API, LOOK_SECONDS, Feeds, json_answer
+from farthest.web.asking import BODY_SECONDS, ReaderLeftError, RefusalError, status_and_message
+from farthest.web.change_routes import CHANGES, LocalJobs
+from farthest.web.file_routes import AT_ONCE, FILES, NOT_SMALLER
 from farthest.web.gate import SIGN_IN, Gate
-from farthest.web.local_jobs import LocalJobs
-from farthest.web.page import message_page
+from farthest.web.page import message_page, static_files, version
 from farthest.web.page_routes import PAGES
-from farthest.web.refusals import ReaderLeftError, RefusalError, status_and_message
 from farthest.web.requests import shelf_of
 from farthest.web.shelf import Shelf
-from farthest.web.static_files import static_files, version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from starlette.requests import Request
 
-    from farthest.models.transactions import Database
-    from farthest.web.settings import WebSettings
+    from farthest.models.database import Database
+    from farthest.web.gate import WebSettings
 
 _LOG = logging.getLogger(__name__)
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import suppress
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
+from urllib.parse import quote, urlencode
 
 from htpy import (
     a,
@@ -11,15 +15,18 @@ from htpy import (
     div,
     dl,
     dt,
+    figure,
     fragment,
     h1,
     head,
     header,
     html,
+    li,
     link,
     main,
     meta,
     nav,
+    ol,
     p,
     script,
     table,
@@ -33,19 +40,51 @@ from htpy import dd as description
 from htpy import title as title_
 from markupsafe import Markup
 
+from farthest.drawing.page_boards import frames
 from farthest.drawing.svg import part_of_page
 from farthest.errors import ForbiddenCodeError
 from farthest.puzzles.family import board_picture
+from farthest.puzzles.move_text import move_text, moves_text
 from farthest.safe_text import safe
-from farthest.web.static_files import address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from htpy import Node
 
-    from farthest.puzzles.definition import PuzzleDefinition
+    from farthest.puzzles.definition import NamedPath, PuzzleDefinition
     from farthest.puzzles.puzzle import Puzzle
+
+
+# --- The style and the scripts of pages: a few files of the package, read once. No other file has an address.
+
+TYPES = {".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+
+
+@cache
+def static_files() -> dict[str, tuple[bytes, str]]:
+    """For each name the bytes and the media type."""
+    found = {}
+    for file in (files("farthest.web") / "static").iterdir():
+        ending = file.name[file.name.rfind(".") :]
+        if ending in TYPES:
+            found[file.name] = file.read_bytes(), TYPES[ending]
+    return found
+
+
+@cache
+def version() -> str:
+    """A part of their addresses: another version of the files has other addresses, so these are cached for ever."""
+    digest = hashlib.sha256()
+    for name, (content, _) in sorted(static_files().items()):
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def address(name: str) -> str:
+    """The address of one of them."""
+    return f"/static/{version()}/{name}"
+
 
 MOST_CELLS = 4096
 """Of a board that is drawn; a larger one is shown as text."""
@@ -123,3 +162,79 @@ def boards(puzzle: Puzzle, items: Iterable[tuple[str, str]]) -> Node:
 def message_page(title: str, text: str, *more: Node) -> str:
     """A page that only says something, such as why there is no other."""
     return page(title, fragment[div(class_="message", role="alert")[text], more])
+
+
+# --- The addresses of pages; boards and names are %-encoded.
+
+
+def home_page(words: str = "", before: int | None = None) -> str:
+    """The first page: jobs and puzzles whose names have these words; jobs with numbers less than ``before``."""
+    return _with("/", ({"q": words} if words else {}) | ({} if before is None else {"before": str(before)}))
+
+
+def job_page(number: int, **query: str) -> str:
+    """One job."""
+    return _with(f"/jobs/{number}", query)
+
+
+def state_page(number: int, board: str, **query: str) -> str:
+    """One state of a job's map."""
+    return _with(f"/jobs/{number}/state", {"board": board, **query})
+
+
+def layer_page(number: int, depth: int) -> str:
+    """The states of one depth."""
+    return f"/jobs/{number}/layers/{depth}"
+
+
+def random_state(number: int, depth: int | None = None) -> str:
+    """Leads to any state, or to any of one depth."""
+    return _with(f"/jobs/{number}/random", {} if depth is None else {"depth": str(depth)})
+
+
+def puzzle_page(name: str) -> str:
+    """One puzzle of the catalogue, or of a parametric name."""
+    return f"/puzzles/{quote(name, safe='')}"
+
+
+def _with(path: str, query: dict[str, str]) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+# --- A solution: its moves as a list, of which a script makes a player that shows the boards.
+
+MOST_DRAWN = 200
+"""Boards of a path that are drawn; of a longer one only the moves are told."""
+
+
+def player(
+    puzzle: Puzzle,
+    path: NamedPath,
+    page_of: Callable[[str], str] | None = None,
+    distances: Sequence[int] | None = None,
+) -> Node:
+    """The boards in the order of the moves. ``page_of``: the address of a board's page; ``distances``: of the
+    boards."""
+    if (
+        len(path.boards) > MOST_DRAWN
+        or path.boards.size > MOST_DRAWN * MOST_CELLS
+        or not puzzle.definition.ready
+    ):
+        return p(class_="small")[moves_text(path.moves)]
+    boards, texts = path.boards.tolist(), path.texts
+    drawn = frames([board_picture(puzzle, board, path.definition) for board in boards], texts[0])
+    names = ["start", *map(move_text, path.moves)]
+    changes = ["", *drawn.changes]
+    steps = enumerate(zip(names, texts, changes, strict=True))
+    return fragment[
+        figure(class_="frames", hidden=True)[Markup(drawn.svg)],  # escaped where it is made
+        ol(class_="path small", data_player=True)[
+            (
+                li(data_board=text, data_change=change)[
+                    name if page_of is None else a(href=page_of(text))[name],
+                    "" if distances is None else f" · {distances[number]}",
+                ]
+                for number, (name, text, change) in steps
+            )
+        ],
+    ]

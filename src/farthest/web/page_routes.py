@@ -10,14 +10,19 @@ import numpy
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from farthest.documents.workers import living_workers
+from farthest.documents.jobs import living_workers
+from farthest.documents.maps import path_of, state_of
 from farthest.errors import BoardError, FarthestError
 from farthest.models.records import SEARCH
 from farthest.models.searches import Searches
 from farthest.models.stored_job import puzzle_of
-from farthest.web.addresses import state_page
 from farthest.web.asking import ask
-from farthest.web.pages import home, job, layer, puzzle, search, state, workers, wrong_board
+from farthest.web.page import state_page
+from farthest.web.pages import home, job, search, state
+from farthest.web.pages import home as puzzle
+from farthest.web.pages import home as workers
+from farthest.web.pages import job as layer
+from farthest.web.pages import job as wrong_board
 from farthest.web.requests import (
     JOBS_LISTED,
     board_asked,
@@ -34,7 +39,6 @@ from farthest.web.requests import (
     settings_of,
     shelf_of,
 )
-from farthest.web.state import path_of, state_of
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -73,8 +77,8 @@ async def _job(request: Request) -> Response:
 
 
 def _search_page(shelf: Shelf, record: JobRecord, after: int) -> str:
-    from farthest.search.replay import boards_along
-    from farthest.search.serialized import way_of
+    from farthest.search.contract import way_of
+    from farthest.search.expansion import boards_along
 
     found, searches = puzzle_of(record), Searches(shelf.database)
     board = found.definition.parse_board(str(record.parameters["board"]), name=found.name)

@@ -8,21 +8,21 @@ from farthest.models.naming import no_map
 from farthest.models.records import ENUMERATION, FINISHED, SEARCH, LayerRecord
 from farthest.models.stored_job import puzzle_of
 from farthest.puzzles import catalogue
-from farthest.queries.random_states import random_states
+from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
+from farthest.web.asking import RefusalError
 from farthest.web.pages.job import JobFound
-from farthest.web.refusals import RefusalError
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from farthest.coordinator.settings import Estimate
+    from farthest.models.database import Database
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.queries.distance_map import DistanceMap
-    from farthest.web.settings import WebSettings
+    from farthest.web.gate import WebSettings
     from farthest.web.shelf import Shelf
 
 JOBS_LISTED = 100
@@ -120,7 +120,7 @@ def damages_told(shelf: Shelf, found: JobPage) -> list[str]:
 
 def estimate_of(puzzle: Puzzle, database: Database) -> Estimate:
     """What enumerating it here, into this database, would need. Raises FarthestError where that cannot be said."""
-    from farthest.coordinator.enumeration.estimating import estimated
+    from farthest.coordinator.enumeration.plan import estimated
     from farthest.coordinator.settings import Settings
 
     return estimated(puzzle, Settings(), database.folder)

@@ -102,7 +102,7 @@ def celery_app(url: str) -> Celery:
 
     @app.task(name=SUBTREE_TASK, bind=True)  # type: ignore[untyped-decorator]
     def search(task: Any, attempt: str, bound: int, batch: int) -> None:
-        from farthest.worker.search.tasks import run_batch
+        from farthest.worker.search_batches import run_batch
 
         run_batch(_worker(task), attempt, bound, batch, _again(task))
 

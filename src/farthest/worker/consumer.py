@@ -48,8 +48,8 @@ def load() -> None:
     from celery.exceptions import CPendingDeprecationWarning
     from celery.platforms import SecurityWarning
 
+    from farthest.worker import search_batches as search_tasks
     from farthest.worker.enumeration import tasks
-    from farthest.worker.search import tasks as search_tasks
 
     assert all((numpy, worker, solo, search_tasks, tasks))
     # It warns of running as root: the messages are JSON, which runs no code.

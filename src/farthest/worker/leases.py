@@ -18,7 +18,7 @@ from farthest.stores.redis.attempts import prefix
 
 if TYPE_CHECKING:
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.stores.redis.reports import WorkKind
+    from farthest.stores.redis.records import WorkKind
 
 LONGEST_SECONDS = 60.0
 """No lease lasts longer without renewal, or longer than ten times ``seconds`` if that is more: the setting of the

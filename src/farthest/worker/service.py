@@ -31,8 +31,7 @@ from farthest.stores.redis.places import place_of
 from farthest.version import __version__
 from farthest.worker import consumer
 from farthest.worker.consumer import DRAINS
-from farthest.worker.own_name import claim_name, tell_of
-from farthest.worker.registry import Heartbeat, WorkerRecord
+from farthest.worker.registry import Heartbeat, WorkerRecord, claim_name, tell_of
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 import farthest
 from explorer.browser.conftest import CUBE, LAMPS, PEGS, RUSH_HOUR, TOWERS, NewPage
 from explorer.conftest import BLOCKS, KINDS, ONE_WAY
-from farthest.web.addresses import state_page
+from farthest.web.page import state_page
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR
 from explorer.conftest import BLOCKS, CUT, KINDS, LAYERS, ONE_WAY, QUEUED, SEARCH
-from farthest.web.addresses import layer_page, puzzle_page, state_page
+from farthest.web.page import layer_page, puzzle_page, state_page
 
 pytestmark = pytest.mark.slow
 

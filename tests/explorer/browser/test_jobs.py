@@ -15,7 +15,7 @@ from explorer.browser.line import Line
 from explorer.browser.standing_run import stopped_in_its_midst
 from explorer.conftest import KINDS, TOKEN
 from explorer.served import Served
-from farthest.web.addresses import job_page, puzzle_page
+from farthest.web.page import job_page, puzzle_page
 from integration.conftest import COMMAND
 
 pytestmark = pytest.mark.slow

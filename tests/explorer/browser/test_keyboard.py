@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.browser.conftest import CUBE
 from explorer.conftest import KINDS
-from farthest.web.addresses import puzzle_page, state_page
+from farthest.web.page import puzzle_page, state_page
 
 pytestmark = pytest.mark.slow
 

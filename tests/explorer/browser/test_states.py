@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 import farthest
 from explorer.browser.conftest import CUBE, PEGS, RUSH_HOUR, NewPage
 from explorer.conftest import KINDS
-from farthest.web.addresses import job_page, state_page
+from farthest.web.page import job_page, state_page
 
 pytestmark = pytest.mark.slow
 

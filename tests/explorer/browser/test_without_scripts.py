@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.browser.conftest import NewPage
 from explorer.conftest import KINDS, SEARCH, TOKEN
-from farthest.web.addresses import job_page, puzzle_page
+from farthest.web.page import job_page, puzzle_page
 
 pytestmark = pytest.mark.slow
 

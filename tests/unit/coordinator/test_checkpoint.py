@@ -2,7 +2,7 @@
 
 import pytest
 
-from farthest.coordinator.enumeration.checkpoint import LITTLE_SECONDS, READ_BYTES, Checkpoint
+from farthest.coordinator.enumeration.record import LITTLE_SECONDS, READ_BYTES, Checkpoint
 from farthest.models.records import LayerRecord
 
 

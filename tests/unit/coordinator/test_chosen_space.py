@@ -2,12 +2,12 @@
 
 import pytest
 
-from farthest.coordinator.enumeration.chosen_space import space_for
-from farthest.coordinator.enumeration.expected_layers import layers_by_growth
+from farthest.coordinator.enumeration.plan import space_for
+from farthest.coordinator.enumeration.resources import layers_by_growth
 from farthest.coordinator.settings import Settings
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
-from farthest.spaces.packed_layout import is_packed
+from farthest.spaces.contract import is_packed
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from farthest.coordinator.enumeration import executors
-from farthest.coordinator.enumeration.executors import ThreadsExecutor
-from farthest.coordinator.enumeration.layers import LayerSearch
+from farthest.coordinator.enumeration.executors import LayerSearch, ThreadsExecutor
+from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.worker.enumeration.step import step
 from store_cases import case
 
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from farthest.coordinator.leftovers import Leftovers
-from farthest.coordinator.owned_job import attempt_of
+from farthest.coordinator.runner import attempt_of
+from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs

@@ -1,6 +1,6 @@
 """What is told where a job is given up."""
 
-from farthest.coordinator.losses import lost_again
+from farthest.coordinator.runner import lost_again
 from farthest.errors import LostStateError
 
 

@@ -9,8 +9,8 @@ import pytest
 
 import farthest
 from farthest.coordinator.enumeration.job import enumerate_puzzle
-from farthest.coordinator.owned_job import OwnedJob
-from farthest.coordinator.pace import Pace
+from farthest.coordinator.reporter import Pace
+from farthest.coordinator.runner import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.models.database import open_database
 

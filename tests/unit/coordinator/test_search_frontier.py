@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.coordinator.search.frontier import Frontier, Place, Totals
-from farthest.search.contract import Node, PieceResult
-from farthest.search.serialized import Way, node_fields, node_of, piece_fields, piece_of
+from farthest.search.contract import Node, PieceResult, Way, node_fields, node_of, piece_fields, piece_of
+from farthest.search.deepening import Frontier, Place, Totals
 from search_trees import TreeEngine
 
 LIMIT = 5

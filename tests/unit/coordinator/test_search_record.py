@@ -11,11 +11,10 @@ from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, 
 from farthest.coordinator.search.solve import SearchInterrupted, solve_problem
 from farthest.coordinator.search.storage import SearchStorage
 from farthest.errors import DamagedMapError, LostStateError
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
-from farthest.models.transactions import Database
-from farthest.search.problem import Problem
+from farthest.search.contract import Problem
 
 
 @pytest.fixture

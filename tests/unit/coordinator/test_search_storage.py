@@ -15,7 +15,7 @@ from farthest.coordinator.search.storage import SearchStorage
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.searches import Searches
-from farthest.search.problem import Problem
+from farthest.search.contract import Problem
 
 
 @pytest.fixture

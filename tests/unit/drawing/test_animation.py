@@ -5,10 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from farthest.drawing.animation import FIRST, GLIDE, LAST, SECONDS, animated_svg
-from farthest.drawing.gliding import tracks
+from farthest.drawing.path import FIRST, GLIDE, LAST, SECONDS, animated_svg, tracks
 from farthest.drawing.svg import CELL
-from farthest.families.given import drawn_board
+from farthest.families.user_input import drawn_board
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import Picture

@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.drawing.board_moves import MoveLink, board_with_moves
-from farthest.drawing.frames import frames
+from farthest.drawing.page_boards import MoveLink, board_with_moves, frames
 from farthest.drawing.svg import CELL, shape_svg
-from farthest.puzzles.holds import Area, Hold
-from farthest.puzzles.picture import Picture, Shape
+from farthest.puzzles.picture import Area, Hold, Picture, Shape
 
 BOARD = Picture(3, 3, tuple(Shape(x, y, colour=x, text=str(y)) for x in range(3) for y in range(3)))
 WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1), (2, 0), (1, 1))

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from farthest.errors import PuzzleError
-from farthest.families.given import drawn_board
 from farthest.families.permutation.definition import permutation
+from farthest.families.user_input import drawn_board
 from farthest.puzzles import catalogue
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.picture import Picture

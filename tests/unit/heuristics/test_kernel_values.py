@@ -13,9 +13,9 @@ from farthest.heuristics.registry import applicable, open_heuristic
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.arrangement_engine import arrangement_engine
-from farthest.search.problem import Problem
-from farthest.search.random_boards import random_boards
-from farthest.search.sliding_engine import kernel_search
+from farthest.search.contract import Problem
+from farthest.search.engines import kernel_search
+from farthest.search.solvable import random_boards
 from strategies import puzzles
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import naive
 from farthest.errors import MissingMapError
 from farthest.families.sliding.definition import sliding
-from farthest.families.sliding.pattern_images import pattern_images
+from farthest.families.sliding.symmetries import pattern_images
 from farthest.heuristics.contract import UNREACHABLE, MapTable, PatternTable
 from farthest.heuristics.patterns import AdditivePattern
 from farthest.heuristics.registry import open_heuristic
@@ -20,7 +20,7 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of, pattern_of_labels
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.search.sliding_engine import kernel_search
+from farthest.search.engines import kernel_search
 from farthest.spaces import compile_space
 from strategies import grid_rows, make_puzzle
 

@@ -12,8 +12,7 @@ from farthest.families.permutation.definition import permutation
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.symmetries import symmetries
 from farthest.heuristics.contract import Gaps, LinearConflict, Matching, Table
-from farthest.heuristics.partitions import in_full, partitions
-from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
+from farthest.heuristics.registry import applicable, default_heuristic, in_full, open_heuristic, partitions
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle

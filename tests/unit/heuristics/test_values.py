@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 import families
 import naive
 from farthest.families.sliding.definition import sliding
-from farthest.heuristics.assignment import least_assignments
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import applicable, open_heuristic
+from farthest.heuristics.sliding_distances import least_assignments
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle

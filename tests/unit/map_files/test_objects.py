@@ -14,8 +14,7 @@ from farthest.environment import MAPS
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.locations import Bucket
 from farthest.map_files import objects
-from farthest.map_files.form import ResidueForm, WordOrder
-from farthest.map_files.layout import SECTION
+from farthest.map_files.form import SECTION, ResidueForm, WordOrder
 from farthest.map_files.objects import ObjectWriter
 from farthest.object_store import ObjectStore
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from farthest.errors import StorageError
-from farthest.map_files.pieces import Pieces
+from farthest.map_files.objects import Pieces
 
 
 @given(size=st.integers(1, 300), each=st.integers(1, 50), part=st.integers(1, 60), seed=st.integers())

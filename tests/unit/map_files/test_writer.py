@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from farthest.errors import NoRoomError, SettingError, StorageError
-from farthest.map_files.folder import FolderMaps
 from farthest.map_files.form import ResidueForm, WordOrder
-from farthest.map_files.names import checked_name
-from farthest.map_files.places import map_place
-from farthest.map_files.writer import MapFileWriter
+from farthest.map_files.place import checked_name
+from farthest.map_files.places import FolderMaps, MapFileWriter, map_place
 
 FORM = ResidueForm(3, WordOrder(100_000))
 FACTS = {"version": 1, "puzzle": "p"}

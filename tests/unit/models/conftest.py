@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.transactions import Database
 
 OWNER = "elsewhere/1/0"  # a process of another host: alive until its lease runs out
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import StorageError
-from farthest.models.chunk_reader import open_chunk
 from farthest.models.chunks import (
     WIDTHS,
     ChunkRecord,
@@ -21,6 +20,7 @@ from farthest.models.chunks import (
     encode_chunk,
     layers_digest,
     map_digest,
+    open_chunk,
 )
 
 if sys.version_info >= (3, 14):

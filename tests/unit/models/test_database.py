@@ -10,11 +10,10 @@ from threading import Thread
 import pytest
 
 from farthest.errors import StorageError
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
-from farthest.models.transactions import Database
 
 
 @pytest.fixture

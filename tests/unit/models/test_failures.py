@@ -16,11 +16,10 @@ from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError
 from farthest.models import sqlite
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.transactions import Database
 
 NOBODY = 65534
 

@@ -8,13 +8,12 @@ import pytest
 from sqlalchemy import select, update
 
 from farthest.errors import JobError
-from farthest.models.job_queue import FIRST_SETBACK, LONGEST_SETBACK
-from farthest.models.jobs import Jobs
+from farthest.models.database import Database
+from farthest.models.jobs import FIRST_SETBACK, LONGEST_SETBACK, Jobs
 from farthest.models.leases import Silence, owner_token
 from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord, Setbacks, now
 from farthest.models.tables import job as table
-from farthest.models.transactions import Database
 
 HERE = owner_token()
 ELSEWHERE = "elsewhere/1/0"

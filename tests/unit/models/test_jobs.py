@@ -9,15 +9,15 @@ import pytest
 from sqlalchemy import func, select, update
 
 from farthest.errors import JobError
-from farthest.models import job_queue, records
+from farthest.models import jobs as job_queue
 from farthest.models import jobs as jobs_module
+from farthest.models import records
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
-from farthest.models.records import JobRecord, LayerRecord, now
+from farthest.models.records import JobRecord, LayerRecord, Proved, Verification, Verifications, now
 from farthest.models.tables import job, metadata
-from farthest.models.transactions import Database
-from farthest.models.verifications import Proved, Verification, Verifications
 
 ELSEWHERE = "elsewhere/1/0"
 HERE = owner_token()

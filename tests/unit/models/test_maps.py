@@ -12,13 +12,11 @@ from sqlalchemy import delete, event, func, select, update
 
 from farthest.errors import JobError, StorageError
 from farthest.models.chunks import MOST_PAYLOAD, Unit
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.maps import Chunk, Maps, StateRecord
-from farthest.models.pipeline import AHEAD
+from farthest.models.maps import AHEAD, Chunk, Maps, StateRecord
 from farthest.models.records import LayerRecord
 from farthest.models.tables import chunk
-from farthest.models.transactions import Database
 
 Piece = tuple[int, int, Unit, bytes]
 

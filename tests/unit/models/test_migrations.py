@@ -14,14 +14,13 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import create_engine, inspect
 
 from farthest.errors import StorageError
+from farthest.models import database as schema_module
 from farthest.models import migrations
-from farthest.models import schema as schema_module
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord
 from farthest.models.tables import SCHEMA_VERSION, VERSION_TABLE, metadata
-from farthest.models.transactions import Database
 
 
 @pytest.fixture

@@ -9,12 +9,11 @@ from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models import postgres
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.postgres import CONNECTION, engine_options
-from farthest.models.transactions import Database
 from servers import PostgresServer, free_port
 
 PASSWORD = "a b:c@d/é%"

@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import update
 
 from farthest.errors import JobError, StorageError
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.record_digest import StatesDigest
 from farthest.models.records import FAILED, SEARCH, LayerRecord
+from farthest.models.sealing import StatesDigest
 from farthest.models.searches import IterationRecord, Searches
 from farthest.models.tables import chunk, iteration, job, layer, puzzle, solution, state
-from farthest.models.transactions import Database
 
 OWNER = "elsewhere/1/0"
 STATES = [(0, 0, "ab"), (1, 1, "┘└"), (3, 2, "b a")]

@@ -4,11 +4,11 @@ import pytest
 from sqlalchemy import func, select
 
 from farthest.errors import JobError
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.records import FINISHED, SEARCH
 from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
 from farthest.models.tables import iteration, solution, subtree
-from farthest.models.transactions import Database
 
 ME = "host/1/0"
 DONE = IterationRecord(3, 10, 0, 1, 0.5, 5, complete=True)

@@ -11,22 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import StorageError
-from farthest.models.chunk_reader import open_chunk
-from farthest.models.chunks import ChunkRecord, Unit
+from farthest.models.chunks import (
+    CHUNK_BYTES,
+    ChunkRecord,
+    SparsePiece,
+    Unit,
+    chunk_states,
+    code_array,
+    encode_piece,
+    open_chunk,
+    piece_of,
+    written,
+)
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.pieces import PieceDigest, digest_of
 from farthest.models.records import LayerRecord
-from farthest.models.sparse import (
-    CHUNK_BYTES,
-    SparsePiece,
-    chunk_states,
-    code_array,
-    encode_piece,
-    piece_of,
-    written,
-)
-from farthest.models.transactions import Database
 
 if sys.version_info >= (3, 14):
     from compression import zstd

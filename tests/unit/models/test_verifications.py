@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
+from farthest.models.records import Proved, Verification, Verifications
 from farthest.models.tables import job, verification
-from farthest.models.transactions import Database
-from farthest.models.verifications import Proved, Verification, Verifications
 
 PROOF = Verification(
     datetime(2026, 11, 22, 12, 0, 0, 250, tzinfo=UTC), "1.2", 0.5, (Proved("layers", "their counts", 7),)

@@ -20,9 +20,8 @@ from farthest.families.sliding.boards import (
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.grid import Passages
+from farthest.puzzles.grid import RESERVED, Passages, token_problem
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.tokens import RESERVED, token_problem
 from strategies import graphs, grids, make_puzzle, piece_counts
 
 SIGNS = st.characters(exclude_characters=RESERVED, exclude_categories=["C", "Z", "M"])

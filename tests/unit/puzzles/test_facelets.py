@@ -5,9 +5,9 @@ import random
 import pytest
 
 from farthest.errors import BoardError
-from farthest.families.given import board_given
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.net import board_colours
+from farthest.families.user_input import board_given
 from farthest.puzzles.catalogue import load
 from permutations import moved
 

@@ -10,8 +10,7 @@ import families
 import farthest
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import board_hold, board_picture
-from farthest.puzzles.holds import Area, Hold
-from farthest.puzzles.picture import Picture, Shape
+from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import Puzzle
 from farthest.search.expansion import forward_space
 

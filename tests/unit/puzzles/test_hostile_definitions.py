@@ -19,8 +19,7 @@ from farthest.errors import FarthestError, PuzzleError
 from farthest.families.permutation.foreign import parse_foreign
 from farthest.puzzles import catalogue
 from farthest.puzzles.puzzle import Puzzle
-from farthest.puzzles.puzzle_file import MOST_BYTES
-from farthest.puzzles.reader import parse_puzzle, read_puzzle
+from farthest.puzzles.reader import MOST_BYTES, parse_puzzle, read_puzzle
 
 SECONDS = 5.0
 """Of this process; what is measured here takes a second or two at most, and took minutes before it was bounded."""
@@ -127,7 +126,7 @@ def test_a_pipe_is_read_to_its_end_like_a_file(tmp_path: Path, monkeypatch: pyte
     writer.start()
     assert read_puzzle(pipe).name == "a"
     writer.join()
-    monkeypatch.setattr("farthest.puzzles.puzzle_file.PIPE_SECONDS", 0.1)
+    monkeypatch.setattr("farthest.puzzles.reader.PIPE_SECONDS", 0.1)
     with pytest.raises(PuzzleError, match=r"cannot be read \(nobody wrote to this pipe for 0\.1 s\)"):
         read_puzzle(pipe)
     readable, writable = os.pipe()

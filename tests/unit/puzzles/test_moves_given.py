@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 import farthest
 from families import PUZZLES, a_board
 from farthest.errors import BoardError, FarthestError
-from farthest.families.given import board_given, origin_given, target_given
+from farthest.families.user_input import board_given, origin_given, target_given
 from farthest.puzzles.definition import Board, MoveName
-from farthest.puzzles.moves_shown import moves_text
+from farthest.puzzles.move_text import moves_text
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.queries.board_text import label_rows
+from farthest.queries.stored_map import label_rows
 
 
 def walk(puzzle: Puzzle, board: Board, moves: int, seed: int) -> tuple[str, Board]:

@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from farthest.errors import PuzzleError
-from farthest.families.given import board_given
 from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.moves import Move, identity, inverse, product
-from farthest.puzzles.catalogue import known, load
+from farthest.families.user_input import board_given
+from farthest.puzzles.catalogue import known, load, with_moves
 from farthest.puzzles.family import board_picture
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.some_moves import with_moves
 from permutations import distances, moved, samples
 
 CUBE = "cube-3x3x3"

@@ -16,9 +16,8 @@ from farthest.models.jobs import Jobs
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Origin
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.goals import FirstGoals, first_goals
-from farthest.queries.nearer import nearer_moves
-from farthest.queries.paths import walk
+from farthest.queries.paths import nearer_moves, walk
+from farthest.queries.states import FirstGoals, first_goals
 
 CASES = [
     (codes, both_ways, direction)

@@ -8,7 +8,7 @@ from farthest.families.sliding.board_arrays import BoardFormatter
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
-from farthest.queries.board_text import label_rows
+from farthest.queries.stored_map import label_rows
 
 NAMES = [*sliding_names(), "sliding-3x4", "sliding-1x9-slide"]
 

@@ -4,7 +4,7 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from farthest.queries.chunk_cache import Chunk, ChunkCache
+from farthest.queries.lookup import Chunk, ChunkCache
 
 SIZE = 10
 

@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 
 import farthest
 from farthest.errors import DamagedMapError
-from farthest.families.given import board_given
-from farthest.families.permutation import representatives, splits
+from farthest.families.permutation import representatives
+from farthest.families.permutation import representatives as splits
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.representatives import Representatives, representatives_of
-from farthest.heuristics.contract import Heuristic, MapTable
-from farthest.heuristics.reduced_map import ReducedMap
+from farthest.families.user_input import board_given
+from farthest.heuristics.contract import Heuristic, MapTable, ReducedMap
 from farthest.heuristics.registry import open_heuristic
 from farthest.models.maps import Maps
-from farthest.queries import compact_map, residue_reader
-from farthest.queries.compact_map import compacted
-from farthest.queries.pattern_maps import PatternMaps
+from farthest.queries import pattern_maps as compact_map
+from farthest.queries import residues as residue_reader
+from farthest.queries.pattern_maps import PatternMaps, compacted
 from farthest.search.arrangement_engine import arrangement_engine
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
-from farthest.search.native_plain import native_plain
-from farthest.search.problem import Problem
+from farthest.search.plain import native_plain
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY
 

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 import farthest
 from farthest.puzzles.reader import parse_puzzle
-from farthest.queries import export
-from farthest.queries.csv_cells import text_cell
+from farthest.queries import exports as export
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.output_file import OutputError
+from farthest.queries.output_files import OutputError, text_cell
 from unit.queries.conftest import MapOf
 
 Rows = list[tuple[int, str, int]]

@@ -13,7 +13,7 @@ import pytest
 
 import farthest
 from families import PUZZLES
-from farthest.queries import data_frames
+from farthest.queries import exports as data_frames
 from unit.queries.conftest import MapOf
 
 
@@ -123,7 +123,7 @@ def test_graphml(map_of: MapOf, tmp_path: Path) -> None:
 def test_what_is_too_large_or_missing(map_of: MapOf, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = map_of("3-puzzle")
     monkeypatch.setattr(data_frames, "MOST_STATES", 11)
-    monkeypatch.setattr("farthest.queries.state_graph.MOST_STATES", 11)
+    monkeypatch.setattr("farthest.queries.exports.MOST_GRAPH_STATES", 11)
     with pytest.raises(farthest.ResourceError, match="12 states"):
         opened.to_pandas()
     with pytest.raises(farthest.ResourceError, match="12 states"):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from farthest.queries.output_file import written_file
+from farthest.queries.output_files import written_file
 
 
 def test_a_link_of_a_name_that_can_be_guessed_is_not_followed(tmp_path: Path) -> None:

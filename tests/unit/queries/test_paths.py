@@ -10,8 +10,7 @@ from farthest.errors import StorageError, UnreachableError
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.puzzle import Origin
-from farthest.queries.nearer import nearer_moves
-from farthest.queries.paths import Level, SolutionGraph, walk
+from farthest.queries.paths import Level, SolutionGraph, nearer_moves, walk
 from unit.queries.conftest import MapOf
 from unit.queries.test_distance_map import CASES
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import farthest
-from farthest.heuristics.half_bytes import HalfBytes
+from farthest.heuristics.contract import HalfBytes
 from farthest.heuristics.registry import open_heuristic
-from farthest.queries import compact_map
+from farthest.queries import pattern_maps as compact_map
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
-from farthest.search.problem import Problem
+from farthest.search.contract import Problem
 
 
 @pytest.mark.parametrize(

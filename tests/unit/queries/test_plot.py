@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from farthest.queries.output_file import OutputError
-from farthest.queries.plot import plot_layers
+from farthest.queries.output_files import OutputError, plot_layers
 from unit.queries.conftest import MapOf
 
 LAYERS = (1, 2, 4, 30)

@@ -12,7 +12,7 @@ import farthest
 from farthest.errors import DamagedMapError, PuzzleError, StorageError
 from farthest.map_files.file import FileSource, MapPages
 from farthest.map_files.form import ResidueForm, WordOrder
-from farthest.map_files.writer import MapFileWriter
+from farthest.map_files.places import MapFileWriter
 from farthest.models.map_rows import MapFiles
 
 

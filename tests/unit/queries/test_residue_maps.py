@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 import farthest
 from families import python_class
 from farthest.errors import PuzzleError
-from farthest.map_files.form import HIGH, LOW
-from farthest.map_files.layout import PAGE
+from farthest.map_files.form import HIGH, LOW, PAGE
 from farthest.models.map_rows import MapFiles
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.queries import random_states as random_module
-from farthest.queries import residue_reader
+from farthest.queries import residues as residue_reader
+from farthest.queries import states as random_module
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.random_states import random_states
-from farthest.queries.residue_layers import ResidueLayers
-from farthest.queries.residue_reader import ResidueReader
+from farthest.queries.residues import ResidueLayers, ResidueReader
+from farthest.queries.states import random_states
 from farthest.random_source import RandomSource
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
@@ -241,8 +239,8 @@ def test_scans_that_do_not_fit_in_memory_give_the_same_answers(
     small.told = notes.append
     monkeypatch.setattr(small._reader, "_cache_bytes", 100)
     monkeypatch.setattr(ResidueReader, "_together", 64)
-    monkeypatch.setattr("farthest.queries.residue_reader.CHUNK_KEYS", 100)
-    monkeypatch.setattr("farthest.queries.residue_reader.TOLD_KEYS", 100)
+    monkeypatch.setattr("farthest.queries.residues.CHUNK_KEYS", 100)
+    monkeypatch.setattr("farthest.queries.residues.TOLD_KEYS", 100)
     numpy.testing.assert_array_equal(small.array(), pair.full.array())
     for depth in range(pair.full.depth + 1):
         assert list(small.states_at(depth)) == list(pair.full.states_at(depth))

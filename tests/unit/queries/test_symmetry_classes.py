@@ -7,10 +7,9 @@ import pytest
 
 import farthest
 from farthest.errors import JobError
-from farthest.puzzles.family import family
-from farthest.puzzles.symmetry import Symmetries
+from farthest.puzzles.family import Symmetries, family
 from farthest.queries.distance_map import DistanceMap
-from farthest.queries.symmetry_classes import symmetries_of
+from farthest.queries.states import symmetries_of
 
 HALF_TURNS = """
 name = "half-turns"

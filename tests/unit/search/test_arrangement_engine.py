@@ -13,28 +13,22 @@ from numpy.typing import NDArray
 import farthest
 from families import ARCS, BLANKS
 from farthest.errors import ResourceError
-from farthest.families.given import board_given
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.symmetries import Conjugation, symmetries
+from farthest.families.user_input import board_given
 from farthest.heuristics.algorithms import PlainAlgorithm
-from farthest.heuristics.combined import Greatest
-from farthest.heuristics.conjugated import conjugated, some_boards
-from farthest.heuristics.contract import UNREACHABLE, Component, Heuristic, MapTable
-from farthest.heuristics.half_bytes import HalfBytes
+from farthest.heuristics.contract import UNREACHABLE, Component, HalfBytes, Heuristic, MapTable
+from farthest.heuristics.patterns import Greatest, conjugated, some_boards
 from farthest.heuristics.registry import applicable, default_heuristic, open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
-from farthest.search.batch_engine import BatchEngine
-from farthest.search.best_first import a_star
-from farthest.search.contract import Node
+from farthest.search.contract import Node, Problem
 from farthest.search.deepening import Deepened, deepen
-from farthest.search.native_plain import native_plain
-from farthest.search.problem import Problem
-from farthest.search.result import PlainResult
-from farthest.search.unguided import breadth_first, depth_first
+from farthest.search.engines import BatchEngine
+from farthest.search.plain import PlainResult, a_star, breadth_first, depth_first, native_plain
 from farthest.spaces import compile_space
 from farthest.spaces.contract import Space
 from permutations import samples

@@ -6,10 +6,9 @@ import pytest
 import farthest
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.search.batch_engine import BatchEngine
-from farthest.search.contract import Node
+from farthest.search.contract import Node, Problem
 from farthest.search.deepening import Deepened, deepen
-from farthest.search.problem import Problem
+from farthest.search.engines import BatchEngine
 from search_models import Zero, answer, play, reached
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import farthest
-from farthest.families.given import board_given
 from farthest.families.permutation.definition import permutation
+from farthest.families.user_input import board_given
 from farthest.heuristics.contract import Heuristic
 from farthest.heuristics.registry import open_heuristic
 from farthest.models.database import open_database
@@ -14,8 +14,8 @@ from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.random_source import RandomSource
 from farthest.search.arrangement_engine import ArrangementEngine, arrangement_engine
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
-from farthest.search.problem import Problem
 
 PATTERNS = ("turns:edges", "turns:corners", "places:FR=FL=BL=BR")
 TEXT = "sym:" + ",sym:".join(f"@{pattern}" for pattern in PATTERNS)

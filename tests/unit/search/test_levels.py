@@ -11,9 +11,9 @@ import pytest
 import farthest
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
+from farthest.search.contract import Problem
 from farthest.search.expansion import forward_space
 from farthest.search.levels import Levels, breadth_first_split, nearest_goal
-from farthest.search.problem import Problem
 from search_models import Zero, answer, play, reached
 
 if TYPE_CHECKING:

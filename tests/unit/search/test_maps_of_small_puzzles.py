@@ -13,8 +13,8 @@ from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Puzzle
 from farthest.queries.pattern_maps import PatternMaps
 from farthest.search.arrangement_engine import arrangement_engine
+from farthest.search.contract import Problem
 from farthest.search.deepening import deepen
-from farthest.search.problem import Problem
 from permutations import moved, pieces, puzzle_of, turned_first, unmoved
 from random_permutations import distances, solutions
 

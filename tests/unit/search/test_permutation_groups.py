@@ -7,11 +7,11 @@ from math import factorial
 import pytest
 
 from every_board import evenly_spread
-from farthest.families.permutation.groups import Group, Permutation, inverse, product
+from farthest.families.permutation.groups import Element, Group, inverse, product
 from farthest.random_source import RandomSource
 
 
-def listed(points: int, generators: list[Permutation]) -> set[Permutation]:
+def listed(points: int, generators: list[Element]) -> set[Element]:
     unit = tuple(range(points))
     found, queue = {unit}, [unit]
     for each in queue:
@@ -23,7 +23,7 @@ def listed(points: int, generators: list[Permutation]) -> set[Permutation]:
     return found
 
 
-def some_permutation(rng: random.Random, points: int, moved: int) -> Permutation:
+def some_permutation(rng: random.Random, points: int, moved: int) -> Element:
     """One that moves so many points at most."""
     places = rng.sample(range(points), moved)
     images = rng.sample(places, moved)

@@ -12,10 +12,8 @@ from families import PUZZLES, a_board
 from farthest.errors import PuzzleError, ResourceError
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.puzzles.definition import Board
-from farthest.search.best_first import a_star
-from farthest.search.plain import search_plain
-from farthest.search.problem import Problem
-from farthest.search.unguided import breadth_first, depth_first
+from farthest.search.contract import Problem
+from farthest.search.plain import a_star, breadth_first, depth_first, search_plain
 from farthest.search.walking import boards_along
 from search_models import Zero, answer, play, reached
 

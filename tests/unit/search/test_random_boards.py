@@ -14,9 +14,8 @@ from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.random_source import RandomSource
-from farthest.search.problem import targets
-from farthest.search.random_boards import random_boards, random_stream
-from farthest.search.solvable import why_unsolvable
+from farthest.search.contract import targets
+from farthest.search.solvable import random_boards, random_stream, why_unsolvable
 from permutations import pieces, puzzle_of
 from strategies import make_puzzle
 

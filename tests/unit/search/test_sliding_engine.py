@@ -21,11 +21,10 @@ from farthest.heuristics.registry import open_heuristic
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.search.contract import Node, PieceResult
+from farthest.search.contract import Node, PieceResult, Problem
 from farthest.search.deepening import Deepened, deepen
+from farthest.search.engines import SlidingEngine
 from farthest.search.expansion import forward_space, least
-from farthest.search.problem import Problem
-from farthest.search.sliding_engine import SlidingEngine
 from search_models import Reached, answer, play, reached
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ import pytest
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
 from farthest.puzzles.catalogue import load
+from farthest.puzzles.family import UndecidedError
 from farthest.puzzles.puzzle import Puzzle
 from farthest.puzzles.reader import parse_puzzle
-from farthest.puzzles.solvable import UndecidedError
 from farthest.random_source import RandomSource
-from farthest.search import component
-from farthest.search.problem import targets
+from farthest.search import solvable as component
+from farthest.search.contract import targets
 from farthest.search.solvable import draw_solvable, why_unsolvable
 
 

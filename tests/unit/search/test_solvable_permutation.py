@@ -6,15 +6,15 @@ import pytest
 
 from every_board import every_board, joined_to
 from farthest.errors import PuzzleError
-from farthest.families.permutation import moved_pieces
+from farthest.families.permutation import solvable as moved_pieces
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.solvable import PermutationBoards
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
+from farthest.puzzles.family import UndecidedError
 from farthest.puzzles.puzzle import Puzzle
-from farthest.puzzles.solvable import UndecidedError
 from farthest.random_source import RandomSource
-from farthest.search.problem import targets
+from farthest.search.contract import targets
 from farthest.search.solvable import why_unsolvable
 from permutations import cycles, moved, pieces, puzzle_of
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 
 from every_board import every_board, joined_to
-from farthest.families.sliding import blank_walks
+from farthest.families.sliding import solvable as blank_walks
 from farthest.families.sliding import solvable as solvable_sliding
-from farthest.families.sliding.classes import classes_of
 from farthest.families.sliding.definition import sliding
+from farthest.families.sliding.solvable import classes_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD, Board
+from farthest.puzzles.family import UndecidedError
 from farthest.puzzles.grid import components
 from farthest.puzzles.puzzle import Puzzle
-from farthest.puzzles.solvable import UndecidedError
 from farthest.random_source import RandomSource
-from farthest.search.problem import targets
+from farthest.search.contract import targets
 from farthest.search.solvable import why_unsolvable
 from naive import moves
 from strategies import make_puzzle

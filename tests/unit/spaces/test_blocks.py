@@ -16,8 +16,7 @@ from farthest.puzzles.definition import WILDCARD, Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.contract import Space, scatter
-from farthest.spaces.packed_layout import PACKED
+from farthest.spaces.contract import PACKED, Space, scatter
 from farthest.verify.models import model_of
 from space_battery import check_sparse
 

@@ -7,8 +7,8 @@ import pytest
 
 import farthest
 from farthest import _kernel
-from farthest.families.permutation.chain_space import ChainSpace
 from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.group_spaces import ChainSpace
 from farthest.families.permutation.reach import base
 from farthest.puzzles.puzzle import Direction, Origin, Puzzle
 

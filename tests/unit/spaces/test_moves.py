@@ -12,7 +12,7 @@ from arrangements import arrangement_space
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.moves import Move
+from farthest.spaces.arrangement import Move
 from strategies import grid_rows, make_puzzle, puzzles
 
 

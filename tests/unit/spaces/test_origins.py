@@ -10,12 +10,12 @@ import farthest
 import naive
 from arrangements import arrangement_space
 from farthest.errors import BoardError, PuzzleError
-from farthest.families.given import origin_given
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import origin_boards
+from farthest.families.user_input import origin_given
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.origin_boards import MAX_ORIGINS
+from farthest.puzzles.origin import MAX_ORIGINS
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from strategies import grid_rows, make_puzzle, puzzles

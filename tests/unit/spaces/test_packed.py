@@ -17,14 +17,13 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import KnownAnswer, Puzzle
 from farthest.spaces import compile_space
-from farthest.spaces.contract import NO_KEY
+from farthest.spaces.contract import NO_KEY, PACKED
 from farthest.spaces.packed import PackedSpace, packed_fields
-from farthest.spaces.packed_layout import PACKED
-from farthest.stores.memory import candidates
+from farthest.stores.contract import step
+from farthest.stores.memory import scatter_store as candidates
 from farthest.stores.memory.scatter_store import ScatterMemoryStore
 from farthest.verify.models import model_of
 from farthest.verify.ranking import LayoutError
-from farthest.worker.enumeration.step import step
 from permutations import distances, pieces, puzzle_of, random_moves, samples, unmoved
 from strategies import puzzles
 

@@ -16,14 +16,14 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, ResourceError
 from farthest.families.sliding.definition import Sliding
-from farthest.families.sliding.pattern_space import PatternSpace
+from farthest.families.sliding.patterns import PatternSpace
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
+from farthest.stores.contract import step
 from farthest.stores.memory.pattern_store import PatternStore
-from farthest.worker.enumeration.step import step
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board

@@ -17,9 +17,9 @@ from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, Space, gather, scatter
+from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.verify.models.pegs import model
-from farthest.worker.enumeration.step import step
 
 BOARDS = {
     "row": 'start = "ooo.o"\ngoal = "....o"',

@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 from farthest import _kernel
 from farthest.errors import BoardError, PuzzleError, ResourceError, StorageError
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.gather_space import PermutationSpace
-from farthest.families.permutation.neighbours import origin_boards
+from farthest.families.permutation.gather_space import PermutationSpace, origin_boards
 from farthest.families.permutation.scatter_space import SlotwiseSpace
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import NO_KEY, ScatterSpace, Space, gather, scatter
+from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
-from farthest.worker.enumeration.step import step
 from permutations import Board, distances, moved, pieces, puzzle_of, random_moves, samples, unmoved
 
 SAMPLES = samples()

@@ -10,7 +10,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError, PuzzleError, StorageError
 from farthest.families.python.definition import python
-from farthest.families.python.user_moves import UserMoves
+from farthest.families.python.space import UserMoves
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.puzzles.reader import parse_puzzle

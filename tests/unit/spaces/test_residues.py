@@ -6,7 +6,7 @@ from math import prod
 
 import pytest
 
-from farthest.spaces.residues import annihilator
+from farthest.families.lights.space import annihilator
 
 
 @pytest.mark.parametrize("modulus", [2, 3, 4, 5, 6, 8, 9, 12])

@@ -9,8 +9,7 @@ import pytest
 import farthest
 from farthest import _kernel
 from farthest.spaces import compile_space
-from farthest.spaces.contract import gather
-from farthest.spaces.packed_layout import PACKED
+from farthest.spaces.contract import PACKED, gather
 
 HALF = """
 U := (1,3,8,6)(2,5,7,4)(9,33,25,17)(10,34,26,18)(11,35,27,19);

@@ -4,10 +4,9 @@ import pytest
 
 from farthest.errors import LostStateError, StorageError
 from farthest.models.chunks import Chunk
-from farthest.stores.bitmaps import Bitmap
 from farthest.stores.blobs.blob import encode_blob
-from farthest.stores.blocks import Blocks
-from farthest.stores.redis.assembly import Assembly, parts
+from farthest.stores.blocks import Bitmap, Blocks
+from farthest.stores.redis.map_parts import Assembly, parts
 from run_cases import base_of, distances_of
 from store_cases import case
 

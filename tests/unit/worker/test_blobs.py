@@ -13,11 +13,9 @@ from arrangements import arrangement_space
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
 from farthest.puzzles.catalogue import load
-from farthest.stores.bitmaps import Bitmap, zeros
 from farthest.stores.blobs import blob
-from farthest.stores.blobs.blob import FOUND, VISITED, decode_blob, encode_blob
-from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.blocks import MOST_SHARDS, Blocks, cut
+from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, decode_blob, encode_blob
+from farthest.stores.blocks import MOST_SHARDS, Bitmap, Blocks, cut, zeros
 from farthest.stores.redis.records import FoundBlob, Pointer, Record
 from store_cases import case
 

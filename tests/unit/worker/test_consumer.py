@@ -53,7 +53,7 @@ def test_what_the_first_step_needs_is_imported_before_processes_are_forked() -> 
         "import sys; from farthest.worker import consumer; consumer.load(); before = set(sys.modules)\n"
         "import numpy\n"
         "from farthest.worker.enumeration.tasks import run_step\n"
-        "from farthest.worker.search.tasks import run_batch\n"
+        "from farthest.worker.search_batches import run_batch\n"
         "print(sorted(set(sys.modules) - before))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from farthest.stores.redis import growing_attempt
+from farthest.stores.contract import step
+from farthest.stores.redis import scatter_attempt as growing_attempt
 from farthest.stores.redis.attempts import new_attempt
-from farthest.stores.redis.growing_attempt import GrowingAttempt
-from farthest.stores.redis.scatter_attempt import ScatterAttempt
-from farthest.worker.enumeration.step import step
+from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt
 from run_cases import Nodes, keys
 from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
 

@@ -9,22 +9,20 @@ from typing import Any
 import pytest
 
 from bounds import little_memory
-from farthest.coordinator.outstanding import Outstanding
-from farthest.coordinator.publisher import Publisher
+from farthest.coordinator.outstanding import Outstanding, Publisher
 from farthest.errors import LateStepError, LostStateError, StorageError
-from farthest.search.serialized import node_of, piece_of
+from farthest.search.contract import node_of, piece_of
 from farthest.stores.redis import attempts
-from farthest.stores.redis.blob_place import blob_key
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.stores.redis.records import Pointer, Record, recorded, with_checksum
-from farthest.stores.redis.reports import MOST_OF_A_MESSAGE, Report
+from farthest.stores.redis.places import blob_key
+from farthest.stores.redis.records import MOST_OF_A_MESSAGE, Pointer, Record, Report, recorded, with_checksum
 from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from farthest.worker.app import TASK
 from farthest.worker.enumeration.tasks import StepProcess
 from farthest.worker.leases import StepLeases, working_key
 from farthest.worker.registry import Heartbeat, WorkerRecord, list_workers
-from farthest.worker.search.attempts import SearchAttempt
+from farthest.worker.search_batches import SearchAttempt
 from run_cases import Nodes, begin_run, names_of
 from scatter_cases import scatter_case
 from store_cases import case
@@ -406,6 +404,8 @@ def test_names_of_runs_do_not_match_those_of_others(
 def test_names_that_are_no_text_stop_nobody(nodes: Nodes) -> None:
     assert not attempts.others(nodes, "2")
     nodes.main.zadd(attempts.ATTEMPTS, {b"\xff\xfe": nodes.now(), b"2-ab": nodes.now()})
+    assert not attempts.others(nodes, "2")
+    nodes.main.zadd(attempts.ATTEMPTS, {b"3-ab": nodes.now()})
     assert attempts.others(nodes, "2")
     nodes.main.hset("farthest:attempt:2-ab:meta", b"\xff", "x")
     with pytest.raises(LateStepError):

@@ -9,7 +9,7 @@ import pytest
 
 from farthest import frames
 from farthest.errors import JobError, LateStepError, LostStateError, NoBaseError
-from farthest.map_files.names import job_token
+from farthest.map_files.place import job_token
 from farthest.models.chunks import MapDigest
 from farthest.models.database import open_database
 from farthest.models.drafts import MadeChunk, StoredDraft, write_drafts
@@ -17,13 +17,13 @@ from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
 from farthest.models.records import LayerRecord
 from farthest.stores.contract import Base
-from farthest.stores.redis import part_maker, part_records
-from farthest.stores.redis.attempt_parts import AttemptParts
-from farthest.stores.redis.blob_place import blob_key
+from farthest.stores.redis import map_parts as part_maker
+from farthest.stores.redis import records as part_records
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.stores.redis.part_maker import PartMaker
-from farthest.stores.redis.part_records import NO_JOB, PartRecord
-from farthest.worker.enumeration.job_database import JobDatabase
+from farthest.stores.redis.map_parts import AttemptParts, PartMaker
+from farthest.stores.redis.places import blob_key
+from farthest.stores.redis.records import NO_JOB, PartRecord
+from farthest.worker.enumeration.tasks import JobDatabase
 from run_cases import NAMES_BY_RULE, Nodes, advance, base_of, distances_of, keys, worker_store
 from store_cases import Case, case
 
@@ -37,7 +37,7 @@ SIZE = 24
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (part_records, part_maker):
         monkeypatch.setattr(module, "CHUNK_KEYS", SIZE)
-    monkeypatch.setattr("farthest.worker.enumeration.job_database.CHUNK_KEYS", SIZE)
+    monkeypatch.setattr("farthest.worker.enumeration.tasks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.drafts.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.models.chunks.CHUNK_KEYS", SIZE)
     monkeypatch.setattr("farthest.stores.redis.gather_attempt.CHUNK_KEYS", SIZE)

@@ -13,9 +13,8 @@ from sqlalchemy import text
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
 from farthest.errors import JobError, PuzzleError, ResourceError, StorageError
-from farthest.models.database import open_database
+from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.transactions import Database
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.patterns import pattern_of
 from farthest.puzzles.puzzle import Origin

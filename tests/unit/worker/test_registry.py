@@ -10,12 +10,12 @@ import pytest
 from farthest.errors import SettingError, UnavailableError
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
-from farthest.worker.own_name import claim_name
 from farthest.worker.registry import (
     LIFE_SECONDS,
     Heartbeat,
     Holder,
     WorkerRecord,
+    claim_name,
     holder_name,
     list_workers,
     memory_of,

@@ -9,12 +9,11 @@ from farthest.errors import LostStateError, ResourceError
 from farthest.map_files.form import ResidueForm
 from farthest.models.database import open_database
 from farthest.puzzles.catalogue import load
-from farthest.stores.memory.residues import gathered_form
-from farthest.stores.redis.attempt_parts import AttemptParts
-from farthest.stores.redis.blob_place import blob_key
+from farthest.stores.memory.gather_store import gathered_form
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.stores.redis.part_maker import PartMaker
-from farthest.stores.redis.part_records import NO_JOB
+from farthest.stores.redis.map_parts import AttemptParts, PartMaker
+from farthest.stores.redis.places import blob_key
+from farthest.stores.redis.records import NO_JOB
 from run_cases import Nodes, advance, keys, worker_store
 from store_cases import Case, case
 from unit.worker.conftest import Begin

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
 from farthest.models.chunks import Chunk, Unit
+from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
-from farthest.stores.redis.blob_place import blob_key
 from farthest.stores.redis.gather_attempt import GatherAttempt
-from farthest.worker.enumeration.step import step
+from farthest.stores.redis.places import blob_key
 from run_cases import (
     NAMES_BY_RULE,
     Nodes,

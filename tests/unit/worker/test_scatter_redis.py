@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
-from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.blob import BlobCache
+from farthest.stores.contract import step
 from farthest.stores.redis import attempts, scatter_attempt, scatter_store
-from farthest.stores.redis.attach import attach
 from farthest.stores.redis.attempts import new_attempt
-from farthest.stores.redis.blob_place import blob_key
+from farthest.stores.redis.places import blob_key
 from farthest.stores.redis.records import Pointer
 from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
 from farthest.stores.redis.scatter_store import ScatterStore
-from farthest.worker.enumeration.step import step
+from farthest.worker.enumeration.tasks import attach
 from run_cases import Nodes, keys, names_of
 from scatter_cases import NAMES, ScatterCase, digest, expected, in_memory, scatter_case
 

@@ -9,15 +9,12 @@ import pytest
 import small_pieces
 from farthest.errors import LateStepError, LostStateError
 from farthest.puzzles.catalogue import load
-from farthest.search.contract import Node, PieceResult
+from farthest.search.contract import Node, PieceResult, Problem, engine_fields
 from farthest.search.engines import open_engine
-from farthest.search.problem import Problem
-from farthest.search.serialized import engine_fields
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.leases import StepLeases
-from farthest.worker.search.attempts import SearchAttempt, SearchFacts
-from farthest.worker.search.tasks import BatchProcess
+from farthest.worker.search_batches import BatchProcess, SearchAttempt, SearchFacts
 
 BOUND = 36
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from farthest.coordinator.enumeration.backend import Backend, Progress
 from farthest.coordinator.enumeration.celery_backend import CeleryBackend
-from farthest.coordinator.enumeration.executors import Executor, ThreadsExecutor
-from farthest.coordinator.enumeration.needs import (
+from farthest.coordinator.enumeration.executors import Backend, Executor, Progress, ThreadsExecutor
+from farthest.coordinator.enumeration.plan import (
     check_countable,
     kernel_for,
     runs_in_files,
@@ -22,15 +21,14 @@ from farthest.coordinator.settings import Settings
 from farthest.errors import PuzzleError, ResourceError
 from farthest.models.map_rows import MapFiles
 from farthest.spaces.contract import gather, scatter
-from farthest.stores.memory.gather_store import MemoryStore
-from farthest.stores.memory.residues import gathered_form
+from farthest.stores.memory.gather_store import MemoryStore, gathered_form
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from farthest.coordinator.enumeration.folder_run import FilesRun, FileStore
-    from farthest.families.sliding.pattern_space import PatternSpace
-    from farthest.models.transactions import Database
+    from farthest.families.sliding.patterns import PatternSpace
+    from farthest.models.database import Database
     from farthest.puzzles.puzzle import Puzzle
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap

@@ -6,28 +6,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.enumeration.backend import Progress
-from farthest.coordinator.enumeration.executors import Executor
-from farthest.coordinator.enumeration.needs import check_countable
+from farthest.coordinator.enumeration.executors import Executor, Progress
+from farthest.coordinator.enumeration.plan import check_countable
 from farthest.coordinator.estimate import check_disk, check_map, check_map_place, check_shards, cores
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.settings import Settings
 from farthest.errors import NoRoomError, ResourceError, SettingError
 from farthest.models.map_rows import MapFiles
-from farthest.sizes import bytes_text
 from farthest.spaces.contract import gather, scatter
-from farthest.stores.memory.residues import gathered_form
+from farthest.stores.memory.gather_store import gathered_form
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.sent_work import LayerProgress
-    from farthest.models.transactions import Database
+    from farthest.coordinator.enumeration.celery_executor import LayerProgress
+    from farthest.models.database import Database
     from farthest.spaces.contract import ScatterSpace, Space
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
-    from farthest.stores.redis.growing_attempt import GrowingAttempt
+    from farthest.stores.redis.scatter_attempt import GrowingAttempt
 
 
 class CeleryBackend:
@@ -37,8 +36,8 @@ class CeleryBackend:
     def __init__(self, settings: Settings, reporter: Reporter) -> None:
         from farthest.environment import REDIS_WAIT_SECONDS
         from farthest.stores.redis.connections import RedisNodes
+        from farthest.stores.redis.gather_attempt import PlaceRoom
         from farthest.stores.redis.places import place_of
-        from farthest.stores.redis.room import PlaceRoom
 
         self._settings = settings
         self._reporter = reporter
@@ -120,8 +119,7 @@ class CeleryBackend:
 
     def _growing(self, space: ScatterSpace, name: str, block: int) -> GrowingAttempt:
         from farthest.stores.redis import attempts
-        from farthest.stores.redis.growing_attempt import GrowingAttempt
-        from farthest.stores.redis.scatter_attempt import ScatterAttempt, shards_for
+        from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 
         def make(shards: int, distances: bool) -> ScatterAttempt:
             return ScatterAttempt.create(
@@ -172,8 +170,8 @@ class CeleryBackend:
         still_ours: Callable[[], None],
     ) -> MadeMap | None:
         """See Backend: on a server, workers that see the database store it there."""
-        from farthest.coordinator.enumeration.map_parts import MapParts
-        from farthest.stores.redis.part_records import NO_JOB
+        from farthest.coordinator.enumeration.celery_executor import MapParts
+        from farthest.stores.redis.records import NO_JOB
 
         parts = MapParts(self._nodes, room=self._room.free, watch=self._watch(progress), look=still_ours)
         return parts.make(store, depth, states, job if database.is_server else NO_JOB, owner)

@@ -8,26 +8,24 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.expected_layers import expected_layers
-from farthest.coordinator.enumeration.file_needs import disk_at_peak, file_needs, run_needs
+from farthest.coordinator.enumeration.resources import disk_at_peak, expected_layers, file_needs, run_needs
 from farthest.coordinator.estimate import PROCESS_BYTES, SHARD_BYTES
 from farthest.errors import ResourceError
-from farthest.sizes import bytes_text
-from farthest.stores.folder.cutting import cut_for_files, shard_classes
-from farthest.stores.folder.expansion import shards_for
+from farthest.stores.contract import step
 from farthest.stores.folder.gather_store import FolderStore
 from farthest.stores.folder.journal import EnumerationFolder, same_identity
-from farthest.stores.folder.scatter_store import ScatterFolderStore
+from farthest.stores.folder.plan import cut_for_files, shard_classes
+from farthest.stores.folder.scatter_store import ScatterFolderStore, shards_for
 from farthest.stores.memory.gather_store import searches_in_place
 from farthest.untrusted_json import read_json_object
-from farthest.worker.enumeration.step import step
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor, Watch
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, ScatterSpace, Space
     from farthest.stores.contract import ShardStore
-    from farthest.stores.folder.cutting import FolderCut
+    from farthest.stores.folder.plan import FolderCut
 
 FileStore = FolderStore | ScatterFolderStore
 

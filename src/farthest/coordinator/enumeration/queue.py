@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from farthest.coordinator.enumeration.backends import check_workers
-from farthest.coordinator.enumeration.chosen_space import space_for
+from farthest.coordinator.enumeration.plan import space_for
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.estimate import check_map, check_shards
 from farthest.coordinator.settings import Settings
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.naming import no_job_named
 from farthest.models.records import ENUMERATION, JobRecord
-from farthest.models.transactions import Database
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces.contract import gather
 

@@ -2,31 +2,148 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from itertools import chain, compress, islice, repeat
+from typing import TYPE_CHECKING, Any, Self, cast
 
-from farthest.coordinator.enumeration.checkpoint import Checkpoint
 from farthest.coordinator.enumeration.residues import residue_file
-from farthest.coordinator.enumeration.rows import board_texts, layer_rows, state_rows
-from farthest.coordinator.owned_job import OwnedJob
+from farthest.coordinator.runner import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError
-from farthest.models.chunks import WIDTHS, Chunk, layers_digest
+from farthest.models.chunks import (
+    UNREACHED,
+    WIDTHS,
+    Chunk,
+    SparsePiece,
+    Unit,
+    code_array,
+    layers_digest,
+    piece_of,
+)
+from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
 from farthest.models.pieces import PieceDigest
 from farthest.models.records import JobRecord, LayerRecord
-from farthest.models.sparse import piece_of
-from farthest.models.transactions import Database
 from farthest.stores.distances import unit_for
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
     from farthest.coordinator.enumeration.residues import ResidueFile
+    from farthest.models.pieces import Piece
+    from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.folder.journal import LayerFigures
+
+
+# --- The last checkpoint of a job, and whether it is read or its layers are found again.
+
+READ_BYTES = 125e6
+"""Bytes of an unpacked map that are read and restored a second: half of what was measured on 4 cores, for slower disks
+and busy machines. Dense, in memory and in Redis alike: sliding-3x4 at depth 30 240e6 to 320e6, pegs-english at depth 14
+310e6, pancake-11 at depth 8 200e6. Sparse: benchmarks/two-rows.toml at depth 45 160e6."""
+
+LITTLE_SECONDS = 0.1
+"""A checkpoint that takes no longer is read in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a job can go on from. ``map_bytes``: of its map, unpacked."""
+
+    depth: int
+    layers: Sequence[LayerRecord]
+    map_bytes: int
+
+    @property
+    def seconds(self) -> float | None:
+        """What its layers took, as far as that is known of each."""
+        known = [layer.seconds for layer in self.layers if layer.seconds is not None]
+        return sum(known) if len(known) == len(self.layers) else None
+
+    @property
+    def reading_seconds(self) -> float:
+        """What reading it is expected to take."""
+        return self.map_bytes / READ_BYTES
+
+    @property
+    def is_worth_reading(self) -> bool:
+        """Whether that is less than its layers took: else they are found again, from depth 0 on."""
+        reading = self.reading_seconds
+        return reading <= LITTLE_SECONDS or self.seconds is None or reading < self.seconds
+
+
+# --- Readable rows of states: key, distance, board in one line.
+
+Row = tuple[int, int, str]
+
+
+def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str]:
+    """The boards of the codes: written line by line and decoded at once if the puzzle's tokens allow it."""
+    if not keys:
+        return []
+    template = space.puzzle.definition.line_template()
+    if template is None:
+        import numpy
+
+        dtype = numpy.uint64 if space.code_bytes == 8 else f"S{space.code_bytes}"
+        return space.puzzle.definition.texts(space.decode(numpy.array(keys, dtype=dtype)))
+    row, positions, table = template
+    rows = bytearray(row * len(keys))
+    cast("ArrangementSpace", space).write_boards(cast("Sequence[int]", keys), rows, positions)
+    text, _ = codecs.charmap_decode(bytes(rows), "strict", table)
+    return text.split("\n")[:-1]
+
+
+def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:
+    """A row for every reached state of a map's chunks, in key order.
+
+    Chained iterators, without Python code for each row: a map of 100,000 states is stored in some tenths of a second.
+    """
+    return chain.from_iterable(
+        _sparse_rows(space, chunk) if isinstance(chunk, SparsePiece) else _chunk_rows(space, *chunk)
+        for chunk in chunks
+    )
+
+
+def layer_rows(space: Space, pieces: Iterator[Piece], depth: int, limit: int) -> Iterator[Row]:
+    """Rows of the first ``limit`` states of a sparse map, or as many as there are, at one depth."""
+    rows = chain.from_iterable(
+        _sparse_rows(space, piece, depth) for piece in pieces if isinstance(piece, SparsePiece)
+    )
+    return islice(rows, limit)
+
+
+def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> Iterable[Row]:
+    import numpy
+
+    codes = code_array(piece.codes, piece.width)
+    distances = numpy.frombuffer(memoryview(piece.distances), dtype=numpy.dtype(piece.unit).newbyteorder("<"))
+    numbers = numpy.arange(piece.first, piece.last + 1)
+    if depth is not None:
+        wanted = distances == depth
+        codes, distances, numbers = codes[wanted], distances[wanted], numbers[wanted]
+    texts = space.puzzle.definition.texts(space.decode(codes))
+    return zip(numbers.tolist(), distances.tolist(), texts, strict=True)
+
+
+def _chunk_rows(space: Space, first: int, last: int, unit: Unit, buffer: Buffer) -> Iterable[Row]:
+    data = bytes(memoryview(buffer))  # bytes: searched and iterated faster than a memoryview
+    keys, unreached = range(first, last + 1), UNREACHED[unit]
+    if data == b"\xff" * len(data):  # no state of a large key range was reached
+        return ()
+    distances: Sequence[int] = data if unit == "uint8" else memoryview(data).cast("H")
+    if unreached not in distances:
+        return zip(keys, distances, board_texts(space, keys), strict=True)
+    reached = list(compress(keys, map(unreached.__ne__, distances)))
+    found = filter(unreached.__ne__, distances)
+    return zip(reached, found, board_texts(space, reached), strict=True)
+
 
 LAST_BOARDS = 1000
 """Most readable rows of the last layer where a depth limit ended the search: these states are not the farthest."""

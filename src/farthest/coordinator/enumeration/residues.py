@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from farthest.coordinator.settings import Settings
 from farthest.environment import scratch_folder
 from farthest.errors import PuzzleError
-from farthest.map_files.layout import layout_digest, map_digest
-from farthest.map_files.names import job_token
+from farthest.map_files.form import layout_digest, map_digest
+from farthest.map_files.place import job_token
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
 from farthest.spaces.contract import gather
-from farthest.stores.memory.residues import gathered_form, residue_blocks, residue_problem, scattered_form
+from farthest.stores.memory.gather_store import gathered_form, residue_blocks, residue_problem, scattered_form
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
+    from farthest.models.database import Database
     from farthest.models.records import JobRecord
-    from farthest.models.transactions import Database
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
 

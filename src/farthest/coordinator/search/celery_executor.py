@@ -13,24 +13,20 @@ from contextlib import suppress
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.outstanding import Outstanding
-from farthest.coordinator.publisher import Publisher
-from farthest.coordinator.roll_call import RollCall
-from farthest.coordinator.search.executors import run_piece
+from farthest.coordinator.outstanding import Outstanding, Publisher, RollCall
+from farthest.coordinator.search.loop import run_piece
 from farthest.environment import LEASE_SECONDS, REDIS_WAIT_SECONDS
 from farthest.errors import LostStateError, StorageError
-from farthest.search.serialized import engine_fields
+from farthest.search.contract import engine_fields
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
 from farthest.worker.app import SUBTREE_TASK
-from farthest.worker.search.attempts import SearchAttempt, SearchFacts
-from farthest.worker.search.tasks import enough
+from farthest.worker.search_batches import SearchAttempt, SearchFacts, enough
 
 if TYPE_CHECKING:
-    from farthest.coordinator.search.frontier import Frontier, Place
     from farthest.coordinator.search.settings import SearchReporter
-    from farthest.search.contract import Engine, Node
-    from farthest.search.problem import Problem
+    from farthest.search.contract import Engine, Node, Problem
+    from farthest.search.deepening import Frontier, Place
 
 AHEAD = 2
 """Batches that are sent for each process of a worker: it searches one, and need not wait for the next. Work beyond the

@@ -11,9 +11,8 @@ from farthest.wording import counted
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.queries.board_path import BoardPath
-    from farthest.search.problem import Problem
-    from farthest.search.serialized import Way
+    from farthest.queries.paths import BoardPath
+    from farthest.search.contract import Problem, Way
 
 LISTED = 1000
 """How many solutions are listed if no limit is given."""
@@ -106,7 +105,7 @@ class SearchOutcome:
         return f"<SearchOutcome of {self.puzzle}, {self.board}: {self._result}, {self.nodes:,} nodes>"
 
     def _repr_html_(self) -> str:
-        from farthest.drawing.notebook import facts, image
+        from farthest.drawing.svg import facts, image
 
         rows = [
             ("board", self.board),
@@ -122,8 +121,8 @@ class SearchOutcome:
     @property
     def path(self) -> BoardPath | None:
         """The first solution with its boards; None where there is none, or none is listed."""
-        from farthest.queries.board_path import BoardPath
-        from farthest.search.replay import boards_along
+        from farthest.queries.paths import BoardPath
+        from farthest.search.expansion import boards_along
 
         if self.moves is None:
             return None

@@ -8,30 +8,26 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from farthest.coordinator.estimate import cores
-from farthest.coordinator.interrupts import StopRequest, stop_requests
-from farthest.coordinator.search.executors import SearchExecutor, ThreadsSearch
-from farthest.coordinator.search.loop import IterativeSearch, iteration_of
-from farthest.coordinator.search.record import search_digest
+from farthest.coordinator.runner import StopRequest, stop_requests
+from farthest.coordinator.search.loop import IterativeSearch, SearchExecutor, ThreadsSearch, iteration_of
 from farthest.coordinator.search.settings import SearchOutcome, SearchReporter
-from farthest.coordinator.search.storage import SearchStorage, StoredSearch
+from farthest.coordinator.search.storage import SearchStorage, StoredSearch, search_digest
 from farthest.errors import ResourceError, SearchError, StorageError, UnreachableError
 from farthest.heuristics.algorithms import DEEPENING, GUIDED, PLAIN
 from farthest.heuristics.contract import UNREACHABLE
 from farthest.heuristics.registry import open_heuristic
+from farthest.search.contract import Problem, engine_fields, targets
 from farthest.search.engines import engine_with
 from farthest.search.plain import search_plain
-from farthest.search.problem import Problem, targets
-from farthest.search.serialized import engine_fields
 from farthest.search.solvable import why_unsolvable
-from farthest.sizes import available_memory
+from farthest.wording import available_memory
 
 if TYPE_CHECKING:
     from farthest.coordinator.search.settings import Iteration, SearchSettings
     from farthest.heuristics.contract import Heuristic
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.contract import Engine
-    from farthest.search.serialized import Way
+    from farthest.search.contract import Engine, Way
 
 
 class SearchInterrupted(KeyboardInterrupt):

@@ -2,25 +2,290 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from farthest.coordinator.search.record import SearchRecorder
-from farthest.errors import MissingDatabaseError, StorageError
-from farthest.models.database import open_database
-from farthest.models.transactions import Database
+from farthest.coordinator.runner import OwnedJob
+from farthest.errors import DamagedMapError, LostStateError, MissingDatabaseError, StorageError
+from farthest.models.database import Database, open_database
+from farthest.models.jobs import Jobs
+from farthest.models.leases import owner_token
+from farthest.models.records import FINISHED, SEARCH
+from farthest.models.searches import IterationRecord, Searches, SubtreeRecord
+from farthest.search.contract import node_fields, node_of, piece_fields, piece_of, way_of
+from farthest.search.deepening import Frontier, Place, Totals
+from farthest.stores.redis.records import recorded, with_checksum
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from farthest.coordinator.search.settings import SearchReporter, SearchSettings
+    from farthest.coordinator.search.settings import SearchOutcome, SearchReporter, SearchSettings
     from farthest.heuristics.contract import PatternMap
-    from farthest.models.searches import IterationRecord
+    from farthest.models.records import JobRecord
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.search.problem import Problem
+    from farthest.search.contract import Node, PieceResult, Problem, Way
+
+
+# --- A search's job in the database: found or added, its iterations and pieces committed, finished.
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class IterationState:
+    """An iteration that an earlier attempt left: its totals, its time so far, and the pieces that the totals do not
+    include."""
+
+    bound: int
+    totals: Totals
+    seconds: float
+    waiting: dict[Place, Node]
+    beyond: dict[Place, PieceResult]
+
+
+class SearchRecorder(OwnedJob):
+    """The job of one search."""
+
+    def __init__(
+        self,
+        database: Database,
+        settings: SearchSettings,
+        record: JobRecord,
+        owner: str,
+        notice: Callable[[str], None],
+    ) -> None:
+        super().__init__(database, record, owner, notice, lease_seconds=settings.lease_seconds)
+        self._searches = Searches(database)
+        self._stored: dict[Place, bool] = {}  # the iteration's pieces in the database: whether they are done
+        self._stale: list[Place] = []  # pieces of an iteration that is over
+        self._ended: list[IterationRecord] = []  # iterations that are over and not stored
+        self._solutions: list[Way] = []  # not stored
+        self._numbered = self._searches.listed(self.job)
+
+    @classmethod
+    def resumed(
+        cls,
+        database: Database,
+        problem: Problem,
+        settings: SearchSettings,
+        layout: dict[str, Any],
+        notice: Callable[[str], None],
+    ) -> Self | None:
+        """The unfinished job of the same search which nobody runs, or None. ``layout``: how it is cut into pieces."""
+        jobs, owner = Jobs(database), owner_token()
+        begun = jobs.find_interrupted(problem.puzzle.digest, settings.parameters(problem))
+        if begun is None or begun.layout != layout or not jobs.claim(begun.id, owner, settings.lease_seconds):
+            return None
+        return cls(database, settings, begun, owner, notice)
+
+    @classmethod
+    def new(
+        cls,
+        database: Database,
+        problem: Problem,
+        settings: SearchSettings,
+        layout: dict[str, Any],
+        notice: Callable[[str], None],
+    ) -> Self:
+        """A new job."""
+        jobs, owner, puzzle = Jobs(database), owner_token(), problem.puzzle
+        number = jobs.add(
+            puzzle.to_json(),
+            puzzle.digest,
+            puzzle.name,
+            settings.parameters(problem),
+            layout,
+            owner,
+            kind=SEARCH,
+            lease_seconds=settings.lease_seconds,
+        )
+        return cls(database, settings, jobs.get(number), owner, notice)
+
+    def take_in(self, iterations: Sequence[IterationRecord]) -> None:
+        """Adds iterations that were over before the search had a job: they are stored with the next commit."""
+        self._ended = list(iterations)
+
+    # Going on
+
+    def iterations(self) -> tuple[list[IterationRecord], IterationState | None]:
+        """The complete iterations of earlier attempts, and the one under way. Raises DamagedMapError where what is
+        stored cannot be read."""
+        return self._with_retries(self._read)
+
+    def _read(self) -> tuple[list[IterationRecord], IterationState | None]:
+        self._ended, self._solutions, self._stale = [], [], []
+        self._numbered = len(self._searches.solutions(self.job))  # read, so that they are checked
+        found = self._searches.iterations(self.job)
+        pieces = self._searches.pieces(self.job)
+        complete = [one for one in found if one.complete]
+        if len(complete) == len(found):
+            self._stored = {}
+            return complete, None
+        last = found[-1]
+        if last.kept is not None and last.kept != len(pieces):
+            raise DamagedMapError(
+                f"{self._database.place}: job {self.job} has {len(pieces)} pieces of the iteration of bound "
+                f"{last.bound}, and {last.kept} were stored; remove the job with `farthest delete {self.job}` and "
+                "search again"
+            )
+        try:
+            done = {
+                _place(one.place): _read_row(last.bound, one.place, one.result, piece_of)
+                for one in pieces
+                if one.result is not None
+            }
+            waiting = {
+                _place(one.place): _read_row(last.bound, one.place, one.node, node_of)
+                for one in pieces
+                if one.node is not None
+            }
+        except (ValueError, LostStateError) as error:
+            raise DamagedMapError(
+                f"{self._database.place}: a piece of job {self.job} is damaged ({error}); remove the job with "
+                f"`farthest delete {self.job}` and search again"
+            ) from error
+        self._stored = dict.fromkeys(done, True) | dict.fromkeys(waiting, False)
+        totals = Totals(last.nodes, last.solutions, last.pieces, last.next_bound, self._numbered)
+        return complete, IterationState(last.bound, totals, last.seconds, waiting, done)
+
+    def bound(self) -> int | None:
+        """The bound of the last iteration of which something is stored."""
+        known = self._searches.iterations(self.job)
+        return known[-1].bound if known else None
+
+    # Storing
+
+    def ended(self, record: IterationRecord, frontier: Frontier) -> None:
+        """Adds an iteration that is over: it is stored with the next commit."""
+        self._ended.append(record)
+        self._take_solutions(frontier)
+        self._stale += self._stored
+        self._stored = {}
+
+    def commit(self, frontier: Frontier, seconds: float) -> None:
+        """Stores what is known of the iteration under way."""
+        self._take_solutions(frontier)
+        totals = frontier.totals
+        under_way = IterationRecord(
+            frontier.bound,
+            totals.nodes,
+            totals.solutions,
+            totals.pieces,
+            seconds,
+            totals.next_bound,
+            complete=False,
+            kept=len(frontier.waiting) + len(frontier.running) + len(frontier.beyond),
+        )
+        open_pieces = {**frontier.waiting, **frontier.running}
+        rows = [
+            SubtreeRecord(_text(place), place[0], _row(frontier.bound, place, node_fields(node)), None)
+            for place, node in open_pieces.items()
+            if self._stored.get(place) is not False
+        ]
+        rows += [
+            SubtreeRecord(_text(place), place[0], None, _row(frontier.bound, place, piece_fields(piece)))
+            for place, piece in frontier.beyond.items()
+            if self._stored.get(place) is not True
+        ]
+        now = dict.fromkeys(open_pieces, False) | dict.fromkeys(frontier.beyond, True)
+        self._write([*self._ended, under_way], rows, [place for place in self._stored if place not in now])
+        self._stored = now
+
+    def settle(self) -> None:
+        """Stores the iterations that are over, when none is under way."""
+        if self._ended:
+            self._write(self._ended, [], [])
+
+    def _take_solutions(self, frontier: Frontier) -> None:
+        self._solutions += frontier.new_solutions
+        frontier.new_solutions = []
+
+    def _write(self, iterations: list[IterationRecord], rows: list[SubtreeRecord], gone: list[Place]) -> None:
+        numbered = self._numbered_from(self._solutions)
+        places = [_text(place) for place in (*gone, *self._stale)]
+
+        def write() -> None:
+            with self._database.write():
+                if numbered and self._searches.listed(self.job) > self._numbered:
+                    return  # it was stored, and the connection was lost before the answer came
+                self._searches.commit(self.job, iterations, rows, places, numbered, owner=self._owner)
+                self._renew()
+
+        self._with_retries(write)
+        self._numbered += len(numbered)
+        self._ended, self._solutions, self._stale = [], [], []
+
+    def _numbered_from(self, ways: Sequence[Way]) -> list[tuple[int, str]]:
+        """New solutions as they are stored, numbered after those in the database."""
+        return [
+            (number, json.dumps(way, separators=(",", ":")))
+            for number, way in enumerate(ways, self._numbered)
+        ]
+
+    def solutions(self) -> tuple[Way, ...]:
+        """The listed solutions, all of which are stored."""
+        return tuple(map(way_of, self._with_retries(lambda: self._searches.solutions(self.job))))
+
+    def finish(self, outcome: SearchOutcome) -> None:
+        """Stores the result, and solutions that are not stored yet: those of a search without iterations. Marks the job
+        finished."""
+        rest = self._numbered_from(outcome.paths[self._numbered :])
+        result = {
+            "length": outcome.length,
+            "solutions": outcome.solutions,
+            "optimal": outcome.optimal,
+            "nodes": outcome.nodes,
+            "expanded": outcome.expanded,
+        }
+
+        def write() -> None:
+            if self._jobs.get(self.job).status == FINISHED:
+                return  # it was stored, and the connection was lost before the answer came
+            self._searches.finish(
+                self.job,
+                result,
+                rest,
+                depth=outcome.length,
+                seconds=outcome.seconds,
+                digest=outcome.digest,
+                owner=self._owner,
+            )
+
+        self._with_retries(write)
+
+
+def search_digest(
+    length: int | None, solutions: int, nodes: list[tuple[int, int]], paths: tuple[Way, ...]
+) -> str:
+    """SHA-256 of what a search found: length, number of solutions, (bound, nodes) of each iteration, the listed
+    solutions."""
+    said = json.dumps([length, solutions, nodes, paths], separators=(",", ":"))
+    return hashlib.sha256(b"farthest search 1\n" + said.encode()).hexdigest()
+
+
+def _row(bound: int, place: Place, fields: Any) -> str:
+    """A piece's node or result as it is stored, with a checksum: JSON that was changed would give a wrong answer."""
+    return with_checksum(f"{bound}:{_text(place)}", json.dumps(fields))
+
+
+def _read_row(bound: int, place: str, row: str, made: Callable[[Any], Made]) -> Made:
+    """Inverse of ``_row``. Raises LostStateError."""
+    return recorded(row.encode(), f"{bound}:{place}", f"piece {place} at bound {bound}", made)
+
+
+def _text(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def _place(text: str) -> Place:
+    return tuple(map(int, text.split(".")))
+
 
 STORE_AFTER_SECONDS = 10.0
 """A search that can be continued is stored when it has run for so long."""

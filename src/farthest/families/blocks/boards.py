@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
-from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.definition import WILDCARD, Board, board_place
-from farthest.puzzles.grid import WALL
-from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
+from farthest.puzzles.grid import ROW_TOKEN, WALL, WALL_TOKEN, WILDCARD_TOKEN, rows_problem, split_rows
 from farthest.wording import counted, shown
 
 if TYPE_CHECKING:
@@ -103,7 +101,6 @@ def parse_board(definition: BlockFields, text: str, *, name: str = "") -> Board:
 
 
 def check_board(definition: BlockFields, board: Sequence[int], *, name: str = "") -> Board:
-    """See PuzzleDefinition."""
     place = f"board{f' for {name}' if name else ''}"
     if not hasattr(board, "__len__"):
         raise BoardError(
@@ -124,7 +121,6 @@ def check_board(definition: BlockFields, board: Sequence[int], *, name: str = ""
 
 
 def format_board(definition: BlockFields, board: Sequence[int]) -> str:
-    """See PuzzleDefinition."""
     rows = _tokens(definition, board)
     if single(definition):
         return ROW_TOKEN.join("".join(row) for row in rows)
@@ -132,7 +128,7 @@ def format_board(definition: BlockFields, board: Sequence[int]) -> str:
 
 
 def draw_board(definition: BlockFields, board: Sequence[int]) -> list[str]:
-    """See PuzzleDefinition: columns aligned."""
+    """Columns aligned."""
     rows = _tokens(definition, board)
     width = max(len(token) for row in rows for token in row)
     return [" ".join(token.rjust(width) for token in row) for row in rows]

@@ -8,8 +8,7 @@ from functools import lru_cache
 from farthest.families.blocks.boards import anchors
 from farthest.families.blocks.definition import Blocks
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.holds import Area, Hold
-from farthest.puzzles.picture import Picture, Rows, Shape, cell_places, cells_picture
+from farthest.puzzles.picture import Area, Hold, Picture, Rows, Shape, cell_places, cells_picture
 
 _INSET = 0.06  # of a piece from the edge of its cells
 

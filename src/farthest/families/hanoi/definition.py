@@ -5,20 +5,38 @@ A board is the peg of each disc, the smallest first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.families.hanoi.variants import VARIANTS, variant_arcs
-from farthest.json_fields import integers, pair
-from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition, board_place
-from farthest.puzzles.goal_keys import check_digits
-from farthest.puzzles.grid import Passages, disconnection
-from farthest.wording import counted, shown
+from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
+from farthest.puzzles.grid import Passages, disconnection, read_passages
+from farthest.puzzles.picture import Area, Hold, Picture, Shape
+from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
+from farthest.puzzles.tables import check_digits, check_keys, read_goals, read_start, whole_number
+from farthest.untrusted_json import integers, pair
+from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
-    from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.tables import Source
+
+
+# --- Between which pegs discs may move, by name.
+
+VARIANTS = ("standard", "cyclic", "adjacent")
+
+
+def variant_arcs(variant: str, pegs: int) -> Passages:
+    """The ways of the discs in one of VARIANTS, sorted."""
+    ways = [(a, b) for a in range(pegs) for b in range(pegs) if a != b]
+    if variant == "cyclic":
+        ways = [(a, b) for a, b in ways if b == (a + 1) % pegs]
+    elif variant == "adjacent":
+        ways = [(a, b) for a, b in ways if abs(a - b) == 1]
+    return tuple(ways)
+
 
 MAX_PEGS = 64
 MAX_DISCS = 64
@@ -45,12 +63,11 @@ class Hanoi(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: one a disc."""
+        """One a disc."""
         return self.discs
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
@@ -69,30 +86,25 @@ class Hanoi(PuzzleDefinition):
         return next((name for name in VARIANTS if variant_arcs(name, self.pegs) == self.arcs), "graph")
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(self.pegs**self.discs)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return f"{counted(self.pegs, 'peg')}, {counted(self.discs, 'disc')}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         both = [f"{a}-{b}" for a, b in self.arcs if a < b and (b, a) in self.arcs]
         one = [f"{a}→{b}" for a, b in self.arcs if (b, a) not in self.arcs]
         return [("variant", self.variant), ("discs move", " ".join(both + one))]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
+        """The pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
         return parse_pegs(text, self.pegs, self.discs, board_place(text, self, name), wildcards=False)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         between = "" if self.pegs <= 10 else " "
         return between.join("*" if peg == WILDCARD else str(peg) for peg in board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.discs:
             raise BoardError(
@@ -106,7 +118,7 @@ class Hanoi(PuzzleDefinition):
         return tuple(int(peg) for peg in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: the discs by number on each peg, the smallest 1, the bottom one first."""
+        """The discs by number on each peg, the smallest 1, the bottom one first."""
         width = len(str(self.pegs - 1))
         lines = []
         for peg in range(self.pegs):
@@ -206,3 +218,162 @@ def _problem(definition: Hanoi) -> str | None:
         if problem:
             return problem
     return disconnection(definition.pegs, definition.arcs)
+
+
+# --- The ``[hanoi]`` table of a definition.
+#
+# pegs    = 4             # numbered from 0
+# discs   = 6
+# variant = "standard"    # or "cyclic": only from each peg to the next, the last to the first;
+#                         # or "adjacent": only between neighbouring pegs, in a row
+# edges   = [[0, 1]]      # instead of a variant: pegs between which discs move both ways
+# arcs    = [[1, 2]]      # and one way
+# start   = "000000"      # the peg of each disc, the smallest first; all on peg 0 if not given
+# goal    = "333333"      # or goals = [...]; * = any peg; all on the last peg if not given
+
+_KEYS = ("pegs", "discs", "variant", "edges", "arcs", "start", "goal", "goals")
+
+
+def read_hanoi(table: dict[str, Any], source: Source) -> Hanoi:
+    """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("hanoi", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    pegs = whole_number(table, "pegs", 2, MAX_PEGS, 3, fail)
+    discs = whole_number(table, "discs", 1, MAX_DISCS, 5, fail)
+
+    def parse(text: str, place: str, wildcards: bool) -> Board:
+        return parse_pegs(text, pegs, discs, place, wildcards=wildcards)
+
+    arcs = _read_arcs(table, pegs, fail)
+    example = ("" if pegs <= 10 else " ").join([str(pegs - 1)] * discs)
+    return Hanoi(
+        pegs,
+        discs,
+        arcs,
+        read_goals(table, (pegs - 1,) * discs, example, parse, fail),
+        read_start(table, (0,) * discs, example, parse, fail),
+    )
+
+
+def _read_arcs(table: dict[str, Any], pegs: int, fail: Any) -> Passages:
+    variant = table.get("variant")
+    if "edges" in table or "arcs" in table:
+        if variant is not None:
+            raise fail(
+                "variant",
+                "both variant and edges or arcs are given; expected one of them, leave the variant out",
+            )
+        edges = read_passages("edges", table.get("edges", []), pegs, (), fail)
+        arcs = read_passages("arcs", table.get("arcs", []), pegs, edges, fail)
+        apart = disconnection(pegs, edges + arcs)
+        if apart:
+            key = "edges" if "edges" in table else "arcs"
+            raise fail(key, f"{apart.replace('cells', 'pegs')}; expected one part, add edges between them")
+        return tuple(sorted({*edges, *((b, a) for a, b in edges), *arcs}))
+    if variant is None:
+        variant = "standard"
+    if variant not in VARIANTS:
+        mend = (
+            isinstance(variant, str) and near_match(variant, VARIANTS)
+        ) or "write one of them, or edges and arcs"
+        raise fail(
+            "variant", f"variant {shown(variant)} is not known, expected {', '.join(VARIANTS)}; {mend}"
+        )
+    return variant_arcs(variant, pegs)
+
+
+# --- Towers of Hanoi by name: ``hanoi-4-9``, ``hanoi-cyclic-3-5``, with published answers.
+
+_NAME = re.compile(r"hanoi-(?:(cyclic|adjacent)-)?([0-9]+)-([0-9]+)")
+_FOUR_PEGS = (0, 1, 3, 5, 9, 13, 17, 25, 33, 41, 49, 65, 81, 97, 113)
+
+
+def hanoi_by_name(name: str) -> Puzzle | None:
+    """The puzzle from all discs on peg 0 to all on the last peg; None where the name has another form. Raises
+    PuzzleError for a size that cannot be."""
+    match = _NAME.fullmatch(name)
+    if not match:
+        return None
+    variant, numbers = match[1] or "standard", [text.lstrip("0") or "0" for text in match.groups()[1:]]
+    pegs, discs = (int(text) if len(text) <= 3 else 1000 for text in numbers)
+    if not 2 <= pegs <= MAX_PEGS or not 1 <= discs <= MAX_DISCS:
+        raise PuzzleError(
+            f"{shown(name)}: expected 2 to {MAX_PEGS} pegs and 1 to {MAX_DISCS} discs; choose such numbers"
+        )
+    title = {
+        "standard": "",
+        "cyclic": ", each disc to the next peg only",
+        "adjacent": ", between neighbours only",
+    }
+    return Puzzle(
+        name="-".join(["hanoi", *([] if variant == "standard" else [variant]), str(pegs), str(discs)]),
+        title=f"Tower of Hanoi, {counted(pegs, 'peg')} and {counted(discs, 'disc')}{title[variant]}",
+        source="É. Lucas 1883; variants as in OEIS A007664, A005665, A160002",
+        family="hanoi",
+        metric="move",
+        origin=Origin(),
+        known=_known(variant, pegs, discs),
+        definition=Hanoi(pegs, discs, variant_arcs(variant, pegs), ((pegs - 1,) * discs,), (0,) * discs),
+    )
+
+
+def _known(variant: str, pegs: int, discs: int) -> tuple[KnownAnswer, ...]:
+    if variant == "standard" and pegs == 3:
+        layers = tuple(2 ** distance.bit_count() for distance in range(2**discs)) if discs <= 16 else None
+        source = "A. M. Hinz, The Tower of Hanoi (1989): 2^b states at distance d, b the ones of d in binary"
+        return (KnownAnswer(3**discs, 2**discs - 1, layers, None, source),)
+    if variant == "standard" and pegs == 4 and discs < len(_FOUR_PEGS):
+        source = (
+            "OEIS A007664, proven by T. Bousch 2014; up to 14 discs no state is farther (R. E. Korf 2004)"
+        )
+        return (KnownAnswer(4**discs, _FOUR_PEGS[discs], None, None, source),)
+    if variant == "adjacent" and pegs == 3:
+        layers = (1,) * 3**discs if discs <= 9 else None
+        source = "R. S. Scorer, P. M. Grundy, C. A. B. Smith 1944: all states in one line, 3^n - 1 moves"
+        return (KnownAnswer(3**discs, 3**discs - 1, layers, None, source),)
+    return ()
+
+
+# --- The picture of a hanoi board: discs on their pegs.
+
+_DISC = 0.45  # height
+_BETWEEN = 0.4  # the widest discs on two pegs
+
+
+def picture(definition: Hanoi, board: Sequence[int]) -> Picture:
+    """Discs on their pegs, those that may be on any peg on one of their own."""
+    widest, height = _sizes(definition)
+    pegs = [*range(definition.pegs), *([WILDCARD] if WILDCARD in board else [])]
+    shapes = []
+    for place, peg in enumerate(pegs):
+        middle = place * (widest + _BETWEEN) + widest / 2
+        shapes.append(Shape(middle - 0.06, 0, 0.12, height, -1))
+        stack = [disc for disc in reversed(range(definition.discs)) if board[disc] == peg]
+        for level, disc in enumerate(stack, 1):
+            width = 1 + 0.5 * disc
+            corner = middle - width / 2, height - level * _DISC
+            shapes.append(Shape(*corner, width, _DISC, disc, str(disc + 1), glides=True))
+        shapes.append(
+            Shape(middle - 0.5, height, 1, 0.5, None, "*" if peg == WILDCARD else str(peg), bare=True)
+        )
+    return Picture(len(pegs) * (widest + _BETWEEN) - _BETWEEN, height + 0.5, tuple(shapes))
+
+
+def hold(definition: Hanoi, board: Sequence[int], move: MoveName) -> Hold:
+    """The uppermost disc of a peg, taken anywhere on the peg."""
+    widest, height = _sizes(definition)
+    source, target = (int(peg) for peg in str(move).split("→"))
+    area, target_area = (Area(peg * (widest + _BETWEEN), 0.0, widest, height) for peg in (source, target))
+    # Of each peg the picture has the peg, its discs from the lowest up, and its number.
+    shape = sum(list(board).count(peg) + 2 for peg in range(source)) + list(board).count(source)
+    return Hold(
+        area, target_area, (shape,), said=f"disc {list(board).index(source) + 1} to peg {target}", chosen=True
+    )
+
+
+def _sizes(definition: Hanoi) -> tuple[float, float]:
+    """The width of the widest disc, and the height of a peg."""
+    return 1 + 0.5 * (definition.discs - 1), _DISC * (definition.discs + 1)

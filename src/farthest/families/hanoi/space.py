@@ -1,33 +1,91 @@
-"""The hanoi family: only the smallest disc of a peg moves, onto an empty peg or a larger disc."""
+"""The moves of discs on arrays of boards, and which boards can be solved."""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.families.hanoi.boards import HanoiBoards
+from farthest.families.hanoi.definition import Hanoi, hanoi
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.family import SolvableUnion, undecided
+from farthest.puzzles.grid import round_trips
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.digits import ExpandedDigitSpace
-from farthest.spaces.packed import PackedSpace
-from farthest.spaces.packed_digits import PackedDigits
-from farthest.spaces.packed_layout import is_packed
+from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
+
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Board
+    from farthest.random_source import RandomSource
+    from farthest.spaces.digits import Digits, Step
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> HanoiSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
-    known = HanoiBoards(puzzle, origin)
-    return PackedDigits(known) if is_packed(layout) else HanoiSpace(known, layout)
+) -> DigitSpace | PackedDigits:
+    return digit_space(HanoiBoards(puzzle, origin), layout)
 
 
-class HanoiSpace(ExpandedDigitSpace[HanoiBoards]):
-    """See HanoiBoards."""
+class HanoiBoards(DigitBoards):
+    """Digit i is the peg of disc i, disc 0 the smallest. Only the smallest disc of a peg moves, onto an empty peg or a
+    larger disc."""
 
-    @cached_property
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+        self.definition = hanoi(puzzle)
+        super().__init__(puzzle, origin, self.definition.radices, undirected=self.definition.undirected)
+
+    def arcs(self, *, forward: bool) -> list[tuple[int, int]]:
+        """From peg to peg. Made backward, a move takes the disc from where it lies back to where it was."""
+        return [(a, b) if forward else (b, a) for a, b in self.definition.arcs]
+
+    def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
+        import numpy as np
+
+        discs = self.definition.discs
+        every = np.arange(len(digits))
+        tops = np.full((len(digits), self.definition.pegs), discs)  # the smallest disc of each peg
+        for disc in reversed(range(discs)):
+            tops[every, digits[:, disc]] = disc
+        for (a, b), (source, target) in zip(self.definition.arcs, self.arcs(forward=forward), strict=True):
+            rows = np.flatnonzero(tops[:, source] < tops[:, target])
+            reached = digits[rows]
+            reached[np.arange(len(rows)), tops[rows, source]] = target
+            yield f"{a}→{b}", rows, reached
+
     def expander(self) -> _kernel.DiscExpander:
-        """See ScatterSpace."""
-        definition = self.known.definition
-        arcs = self.known.arcs(forward=self.known.forward(toward=False))
-        return _kernel.DiscExpander(definition.pegs, definition.discs, arcs)
+        arcs = self.arcs(forward=self.forward(toward=False))
+        return _kernel.DiscExpander(self.definition.pegs, self.definition.discs, arcs)
+
+
+class _Tower:
+    """One target: all boards; with two pegs those whose discs but the smallest lie as in the target.
+
+    With three pegs or more, between which discs can get from each to each other, every board can be reached from every
+    board: the larger discs never hinder the smaller ones, so all discs smaller than one can be put out of its way.
+    """
+
+    def __init__(self, definition: Hanoi, target: Board) -> None:
+        self._pegs = definition.pegs
+        # Which discs can be moved at all, and where the others have to be.
+        movable = definition.discs if definition.pegs > 2 else 1
+        self._wanted = (WILDCARD,) * movable + target[movable:]
+        self.size = definition.pegs ** self._wanted.count(WILDCARD)
+
+    def why_not(self, board: Board) -> str | None:
+        for disc, (peg, wanted) in enumerate(zip(board, self._wanted, strict=True), 1):
+            if wanted not in (WILDCARD, peg):
+                return (
+                    f"with two pegs no disc but the smallest can ever move, and disc {disc} is on peg {peg}, at the "
+                    f"target on peg {wanted}; put it there, or add a peg"
+                )
+        return None
+
+    def draw(self, rng: RandomSource) -> Board:
+        return tuple(rng.below(self._pegs) if peg == WILDCARD else peg for peg in self._wanted)
+
+
+def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
+    """Raises UndecidedError where discs cannot get from each peg to each other."""
+    definition = hanoi(puzzle)
+    if not round_trips(definition.pegs, definition.arcs):
+        raise undecided(puzzle)
+    return SolvableUnion([_Tower(definition, target) for target in targets])

@@ -10,42 +10,35 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.jugs.definition import Jugs
     from farthest.puzzles.definition import MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.picture import Hold, Picture
+    from farthest.puzzles.tables import Source
 
 
 class JugsFamily(Family):
-    """See Family."""
-
     metrics = ("move",)
     default_origin = "from start"
     example = "capacities = [3, 5] and measure = 4"
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Jugs:
-        """See Family."""
-        from farthest.families.jugs.reader import read_jugs
+        from farthest.families.jugs.definition import read_jugs
 
         del metric  # all definitions can be played in all metrics
         return read_jugs(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Jugs:
-        """See Family."""
         from farthest.families.jugs.definition import from_fields
 
         return from_fields(fields)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
-        from farthest.families.jugs.picture import picture
+        from farthest.families.jugs.definition import picture
 
         return picture(cast("Jugs", definition), board)
 
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
-        from farthest.families.jugs.picture import hold
+        from farthest.families.jugs.definition import hold
 
         del after
         return hold(cast("Jugs", definition), board, move)

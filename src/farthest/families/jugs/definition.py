@@ -11,12 +11,16 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.json_fields import integers, text
-from farthest.puzzles.definition import WILDCARD, Board, PuzzleDefinition, board_place
-from farthest.wording import counted, shown
+from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
+from farthest.puzzles.picture import Area, Hold, Picture, Shape
+from farthest.puzzles.tables import check_keys, read_goals, read_start
+from farthest.untrusted_json import integers, text
+from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.tables import Source
+
 
 MOVES = ("fill", "empty", "pour")
 MAX_JUGS = 16
@@ -43,36 +47,30 @@ class Jugs(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: two a jug."""
+        """Two a jug."""
         return 2 * len(self.capacities)
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return prod(capacity + 1 for capacity in self.capacities)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return f"{counted(len(self.capacities), 'jug')}: {' '.join(map(str, self.capacities))}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         return [("capacities", " ".join(map(str, self.capacities))), ("moves", ", ".join(self.moves))]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the amounts, separated by spaces, commas or /."""
+        """The amounts, separated by spaces, commas or /."""
         return parse_amounts(text, self.capacities, board_place(text, self, name), wildcards=False)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return " ".join("*" if amount == WILDCARD else str(amount) for amount in amounts(board))
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.cells:
             raise BoardError(f"{place}: expected {self.cells} numbers, two for each jug")
@@ -84,7 +82,7 @@ class Jugs(PuzzleDefinition):
         return tuple(int(byte) for byte in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: a bar for each jug."""
+        """A bar for each jug."""
         width = max(len(str(capacity)) for capacity in self.capacities)
         scale = max(1, -(-max(self.capacities) // 40))
         lines = []
@@ -95,7 +93,7 @@ class Jugs(PuzzleDefinition):
         return lines
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: water is blue."""
+        """Water is blue."""
         return {"█": 1}
 
 
@@ -174,3 +172,109 @@ def _problem(definition: Jugs) -> str | None:
         ):
             return f"in {name} a jug holds more than its capacity"
     return None
+
+
+# --- The ``[jugs]`` table of a definition.
+#
+# capacities = [3, 5] start = "0 0" # amounts; all empty if not given measure = 4 # this amount in any one jug; or
+# goal = "* 4" # amounts, * = any; or goals = [...] moves = ["fill", "empty", "pour"] # all if not given
+
+_KEYS = ("capacities", "start", "measure", "goal", "goals", "moves")
+
+
+def read_jugs(table: dict[str, Any], source: Source) -> Jugs:
+    """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("jugs", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    capacities = _read_capacities(table, fail)
+
+    def parse(text: str, place: str, wildcards: bool) -> Board:
+        return parse_amounts(text, capacities, place, wildcards=wildcards)
+
+    example = " ".join(["0"] * len(capacities))
+    goals = read_goals(table, None, example, parse, fail)
+    if "measure" in table:
+        if goals:
+            raise fail(
+                "measure", "both measure and a goal are given; expected one of them, write all as goals"
+            )
+        goals = _measured(table["measure"], capacities, fail)
+    start = read_start(table, (0,) * (2 * len(capacities)), example, parse, fail)
+    return Jugs(capacities, _read_moves(table, fail), goals, start)
+
+
+def _read_capacities(table: dict[str, Any], fail: Any) -> tuple[int, ...]:
+    mend = "write capacities = [3, 5]"
+    if "capacities" not in table:
+        raise fail("", f"no capacities; {mend}")
+    value = table["capacities"]
+    if not isinstance(value, list) or not 1 <= len(value) <= MAX_JUGS:
+        raise fail("capacities", f"expected an array of 1 to {MAX_JUGS} numbers, got {shown(value)}; {mend}")
+    for jug, capacity in enumerate(value, 1):
+        if type(capacity) is not int or not 1 <= capacity <= MAX_CAPACITY:
+            raise fail(
+                "capacities",
+                f"jug {jug}: expected a whole number from 1 to {MAX_CAPACITY}, got {shown(capacity)}; {mend}",
+            )
+    return tuple(value)
+
+
+def _read_moves(table: dict[str, Any], fail: Any) -> tuple[str, ...]:
+    value = table.get("moves", list(MOVES))
+    mend = f'some of {", ".join(MOVES)}; write moves = ["pour"]'
+    if not isinstance(value, list) or not value:
+        raise fail("moves", f"expected an array of texts, got {shown(value)}; {mend}")
+    for move in value:
+        if move not in MOVES:
+            near = (isinstance(move, str) and near_match(move, MOVES)) or mend
+            raise fail(
+                "moves", f"move {shown(move)} is not known, expected some of {', '.join(MOVES)}; {near}"
+            )
+    if len(set(value)) != len(value):
+        raise fail("moves", "a move is there twice, expected each once; leave one out")
+    return tuple(move for move in MOVES if move in value)
+
+
+def _measured(value: object, capacities: tuple[int, ...], fail: Any) -> tuple[Board, ...]:
+    most = max(capacities)
+    if type(value) is not int or not 0 <= value <= most:
+        raise fail("measure", f"expected a whole number from 0 to {most}, got {shown(value)}; write another")
+    return tuple(
+        board_of([value if other == jug else WILDCARD for other in range(len(capacities))])
+        for jug, capacity in enumerate(capacities)
+        if capacity >= value
+    )
+
+
+# --- The picture of jugs: as high as they hold, filled as far as they are.
+
+_JUG = 4.0  # height of the largest
+_APART = 1.5  # from jug to jug
+
+
+def picture(definition: Jugs, board: Sequence[int]) -> Picture:
+    """Jugs as high as they hold, filled as far as they are."""
+    unit = _JUG / max(definition.capacities)
+    shapes = []
+    for number, (amount, capacity) in enumerate(zip(amounts(board), definition.capacities, strict=True)):
+        x, top = number * _APART, _JUG - capacity * unit
+        shapes.append(Shape(x, top, 1, capacity * unit, -1))
+        if amount > 0:
+            shapes.append(Shape(x, _JUG - amount * unit, 1, amount * unit, 1))
+        text = f"{'*' if amount == WILDCARD else amount}/{capacity}"
+        shapes.append(Shape(x, _JUG, 1, 0.6, None, text, bare=True))
+    return Picture(_APART * (len(definition.capacities) - 1) + 1, _JUG + 0.6, tuple(shapes))
+
+
+def hold(definition: Jugs, board: Sequence[int], move: MoveName) -> Hold:
+    """A jug that is poured into another one; words below it that fill or empty it."""
+    del definition, board
+    kind, _, jugs = str(move).partition(" ")
+    numbers = [int(jug) - 1 for jug in jugs.split("→")]
+    if kind == "pour":
+        source, target = (Area(number * _APART, 0.0, 1.0, _JUG) for number in numbers)
+        return Hold(source, target, chosen=True)
+    return Hold(Area(numbers[0] * _APART - 0.1, _JUG + (0.7 if kind == "fill" else 1.3), 1.2, 0.5), sign=kind)

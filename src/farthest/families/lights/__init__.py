@@ -10,16 +10,13 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.lights.definition import Lights
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import Solvable
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
+    from farthest.puzzles.tables import Source
 
 
 class LightsFamily(Family):
-    """See Family."""
-
     metrics = ("press", "multi")
     default_origin = "to goal"
     example = "size = [5, 5]"
@@ -30,41 +27,35 @@ class LightsFamily(Family):
     )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Lights:
-        """See Family."""
-        from farthest.families.lights.reader import read_lights
+        from farthest.families.lights.definition import read_lights
 
         del metric  # all definitions can be played in all metrics
         return read_lights(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Lights:
-        """See Family."""
         from farthest.families.lights.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
-        from farthest.families.lights.forms import plain_lights
+        from farthest.families.lights.definition import plain_lights
 
         return plain_lights(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
-        from farthest.families.lights.solvable import solvable
+        from farthest.families.lights.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
-        from farthest.families.lights.picture import picture
+        from farthest.families.lights.definition import picture
 
         return picture(cast("Lights", definition), board)
 
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
-        from farthest.families.lights.picture import hold
+        from farthest.families.lights.definition import hold
 
         del after
         return hold(cast("Lights", definition), board, move)

@@ -1,33 +1,227 @@
-"""The lights family: a press adds one, modulo the number of colours, to some lamps."""
+"""The presses of lamps on arrays of boards, and which boards can be solved: those whose difference from a target is a
+sum of presses.
+
+press: one press is one move. multi: any number of presses of one lamp, less than the number of colours, is one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from math import prod
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.families.lights.boards import LightsBoards
-from farthest.families.lights.packed_space import packed_space
+from farthest.families.lights.definition import Lights, lights
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.family import SolvableUnion
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.digits import ExpandedDigitSpace
-from farthest.spaces.packed import PackedSpace
-from farthest.spaces.packed_layout import is_packed
+from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
+from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove
+
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Board
+    from farthest.random_source import RandomSource
+    from farthest.spaces.digits import Digits, Step
+
+Row = list[int]
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> LightsSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
-    known = LightsBoards(puzzle, origin)
-    return packed_space(known) if is_packed(layout) else LightsSpace(known, layout)
+) -> DigitSpace | PackedDigits:
+    return digit_space(LightsBoards(puzzle, origin), layout)
 
 
-class LightsSpace(ExpandedDigitSpace[LightsBoards]):
-    """See LightsBoards."""
+class LightsBoards(DigitBoards):
+    """Digit i is the colour of lamp i."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+        self.definition = lights(puzzle)
+        multi = puzzle.metric == "multi"
+        self._times = range(1, self.definition.colours if multi else 2)
+        undirected = self.definition.colours == 2 or multi
+        super().__init__(puzzle, origin, self.definition.radices, undirected=undirected)
+
+    def presses(self, *, forward: bool) -> Iterator[tuple[str, Sequence[int], int]]:
+        """Each move: its name, the lamps that it changes, and how many colours it turns them on."""
+        for times in self._times:
+            for lamp, press in enumerate(self.definition.presses):
+                if press:
+                    name = f"press {lamp}{f' ×{times}' if times > 1 else ''}"
+                    yield name, press, times if forward else self.definition.colours - times
+
+    def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
+        import numpy as np
+
+        for name, press, added in self.presses(forward=forward):
+            reached = digits.copy()
+            reached[:, press] = (reached[:, press] + added) % self.definition.colours
+            yield name, np.arange(len(digits)), reached
+
+    def expander(self) -> _kernel.LampExpander:
+        presses = self.presses(forward=self.forward(toward=False))
+        moves = [(sum(1 << lamp for lamp in press), added) for _, press, added in presses]
+        return _kernel.LampExpander(self.definition.colours, self.cells, moves)
+
+    def packed_moves(self) -> list[PackedMove]:
+        """A press leaves all lamps in place, and turns some on."""
+        colours, cells = self.definition.colours, range(self.cells)
+        turned = [
+            bytes((colour + added) % colours if colour < colours else colour for colour in range(CONTENTS))
+            for added in range(colours)
+        ]
+        return [
+            PackedMove(cells, [turned[added] if lamp in press else UNCHANGED for lamp in cells])
+            for _, press, added in self.presses(forward=self.forward(toward=False))
+        ]
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """Lamps whose sum, each taken some times, no press changes."""
+        for taken in self._invariants:
+            there = sorted({_sum(self.definition, taken, origin) for origin in self.origins})
+            if _sum(self.definition, taken, board) not in there:
+                return f"{_said_sum(self.definition, taken, board)} and {' or '.join(map(str, there))} at the origin"
+        return None
 
     @cached_property
-    def expander(self) -> _kernel.LampExpander:
-        """See ScatterSpace."""
-        presses = self.known.presses(forward=self.known.forward(toward=False))
-        moves = [(sum(1 << lamp for lamp in press), added) for _, press, added in presses]
-        return _kernel.LampExpander(self.known.definition.colours, self.cells, moves)
+    def _invariants(self) -> list[Row]:
+        return [vector for vector, _ in _invariants(self.definition, self.definition.presses)]
+
+
+def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
+    return SolvableUnion([_Target(lights(puzzle), target) for target in targets])
+
+
+class _Target:
+    """One target. The colour of a lamp where it is ``WILDCARD`` does not matter, as if a press changed it alone."""
+
+    def __init__(self, definition: Lights, target: Board) -> None:
+        self._definition = definition
+        self._board = [0 if colour == WILDCARD else colour for colour in target]
+        own = [(lamp,) for lamp, colour in enumerate(target) if colour == WILDCARD]
+        self._presses = [*definition.presses, *own]
+        self._unchanged = _invariants(definition, self._presses)
+        self.size = definition.colours**definition.cells // prod(order for _, order in self._unchanged)
+
+    def why_not(self, board: Sequence[int]) -> str | None:
+        for taken, _ in self._unchanged:
+            there = _sum(self._definition, taken, self._board)
+            if _sum(self._definition, taken, board) != there:
+                said = _said_sum(self._definition, taken, board)
+                return f"{said} and {there} at the target; change the colour of one of them"
+        return None
+
+    def draw(self, rng: RandomSource) -> Board:
+        """The target after each press was made any number of times."""
+        found = list(self._board)
+        for press in self._presses:
+            times = rng.below(self._definition.colours)
+            for lamp in press:
+                found[lamp] = (found[lamp] + times) % self._definition.colours
+        return tuple(found)
+
+
+def _invariants(definition: Lights, presses: Sequence[Sequence[int]]) -> list[tuple[Row, int]]:
+    """How often to take each lamp's colour for a sum that no press changes, modulo the colours; see ``annihilator``."""
+    rows = [[int(lamp in press) for lamp in range(definition.cells)] for press in presses]
+    return annihilator(rows, definition.cells, definition.colours)
+
+
+def _sum(definition: Lights, taken: Row, board: Sequence[int]) -> int:
+    return sum(times * colour for times, colour in zip(taken, board, strict=True)) % definition.colours
+
+
+def _said_sum(definition: Lights, taken: Row, board: Sequence[int]) -> str:
+    lamps = " ".join(
+        f"{lamp}" if times == 1 else f"{times}×{lamp}" for lamp, times in enumerate(taken) if times
+    )
+    return (
+        f"no press changes the sum of the colours of the lamps {lamps} (modulo {definition.colours}): it is "
+        f"{_sum(definition, taken, board)} here"
+    )
+
+
+# Linear algebra over the integers modulo m, m perhaps composite: what sums of given rows can never change.
+
+
+def annihilator(rows: Sequence[Sequence[int]], columns: int, modulus: int) -> list[tuple[Row, int]]:
+    """The vectors y with y · row = 0 (mod ``modulus``) for each row, as (y, order of y): all of them are sums of these,
+    each taken less often than its order, in one way only.
+
+    A vector v is a sum of the rows, each taken some times, exactly where y · v = 0 for all of these y; such v are
+    modulus ** columns / (product of the orders) many. By Smith's form over each prime power that divides the modulus.
+    """
+    found = []
+    for prime, power in _prime_powers(modulus):
+        q = prime**power
+        for vector, order in _of_prime_power(rows, columns, prime, power):
+            found.append(([value * (modulus // q) % modulus for value in vector], order))
+    return found
+
+
+def _of_prime_power(
+    rows: Sequence[Sequence[int]], columns: int, prime: int, power: int
+) -> list[tuple[Row, int]]:
+    q = prime**power
+    left = [[value % q for value in row] for row in rows]
+    # Column operations are collected in ``right``: in the end (rows · right) is diagonal but for the order of rows.
+    right = [[int(i == j) for j in range(columns)] for i in range(columns)]
+    orders = []
+    for column in range(columns):
+        pivot = min(
+            (
+                (_valuation(row[j], prime, power), i, j)
+                for i, row in enumerate(left)
+                for j in range(column, columns)
+            ),
+            default=(power, 0, 0),
+        )
+        valuation, at, j = pivot
+        if valuation == power:
+            orders += [q] * (columns - column)
+            break
+        for row in (*left, *right):
+            row[column], row[j] = row[j], row[column]
+        chosen = left.pop(at)
+        unit = pow(chosen[column] // prime**valuation, -1, q)
+        chosen = [value * unit % q for value in chosen]
+        # All other entries are multiples of the pivot, the least one in valuation.
+        for row in left:
+            _subtract(row, chosen, row[column] // prime**valuation, q)
+        for other in range(column + 1, columns):
+            times = chosen[other] // prime**valuation
+            if times:
+                for row in right:
+                    row[other] = (row[other] - times * row[column]) % q
+        orders.append(prime**valuation)
+    return [
+        ([row[i] * (q // order) % q for row in right], order) for i, order in enumerate(orders) if order > 1
+    ]
+
+
+def _subtract(row: Row, other: Row, times: int, modulus: int) -> None:
+    if times:
+        row[:] = [(a - times * b) % modulus for a, b in zip(row, other, strict=True)]
+
+
+def _valuation(value: int, prime: int, power: int) -> int:
+    """How often the prime divides the value, at most ``power`` times; of 0 that often."""
+    count = 0
+    while count < power and value % prime == 0:
+        value //= prime
+        count += 1
+    return count
+
+
+def _prime_powers(number: int) -> list[tuple[int, int]]:
+    found, prime = [], 2
+    while number > 1:
+        power = 0
+        while number % prime == 0:
+            number //= prime
+            power += 1
+        if power:
+            found.append((prime, power))
+        prime += 1
+    return found

@@ -11,14 +11,11 @@ if TYPE_CHECKING:
     from farthest.errors import PuzzleError
     from farthest.families.permutation.definition import Permutation
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.move_maker import MoveMaker
-    from farthest.puzzles.pattern_maker import PatternMaker
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import PatternMaker, Solvable, Symmetries
+    from farthest.puzzles.move_text import MoveMaker
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
-    from farthest.puzzles.symmetry import Symmetries
+    from farthest.puzzles.tables import Source
 
 
 class PermutationFamily(Family):

@@ -2,31 +2,243 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from farthest.errors import PuzzleError
-from farthest.families.permutation import boards
+import numpy
+
+from farthest.errors import BoardError, PuzzleError
 from farthest.families.permutation.fields import (
     PermutationFields,
     labels_problem,
     moves_problem,
     slots_problem,
+    turns_from_fields,
+    turns_problem,
 )
 from farthest.families.permutation.moves import Move
 from farthest.families.permutation.net import net_from_fields, net_problem
-from farthest.families.permutation.turns import turns_from_fields, turns_problem
-from farthest.json_fields import integers, text
-from farthest.puzzles.definition import Board
-from farthest.wording import counted
+from farthest.puzzles.definition import Board, board_place
+from farthest.untrusted_json import integers, text
+from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.puzzles.puzzle import Puzzle
+
+
+# --- Boards of permutation puzzles as people write them: ``1 2+1 3 / 4 5``.
+#
+# One row for each set of pieces, rows joined by `` / ``; a row is a token for each slot, and of a piece that is
+# turned ``+`` and its orientation.
+
+_LISTED = 6
+_PIECE = re.compile(r"(.+?)(?:\+(\d{1,3}))?")
+_RUN = re.compile(r"([^+])(?:\+(\d))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The slots of one set of pieces, consecutive, and its name, perhaps empty."""
+
+    name: str
+    slots: range
+
+
+class Layout:
+    """Tables for reading and writing the boards of one puzzle.
+
+    ``rows``: the sets in the order of their slots. ``orbit``, ``modulus``: of each slot.
+    ``labels``: for each orbit, token -> label. ``single``: every token is one character.
+    """
+
+    __slots__ = ("labels", "modulus", "orbit", "row_marks", "rows", "single")
+
+    def __init__(self, definition: PermutationFields) -> None:
+        self.orbit = [0] * definition.slots
+        for number, orbit in enumerate(definition.orbits):
+            for slot in orbit:
+                self.orbit[slot] = number
+        self.modulus = [definition.moduli[orbit] for orbit in self.orbit]
+        names = [definition.orbit_names[orbit] for orbit in self.orbit]
+        starts = [slot for slot in range(definition.slots) if slot == 0 or names[slot] != names[slot - 1]]
+        ends = [*starts[1:], definition.slots]
+        self.rows = [Row(names[start], range(start, end)) for start, end in zip(starts, ends, strict=True)]
+        self.labels: list[dict[str, int]] = [{} for _ in definition.orbits]
+        for label, (token, of) in enumerate(zip(definition.tokens, definition.label_orbit, strict=True)):
+            self.labels[of][token] = label
+        self.single = all(len(token) == 1 for token in definition.tokens)
+        self.row_marks = ";\n\r" if any("|" in token for token in definition.tokens) else ";\n\r|"
+
+
+@lru_cache(maxsize=16)
+def layout(definition: PermutationFields) -> Layout:
+    """The tables of a puzzle; the last few are kept."""
+    return Layout(definition)
+
+
+def format_board(definition: PermutationFields, board: Sequence[int]) -> str:
+    """The canonical one-line text."""
+    return " / ".join(" ".join(row) for row in _written(definition, board))
+
+
+def draw_board(definition: PermutationFields, board: Sequence[int]) -> list[str]:
+    """A line for each set: its name, if any, and its pieces, columns aligned."""
+    rows = _written(definition, board)
+    names = [row.name for row in layout(definition).rows]
+    width = max(len(piece) for row in rows for piece in row)
+    margin = max(map(len, names))
+    return [
+        f"{name:<{margin}}{'  ' if margin else ''}{' '.join(f'{piece:<{width}}' for piece in row).rstrip()}"
+        for name, row in zip(names, rows, strict=True)
+    ]
+
+
+def parse_board(definition: PermutationFields, text: str, name: str) -> Board:
+    """The board written in any reasonable form: rows end at ``/``, ``;``, ``|`` or a new line, or are not divided at
+    all; pieces are separated by spaces or commas, which pieces of one character do not need. A cube may also be written
+    as facelets. Raises BoardError.
+    """
+    from farthest.families.permutation import facelets
+
+    place = board_place(text, definition, name)
+    mend = f"a board is written like {definition.example()!r}"
+    found = facelets.pieces_of_facelets(definition, text, place)
+    try:
+        labels, turns = _pieces(definition, text, place, mend) if found is None else found
+        _check_pieces(definition, labels, f"{place}", mend)
+    except BoardError as error:
+        raise BoardError(f"{error}{facelets.mend(definition)}") from None
+    return (*labels, *turns) if definition.oriented else tuple(labels)
+
+
+def _pieces(definition: PermutationFields, text: str, place: str, mend: str) -> tuple[list[int], list[int]]:
+    """The label and the orientation of each slot. Raises BoardError, which begins with ``place`` and ends with
+    ``mend``."""
+    table = layout(definition)
+    for mark in table.row_marks:
+        text = text.replace(mark, "/")
+    rows = [row.replace(",", " ").split() for row in text.split("/") if row.strip(" ,\t")]
+    if table.single:
+        rows = [_divided(row) for row in rows]
+    sizes = [len(row.slots) for row in table.rows]
+    if len(rows) == 1 and len(rows[0]) != definition.slots:
+        raise BoardError(f"{place}: {counted(len(rows[0]), 'piece')}, expected {definition.slots}; {mend}")
+    if len(rows) > 1 and [len(row) for row in rows] != sizes:
+        counts = " and ".join(str(len(row)) for row in rows)
+        raise BoardError(
+            f"{place}: {counts} pieces in the rows, expected {' and '.join(map(str, sizes))}; {mend}"
+        )
+    if not rows:
+        raise BoardError(f"{place}: no pieces; {mend}")
+    labels, turns = [], []
+    for slot, piece in enumerate(piece for row in rows for piece in row):
+        found = _PIECE.fullmatch(piece)
+        known, modulus = table.labels[table.orbit[slot]], table.modulus[slot]
+        label = known.get(found[1]) if found else None
+        if found is None or label is None:
+            expected = " ".join(list(known)[:20]) + (" ..." if len(known) > 20 else "")
+            raise BoardError(
+                f"{place}: place {slot + 1} holds {shown(piece)}, expected one of {expected}; {mend}"
+            )
+        turn = int(found[2] or 0)
+        if turn >= modulus:
+            expected = f"0 to {modulus - 1}" if modulus > 1 else "none: the piece cannot be turned"
+            raise BoardError(
+                f"{place}: place {slot + 1} has the orientation {turn}, expected {expected}; {mend}"
+            )
+        labels.append(label)
+        turns.append(0 if definition.ignore[label] else turn)
+    return labels, turns
+
+
+def check_board(definition: PermutationFields, board: Sequence[int], name: str) -> Board:
+    """The board as a tuple of ints. Raises BoardError unless it is a board of the puzzle."""
+    place = f"board{f' for {name}' if name else ''}"
+    if not hasattr(board, "__len__"):
+        raise BoardError(
+            f"{place}: expected {counted(definition.cells, 'number')}, got {type(board).__name__}"
+        )
+    if len(board) != definition.cells:
+        what = "labels and orientations" if definition.oriented else "labels"
+        raise BoardError(
+            f"{place}: {counted(len(board), 'number')}, expected {definition.cells}: the {what} of the slots"
+        )
+    numbers = []
+    for cell, value in enumerate(board):
+        if not hasattr(value, "__index__") or not 0 <= value < 256:
+            raise BoardError(f"{place}: cell {cell} holds {value!r}, expected a whole number from 0 to 255")
+        numbers.append(int(value))
+    problem = board_problem(definition, numbers)
+    if problem:
+        raise BoardError(f"{place}: {problem}; a board is written like {definition.example()!r}")
+    return tuple(numbers)
+
+
+def board_problem(definition: PermutationFields, board: Sequence[int]) -> str | None:
+    """Why the numbers, ``cells`` of them or not, are no board of the puzzle, or None when they are one."""
+    if len(board) != definition.cells:
+        return f"{counted(len(board), 'number')}, expected {definition.cells}"
+    table = layout(definition)
+    for slot in range(definition.slots):
+        label = board[slot]
+        if not 0 <= label < len(definition.tokens):
+            return f"slot {slot} holds {label}, expected a label from 0 to {len(definition.tokens) - 1}"
+        if definition.label_orbit[label] != table.orbit[slot]:
+            return f"slot {slot} holds {definition.tokens[label]}, which no move can bring there"
+        if definition.oriented:
+            turn, most = (
+                board[definition.slots + slot],
+                0 if definition.ignore[label] else table.modulus[slot] - 1,
+            )
+            if not 0 <= turn <= most:
+                return f"slot {slot} has the orientation {turn}, expected at most {most}"
+    held = Counter(board[: definition.slots])
+    for label, count in enumerate(definition.counts):
+        if held[label] != count:
+            return f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"
+    return None
+
+
+def _written(definition: PermutationFields, board: Sequence[int]) -> list[list[str]]:
+    turns = board[definition.slots :]
+    pieces = [
+        f"{definition.tokens[board[slot]]}+{turns[slot]}"
+        if turns and turns[slot]
+        else definition.tokens[board[slot]]
+        for slot in range(definition.slots)
+    ]
+    return [[pieces[slot] for slot in row.slots] for row in layout(definition).rows]
+
+
+def _divided(row: list[str]) -> list[str]:
+    """The pieces of a row in which no token is longer than a character, run together or not."""
+    pieces = []
+    for chunk in row:
+        found = list(_RUN.finditer(chunk))
+        whole = "".join(match[0] for match in found) == chunk and _PIECE.fullmatch(chunk)
+        pieces += [match[0] for match in found] if whole and len(found) > 1 else [chunk]
+    return pieces
+
+
+def _check_pieces(definition: PermutationFields, labels: Sequence[int], place: str, mend: str) -> None:
+    held = Counter(labels)
+    problems = [
+        f"piece {definition.tokens[label]} appears {times(held[label])}, expected {times(count)}"
+        if held[label]
+        else f"piece {definition.tokens[label]} is missing"
+        for label, count in enumerate(definition.counts)
+        if held[label] != count
+    ]
+    if problems:
+        more = f"; and {len(problems) - _LISTED} more" if len(problems) > _LISTED else ""
+        raise BoardError(f"{place}: {'; '.join(problems[:_LISTED])}{more}; {mend}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +261,7 @@ class Permutation(PermutationFields):
         group = whole_group(self)
         names = " ".join(move.name for move in self.generators)
         return [
-            ("sets", ", ".join(_told(self, row) for row in boards.layout(self).rows)),
+            ("sets", ", ".join(_told(self, row) for row in layout(self).rows)),
             ("pieces", f"{self.slots} of {counted(len(self.tokens), 'kind')}"),
             ("moves", f"{len(self.generators)}: {names if len(names) <= 400 else names[:397] + '...'}"),
             *([] if group is None else [("group", f"of order {group.order:,}")]),
@@ -64,19 +276,19 @@ class Permutation(PermutationFields):
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
         """See PuzzleDefinition."""
-        return boards.parse_board(self, text, name)
+        return parse_board(self, text, name)
 
     def format_board(self, board: Sequence[int]) -> str:
         """See PuzzleDefinition."""
-        return boards.format_board(self, board)
+        return format_board(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
         """See PuzzleDefinition."""
-        return boards.check_board(self, board, name)
+        return check_board(self, board, name)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
         """See PuzzleDefinition."""
-        return boards.draw_board(self, board)
+        return draw_board(self, board)
 
     def palette(self) -> Mapping[str, int]:
         """See PuzzleDefinition: as many colours as ways to write a piece."""
@@ -84,13 +296,11 @@ class Permutation(PermutationFields):
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
         """See PuzzleDefinition."""
-        from farthest.families.permutation.board_arrays import first_wrong
 
         return first_wrong(self, boards)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
         """See PuzzleDefinition."""
-        from farthest.families.permutation.board_arrays import texts
 
         return texts(self, boards)
 
@@ -125,7 +335,7 @@ def from_fields(fields: dict[str, Any]) -> Permutation:
     )
 
 
-def _told(definition: Permutation, row: boards.Row) -> str:
+def _told(definition: Permutation, row: Row) -> str:
     held = Counter(definition.slot_moduli[slot] for slot in row.slots)
     kinds = [
         f"{count} of {modulus} orientations" if modulus > 1 else str(count) for modulus, count in held.items()
@@ -144,7 +354,47 @@ def _boards_problem(definition: Permutation) -> str | None:
         return "expected at least one goal, and none twice"
     named = [(f"goal {i}", goal) for i, goal in enumerate(definition.goals, 1)]
     for name, board in named + ([("start", definition.start)] if definition.start is not None else []):
-        problem = boards.board_problem(definition, board)
+        problem = board_problem(definition, board)
         if problem:
             return f"{name}: {problem}"
     return None
+
+
+# --- Many boards of a permutation puzzle at once, with numpy.
+
+
+def first_wrong(definition: PermutationFields, boards: NDArray[np.integer]) -> int | None:
+    """The first of the rows (boards, cells) that is not a board of the puzzle, or None."""
+    labels = boards[:, : definition.slots]
+    right = numpy.ones(len(boards), dtype=bool)
+    for orbit, slots in enumerate(definition.orbits):
+        held = [label for label, of in enumerate(definition.label_orbit) if of == orbit]
+        pieces = numpy.repeat(held, [definition.counts[label] for label in held])
+        right &= (numpy.sort(labels[:, slots], axis=1) == pieces).all(axis=1)
+    if definition.oriented:
+        turns = boards[:, definition.slots :]
+        ignored = numpy.array([*definition.ignore, *[False] * (256 - len(definition.ignore))])
+        right &= ((turns >= 0) & (turns < numpy.array(layout(definition).modulus))).all(axis=1)
+        right &= ((turns == 0) | ~ignored[labels.astype(numpy.uint8)]).all(axis=1)
+    wrong = numpy.flatnonzero(~right)
+    return int(wrong[0]) if wrong.size else None
+
+
+def texts(definition: PermutationFields, boards: NDArray[np.uint8]) -> list[str]:
+    """The canonical texts of boards: uint8, shape (boards, cells)."""
+    pieces = [
+        [f"{token}+{turn}" if turn else token for turn in range(definition.moduli[orbit])]
+        for token, orbit in zip(definition.tokens, definition.label_orbit, strict=True)
+    ]
+    if not definition.oriented:
+        named = [each[0] for each in pieces].__getitem__
+        spans = [slice(row.slots.start, row.slots.stop) for row in layout(definition).rows]
+        return [" / ".join([" ".join(map(named, row[span])) for span in spans]) for row in boards.tolist()]
+    ends = {row.slots[-1] for row in layout(definition).rows[:-1]}
+    after = [" / " if slot in ends else " " for slot in range(definition.slots)]
+    after[-1] = ""
+    turns = boards[:, definition.slots :]
+    return [
+        "".join([pieces[label][turn] + end for label, turn, end in zip(row, turned, after, strict=True)])
+        for row, turned in zip(boards[:, : definition.slots].tolist(), turns.tolist(), strict=True)
+    ]

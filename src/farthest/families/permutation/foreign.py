@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from farthest.errors import PuzzleError
+from farthest.families.permutation.assembly import PieceSet, assemble
+from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
+from farthest.families.permutation.moves import MAX_MOVES, Move, identity, listed, powers, product
 from farthest.puzzles.puzzle import MAX_TEXT, Origin, Puzzle
 from farthest.safe_text import safe
-
-if TYPE_CHECKING:
-    from farthest.families.permutation.definition import Permutation
+from farthest.wording import counted, near_match, shown
 
 _METRICS = {".tws": "power", ".def": "power", ".gap": "generator", ".g": "generator"}
 SUFFIXES = tuple(_METRICS)
@@ -47,10 +50,9 @@ def read_foreign(data: bytes, place: str, metric: str) -> tuple[str, Permutation
     """The title that a file gives itself, perhaps empty, and its puzzle. Raises PuzzleError."""
     text = _decoded(data, place)
     if os.path.splitext(place)[1].lower() in (".gap", ".g"):
-        from farthest.families.permutation.gap_system import read_gap
+        from farthest.families.permutation.gap import read_gap
 
         return "", read_gap(text, place, metric)
-    from farthest.families.permutation.twsearch import read_twsearch
 
     return read_twsearch(text, place, metric)
 
@@ -65,3 +67,346 @@ def _decoded(data: bytes, place: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
+
+
+# --- The format of twsearch (``.tws``) and ksolve (``.def``).
+#
+#     Name 2x2x2                 Set CORNERS 8 3: a name, the number of pieces, of their orientations
+#     Solved                     for each set its name, its pieces, perhaps their orientations; a set left out is solved
+#     CORNERS                    Equal numbers are identical pieces; the orientation ? does not matter.
+#     1 2 3 4 5 6 7 8
+#     End
+#     Move U                     each power of a move is a move: U, U2, U'
+#     CORNERS                    entry i: the slot whose content comes to slot i
+#     3 2 6 4 5 7 1 8            turns (a third row): entry j is that of the content that *leaves* slot j
+#     End
+#
+# In ``Move`` (and in ksolve) the turns are so indexed by the slot that the content comes from, unlike the
+# orientations in ``Solved``, though both are written alike; in ``MoveTransformation`` they are indexed by the slot
+# that it goes to, and slots are numbered from 0, as are pieces in ``StartState``. Sources: docs/architecture.md of
+# twsearch, its reader and that of ksolve.
+
+_REFUSED = {
+    "Illegal": "pieces that may not be in a place (bandaging); write the puzzle in another family, such as python",
+    "Block": "pieces that are joined (bandaging); write the puzzle in another family, such as python",
+    "Ignore": "what scrambles may ignore; give pieces that are alike equal numbers in Solved, and the orientation ?",
+    "ForbiddenPairs": "moves that may not follow one another; leave it out to allow all",
+    "ForbiddenGroups": "moves that may not follow one another; leave it out to allow all",
+    "MoveLimits": "how often a move may be made; leave it out to allow all",
+    "Scramble": "a scramble, which belongs into a scramble file; leave it out, and give the board to the command",
+    "ScrambleAlg": "a scramble, which belongs into a scramble file; leave it out",
+    "RandomScramble": "a scramble, which belongs into a scramble file; leave it out",
+    "MaxDepth": "a command of scramble files; leave it out, and use --depth",
+    "Slack": "a command of scramble files; leave it out",
+    "QTM": 'a command of scramble files; write metric = "generator" in a TOML file that names this one',
+    "HTM": "a command of scramble files; leave it out",
+}
+_SKIPPED = ("Multiplicators", "ParallelMoves")
+_READ = ("Name", "Set", "Solved", "StartState", "Move", "MoveTransformation", "MoveSequence", "MoveAlias")
+_ROTATION = re.compile(r"[xyz][2']?|[A-Z_]+v")
+
+
+_MOST_NAMED = 16 * MAX_MOVES
+"""Names that sequences may use."""
+
+
+@dataclass(slots=True)
+class _Set:
+    name: str
+    size: int
+    modulus: int
+    first: int
+
+
+@dataclass(slots=True)
+class _Rows:
+    """What a block says of a set: two rows of words, and the lines they stand in."""
+
+    permutation: list[str]
+    line: int
+    turns: list[str] | None = None
+    turns_line: int = 0
+
+
+def read_twsearch(text: str, place: str, metric: str) -> tuple[str, Permutation]:
+    """The name that the file gives its puzzle, perhaps empty, and the puzzle. Raises PuzzleError."""
+    return _Reader(text, place, metric).read()
+
+
+class _Reader:
+    def __init__(self, text: str, place: str, metric: str) -> None:
+        self.place = place
+        self.metric = metric
+        self.words = _lines(text)
+        self.title = ""
+        self.sets: dict[str, _Set] = {}
+        self.solved: list[PieceSet] = []
+        self.moves: dict[str, tuple[Move, int]] = {}
+        self.rotations: dict[str, Move] = {}
+        self.sequences: list[tuple[str, list[str], int]] = []
+
+    def fail(self, line: int, problem: str) -> PuzzleError:
+        return PuzzleError(f"{self.place}{f', line {line}' if line else ''}: {problem}")
+
+    def read(self) -> tuple[str, Permutation]:
+        for line, words in self.words:
+            self.command(line, words)
+        if not self.sets:
+            raise self.fail(0, "no set of pieces; write for example Set CORNERS 8 3")
+        if not self.solved:
+            raise self.fail(0, "no solved state; write Solved and, below it, End")
+        named: dict[str, Move] = {}
+        for move, line in (*self.moves.values(), *((each, 0) for each in self.rotations.values())):
+            self.name_powers(named, move, line)
+        for name, words, line in self.sequences:
+            self.add_move(name, self.sequence(words, line, named), line)
+            self.name_powers(named, (self.rotations.get(name) or self.moves[name][0]), line)
+        if not self.moves:
+            raise self.fail(0, "no moves; write Move and a name, the sets that it changes, and End")
+        return self.title, assemble(self.solved, self.all_moves())
+
+    def command(self, line: int, words: list[str]) -> None:
+        command, rest = words[0], words[1:]
+        if command in _REFUSED:
+            raise self.fail(line, f"{command} cannot be read here: it tells {_REFUSED[command]}")
+        if command in _SKIPPED:
+            self.skip(line, command)
+        elif command == "Name":
+            self.title = " ".join(word for word in rest if word.isprintable())
+        elif command == "Set":
+            self.read_set(line, rest)
+        elif command in ("Solved", "StartState"):
+            self.expect(line, rest, 0, command)
+            self.read_solved(line, command)
+        elif command in ("Move", "MoveTransformation"):
+            self.expect(line, rest, 1, f"{command} U")
+            self.read_move(line, command, rest[0])
+        elif command == "MoveSequence":
+            if len(rest) < 2:
+                raise self.fail(line, "a name and moves are missing; write for example MoveSequence M R L'")
+            self.sequences.append((rest[0], re.split(r"[\s,]+", " ".join(rest[1:]).strip(" ,")), line))
+        elif command != "MoveAlias":  # another name for a move, of use in scrambles only
+            mend = near_match(command, [*_READ, *_REFUSED]) or f"the commands are {', '.join(_READ)}"
+            raise self.fail(line, f"{shown(command)} is not a command; {mend}")
+
+    def expect(self, line: int, rest: list[str], count: int, example: str) -> None:
+        if len(rest) != count:
+            raise self.fail(
+                line, f"{counted(len(rest), 'word')} after the command, expected {count}: {example}"
+            )
+
+    def skip(self, line: int, command: str) -> None:
+        for _, words in self.words:
+            if words[0] == "End":
+                return
+        raise self.fail(line, f"{command} has no End; add it")
+
+    # Sets
+
+    def read_set(self, line: int, rest: list[str]) -> None:
+        self.expect(
+            line, rest, 3, "Set CORNERS 8 3, a name, the number of pieces and that of their orientations"
+        )
+        name = rest[0]
+        if self.solved or self.moves:
+            raise self.fail(line, "a Set after Solved or a move; expected all sets first, move it up")
+        if name in self.sets:
+            raise self.fail(line, f"the set {shown(name)} is there twice; give it another name")
+        problem = name_problem(name)
+        if problem or name[0].isdigit() or name in ("?", "End"):
+            raise self.fail(
+                line, f"the set's name {shown(name)} {problem or 'reads as a row'}; choose a word"
+            )
+        size = self.number(rest[1], line, 1, 255, "pieces")
+        modulus = self.number(rest[2], line, 1, 127, "orientations")
+        if modulus > MAX_MODULUS:
+            raise self.fail(
+                line, f"{modulus} orientations; at most {MAX_MODULUS} are possible, leave the set out"
+            )
+        first = sum(each.size for each in self.sets.values())
+        if first + size > MAX_SLOTS:
+            raise self.fail(
+                line, f"{first + size} pieces up to here; at most {MAX_SLOTS} are possible, leave sets out"
+            )
+        self.sets[name] = _Set(name, size, modulus, first)
+
+    def number(self, word: str, line: int, least: int, most: int, what: str) -> int:
+        if not (word.isascii() and word.isdecimal()) or len(word) > 3 or not least <= int(word) <= most:
+            raise self.fail(line, f"{shown(word)}: expected {least} to {most} ({what}); correct it")
+        return int(word)
+
+    # Blocks
+
+    def block(self, line: int, what: str) -> dict[str, _Rows]:
+        """The rows of each set named before the next ``End``."""
+        found: dict[str, _Rows] = {}
+        name, named = "", line
+        for number, words in self.words:
+            if words[0] == "End":
+                self.expect(number, words[1:], 0, "End")
+                if name and name not in found:
+                    raise self.fail(
+                        named, f"the set {name} has no row in {what}; add its numbers, or leave it out"
+                    )
+                return found
+            if words[0][0].isdigit() or words[0] in ("?", "-") or re.fullmatch(r"-\d+", words[0]):
+                self.row(found, name, number, words, what)
+                continue
+            if name and name not in found:
+                raise self.fail(
+                    named, f"the set {name} has no row in {what}; add its numbers, or leave it out"
+                )
+            if words[0] in (*_READ, *_REFUSED):
+                raise self.fail(line, f"{what} has no End before {words[0]} in line {number}; add it")
+            self.expect(number, words[1:], 0, "the name of a set")
+            name, named = words[0], number
+            if name not in self.sets:
+                mend = near_match(name, self.sets) or f"the sets are {', '.join(self.sets) or 'missing'}"
+                raise self.fail(number, f"{what}: there is no set {shown(name)}; {mend}")
+            if name in found:
+                raise self.fail(number, f"{what} has the set {name} twice; leave one out")
+        raise self.fail(line, f"{what} has no End; add it")
+
+    def row(self, found: dict[str, _Rows], name: str, line: int, words: list[str], what: str) -> None:
+        if not name:
+            raise self.fail(line, f"a row before the name of its set in {what}; write the name above it")
+        size = self.sets[name].size
+        if len(words) != size:
+            raise self.fail(
+                line, f"{counted(len(words), 'number')}, expected {size}: one for each piece of {name}"
+            )
+        if name not in found:
+            found[name] = _Rows(words, line)
+        elif found[name].turns is None:
+            found[name].turns, found[name].turns_line = words, line
+        else:
+            raise self.fail(line, f"a third row for {name}; expected pieces and orientations, leave it out")
+
+    def turns(self, each: _Set, rows: _Rows) -> list[int]:
+        if rows.turns is None:
+            return [0] * each.size
+        # ksolve lets a piece without orientations be turned: nothing changes.
+        most = 255 if each.modulus == 1 else each.modulus - 1
+        return [
+            self.number(word, rows.turns_line, 0, most, f"orientations of {each.name}") % each.modulus
+            for word in rows.turns
+        ]
+
+    def read_solved(self, line: int, command: str) -> None:
+        if self.solved:
+            raise self.fail(line, f"{command}, but there is a solved state already; leave one out")
+        if not self.sets:
+            raise self.fail(line, f"{command} before any set; write the sets first: Set CORNERS 8 3")
+        rows = self.block(line, command)
+        least = 0 if command == "StartState" else 1
+        for each in self.sets.values():
+            said = rows.get(each.name)
+            if said is None:
+                said = _Rows([str(number + least) for number in range(each.size)], line)
+            if "?" in said.permutation:
+                raise self.fail(
+                    said.line, "? for a piece; expected numbers, give pieces that are alike equal ones"
+                )
+            tokens = [
+                str(self.number(word, said.line, least, 255, f"pieces of {each.name}"))
+                for word in said.permutation
+            ]
+            ignored, fixed = set[str](), set[str]()
+            for token, turn in zip(tokens, said.turns or (), strict=False):
+                (ignored if turn == "?" else fixed).add(token)
+            if ignored & fixed:
+                raise self.fail(
+                    said.turns_line,
+                    f"pieces {min(ignored & fixed)} of {each.name} are identical, but the orientation of only some "
+                    "is ?; write it for all of them or none",
+                )
+            if said.turns is not None:
+                said.turns = ["0" if turn == "?" else turn for turn in said.turns]
+            pieces = tuple(zip(tokens, self.turns(each, said), strict=True))
+            self.solved.append(PieceSet(each.name, each.modulus, pieces, ignored))
+
+    # Moves
+
+    def read_move(self, line: int, command: str, name: str) -> None:
+        if not self.sets:
+            raise self.fail(line, f"{command} before any set; write the sets first: Set CORNERS 8 3")
+        rows = self.block(line, f"{command} {name}")
+        slots = sum(each.size for each in self.sets.values())
+        to, delta = list(range(slots)), [0] * slots
+        least = 0 if command == "MoveTransformation" else 1
+        for each in self.sets.values():
+            said = rows.get(each.name)
+            if said is None:
+                continue
+            sources = [
+                self.number(word, said.line, least, each.size - 1 + least, f"slots of {each.name}") - least
+                for word in said.permutation
+            ]
+            twice = sorted({slot for slot in sources if sources.count(slot) > 1})
+            if twice:
+                raise self.fail(
+                    said.line,
+                    f"{twice[0] + least} is there twice: not a permutation; expected each slot once, correct it",
+                )
+            turns = self.turns(each, said)
+            for target, slot in enumerate(sources):
+                to[each.first + slot] = each.first + target
+                delta[each.first + slot] = turns[slot if command == "Move" else target]
+        self.add_move(name, Move(name, tuple(to), tuple(delta)), line)
+
+    def add_move(self, name: str, move: Move, line: int) -> None:
+        problem = name_problem(name)
+        if problem:
+            raise self.fail(line, f"the move's name {shown(name)} {problem}; choose a short word")
+        if name in self.moves or name in self.rotations:
+            raise self.fail(line, f"the move {name} is there twice; give it another name")
+        if _ROTATION.fullmatch(name):
+            self.rotations[name] = move
+            return
+        if len(self.moves) + len(self.rotations) >= MAX_MOVES:
+            raise self.fail(line, f"more than {MAX_MOVES} moves; leave some out")
+        if move.effect == identity(len(move.to)).effect:
+            raise self.fail(line, f"the move {name} changes nothing; leave it out")
+        self.moves[name] = Move(name, *move.effect), line
+
+    def moduli(self) -> list[int]:
+        return [each.modulus for each in self.sets.values() for _ in range(each.size)]
+
+    def all_moves(self) -> list[Move]:
+        moduli = self.moduli()
+        for move, line in self.moves.values():
+            if self.metric == "power" and powers(move, moduli) is None:
+                raise self.fail(line, f"the move {move.name} has more than {MAX_MOVES} powers; leave it out")
+        distinct = {move.effect: move for move, _ in reversed(self.moves.values())}
+        moves = listed(list(reversed(distinct.values())), moduli, self.metric, inverses=True)
+        if moves is None:
+            raise self.fail(0, f"more than {MAX_MOVES} moves with all powers; leave some out")
+        return moves
+
+    def name_powers(self, named: dict[str, Move], move: Move, line: int) -> None:
+        """Adds a move and its powers to those that sequences may name."""
+        if self.sequences:
+            found = [Move(move.name, *move.effect), *(powers(move, self.moduli()) or ())]
+            named.update((power.name, power) for power in found)
+        if len(named) > _MOST_NAMED:
+            raise self.fail(line, f"more than {_MOST_NAMED} moves and powers of moves; leave some out")
+
+    def sequence(self, words: list[str], line: int, named: Mapping[str, Move]) -> Move:
+        """The product of moves and rotations, from left to right."""
+        moduli = self.moduli()
+        result = identity(len(moduli))
+        for word in words:
+            if word not in named:
+                mend = near_match(word, named) or "name moves that are defined above it"
+                raise self.fail(line, f"MoveSequence: there is no move {shown(word)}; {mend}")
+            result = product(result, named[word], moduli)
+        return result
+
+
+def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+    """The words of each line that is not empty, and its number. A word that begins with # begins a comment."""
+    for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
+        words = line.split()
+        comment = next((i for i, word in enumerate(words) if word[0] == "#"), len(words))
+        if comment:
+            yield number, words[:comment]

@@ -14,19 +14,20 @@ from farthest.random_source import RandomSource
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Permutation = tuple[int, ...]
+
+Element = tuple[int, ...]
 
 QUIET_ROUNDS = 24
 """So many random elements in a row that the chain knows end its building: one that is not the whole group knows at most
 half of them."""
 
 
-def product(first: Permutation, second: Permutation) -> Permutation:
+def product(first: Element, second: Element) -> Element:
     """The permutation that does ``first`` and then ``second``."""
     return tuple(map(second.__getitem__, first))
 
 
-def inverse(permutation: Permutation) -> Permutation:
+def inverse(permutation: Element) -> Element:
     """The permutation that takes it back."""
     back = [0] * len(permutation)
     for point, image in enumerate(permutation):
@@ -38,13 +39,13 @@ class Level:
     """The elements that fix the base points before ``point``. ``generators`` make them; ``ways[q]`` is one that takes
     ``point`` to q, ``back[q]`` its inverse."""
 
-    def __init__(self, point: int, unit: Permutation) -> None:
+    def __init__(self, point: int, unit: Element) -> None:
         self.point = point
-        self.generators: list[Permutation] = []
+        self.generators: list[Element] = []
         self.ways = {point: unit}
         self.back = {point: unit}
 
-    def add(self, generator: Permutation) -> None:
+    def add(self, generator: Element) -> None:
         """One more generator."""
         self.generators.append(generator)
         queue, known = list(self.ways), len(self.ways)
@@ -68,13 +69,13 @@ class Group:
     def __init__(
         self,
         points: int,
-        generators: Sequence[Permutation],
+        generators: Sequence[Element],
         *,
         first: Sequence[int] = (),
         most: int | None = None,
         beyond: int | None = None,
     ) -> None:
-        self.unit: Permutation = tuple(range(points))
+        self.unit: Element = tuple(range(points))
         self.generators = [generator for generator in generators if generator != self.unit]
         self.levels = [Level(point, self.unit) for point in first]
         self._beyond = beyond
@@ -89,7 +90,7 @@ class Group:
         """The number of elements that are known."""
         return prod(len(level.ways) for level in self.levels)
 
-    def knows(self, permutation: Permutation) -> bool:
+    def knows(self, permutation: Element) -> bool:
         """Whether it is one of the known elements."""
         return self._sifted(permutation, 0)[0] == self.unit
 
@@ -101,7 +102,7 @@ class Group:
             not self._is_beyond() and sifts * len(self.levels) <= most_products and self._is_closed()
         )
 
-    def random(self, rng: RandomSource) -> Permutation:
+    def random(self, rng: RandomSource) -> Element:
         """A known element, each with the same chance."""
         steps = [rng.chosen(list(level.ways.values())) for level in reversed(self.levels)]
         return reduce(product, steps, self.unit)
@@ -126,7 +127,7 @@ class Group:
     def _is_beyond(self) -> bool:
         return self._beyond is not None and self.order > self._beyond
 
-    def _learn(self, permutation: Permutation) -> bool:
+    def _learn(self, permutation: Element) -> bool:
         """Makes the element known; whether it was not."""
         rest, depth = self._sifted(permutation, 0)
         if rest == self.unit:
@@ -138,7 +139,7 @@ class Group:
             level.add(rest)
         return True
 
-    def _sifted(self, permutation: Permutation, depth: int) -> tuple[Permutation, int]:
+    def _sifted(self, permutation: Element, depth: int) -> tuple[Element, int]:
         """What is left of it when known elements have taken the base points back, and how far that was possible."""
         for number in range(depth, len(self.levels)):
             level = self.levels[number]
@@ -156,3 +157,32 @@ class Group:
             for place, way in level.ways.items()
             for each in level.generators
         )
+
+
+# --- Pieces on slots as permutations of points: a point is a slot with one of its orientations.
+#
+# The point of slot s and orientation x is ``first[s] + x``. A move takes the point that a piece's mark is at to the
+# point where the mark is after the move.
+
+
+class Points:
+    """The points of slots with these numbers of orientations. ``places``: slot and orientation of each point."""
+
+    def __init__(self, moduli: Sequence[int]) -> None:
+        self.moduli = tuple(moduli)
+        self.places: list[tuple[int, int]] = []
+        self.first: list[int] = []
+        for slot, modulus in enumerate(moduli):
+            self.first.append(len(self.places))
+            self.places += [(slot, turn) for turn in range(modulus)]
+
+    def element(self, to: Sequence[int], delta: Sequence[int]) -> Element:
+        """A move as a permutation of the points."""
+        return tuple(
+            self.first[to[slot]] + (turn + delta[slot]) % self.moduli[slot] for slot, turn in self.places
+        )
+
+    def slotwise(self, element: Element) -> tuple[list[int], list[int]]:
+        """Inverse of ``element``: ``to`` and ``delta``."""
+        images = [self.places[element[first]] for first in self.first]
+        return [slot for slot, _ in images], [turn for _, turn in images]

@@ -9,15 +9,51 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby
-from math import comb, prod
+from math import comb, log, prod
 from typing import Any
 
 from farthest.errors import StorageError
 from farthest.families.permutation.definition import Permutation
 from farthest.families.permutation.moves import Move, odd
-from farthest.families.permutation.turned_slots import by_slot, counted_labels, turned_slots
 from farthest.puzzles.definition import Board
-from farthest.spaces.layout import WORD_BITS, word_labels
+from farthest.spaces.arrangement import WORD_BITS, word_labels
+
+# --- Orbits whose orientations are kept by slot: all of them matter, and some are of equal pieces.
+
+LINE_WORDS = 512
+"""Most words of a line of the kernel (kernel/include/farthest/layout.hpp)."""
+
+
+def counted_labels(definition: Permutation, orbit: int) -> list[int]:
+    """The labels of the orbit whose orientations matter."""
+    return [
+        label
+        for label, of in enumerate(definition.label_orbit)
+        if of == orbit and definition.moduli[orbit] > 1 and not definition.ignore[label]
+    ]
+
+
+def by_slot(definition: Permutation, orbit: int) -> bool:
+    """Whether all orientations in the orbit matter, and some are of equal pieces."""
+    counts = [definition.counts[label] for label in counted_labels(definition, orbit)]
+    return max(counts, default=1) > 1 and sum(counts) == len(definition.orbits[orbit])
+
+
+def turned_slots(definition: Permutation, sums: Sequence[int | None]) -> tuple[int, ...]:
+    """The slots whose orientations have digits; last the orbit that fills the words and a line of the kernel best."""
+    found = [
+        slots if total is None else slots[:-1]
+        for orbit, (slots, total) in enumerate(zip(definition.orbits, sums, strict=True))
+        if by_slot(definition, orbit)
+    ]
+
+    def filling(slots: tuple[int, ...]) -> tuple[bool, int, int]:
+        modulus = definition.slot_moduli[slots[0]] if slots else 2
+        word = min(len(slots), int(log(WORD_BITS, modulus) + 1e-9))
+        return modulus ** (len(slots) - word) <= LINE_WORDS, modulus**word, len(slots)
+
+    return tuple(slot for slots in sorted(found, key=filling) for slot in slots)
+
 
 VERSION = 1
 

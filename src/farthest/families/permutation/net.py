@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from farthest.json_fields import integers, items, text
 from farthest.puzzles.definition import Board
 from farthest.puzzles.picture import NAMED_COLOURS, Point
+from farthest.untrusted_json import integers, items, text
 
 MOST_STICKERS = 1000
 MOST_CORNERS = 32

@@ -3,13 +3,96 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from math import cos, pi, sin
+from typing import Literal
 
-from farthest.families.permutation import slots_drawn
-from farthest.families.permutation.definition import Permutation
+from farthest.families.permutation.definition import Permutation, layout
 from farthest.families.permutation.net import Net, board_colours
 from farthest.puzzles.definition import MoveName
-from farthest.puzzles.holds import Hold
-from farthest.puzzles.picture import Picture, Shape
+from farthest.puzzles.picture import Area, Hold, Picture, Shape
+
+# --- The picture of a permutation puzzle without a net: a stack of pancakes, a ring of pieces, or rows of pieces.
+
+_BETWEEN = 1.3  # from row to row
+_PANCAKE = 0.5  # height
+_BURNT = 0.12  # height of the burnt side
+_APART = 1.08  # of pieces on a ring, from middle to middle
+
+
+@lru_cache(maxsize=64)
+def form(definition: Permutation) -> Literal["stack", "ring", "rows"]:
+    """``stack``: every move turns the first pieces over; ``ring``: a move takes every piece to the next place."""
+    rows, slots = layout(definition).rows, definition.slots
+    if len(rows) > 1 or list(rows[0].slots) != list(range(slots)):
+        return "rows"
+    moves = [move.to for move in definition.generators]
+    if all(turned_over(to) for to in moves):
+        return "stack"
+    steps = {tuple((slot + step) % slots for slot in range(slots)) for step in (1, -1)}
+    return "ring" if slots > 3 and steps & set(moves) else "rows"
+
+
+def turned_over(to: Sequence[int]) -> int:
+    """How many of the first pieces a move turns over, the first becoming the last of them; 0: it does not."""
+    last = max((slot for slot, other in enumerate(to) if other != slot), default=0)
+    return last + 1 if list(to[: last + 1]) == list(range(last, -1, -1)) else 0
+
+
+def pancake(definition: Permutation, slot: int) -> Area:
+    """Where a pancake may be in a stack."""
+    return Area(0.0, slot * _PANCAKE, _width(definition, len(definition.tokens) - 1), _PANCAKE)
+
+
+def slots_picture(definition: Permutation, board: Sequence[int]) -> Picture:
+    """A turned piece tells by how much; a pancake shows its burnt side."""
+    return {"stack": _stack, "ring": _ring, "rows": _rows}[form(definition)](definition, board)
+
+
+def _stack(definition: Permutation, board: Sequence[int]) -> Picture:
+    palette = definition.palette()
+    shapes = []
+    for slot, label in enumerate(board[: definition.slots]):
+        room, width = pancake(definition, slot), _width(definition, label)
+        x, token = (room.width - width) / 2, definition.tokens[label]
+        shapes.append(Shape(x, room.y, width, _PANCAKE, palette[token], token, glides=True))
+        if definition.oriented:
+            side = 0.0 if board[definition.slots + slot] else _PANCAKE - _BURNT
+            shapes.append(Shape(x, room.y + side, width, _BURNT, "black", bare=True, glides=True))
+    return Picture(room.width, definition.slots * _PANCAKE, tuple(shapes))
+
+
+def _width(definition: Permutation, label: int) -> float:
+    return 1.2 + 3.0 * label / max(6, len(definition.tokens) - 1)
+
+
+def _ring(definition: Permutation, board: Sequence[int]) -> Picture:
+    radius = _APART / 2 / sin(pi / definition.slots)
+    shapes = []
+    for slot in range(definition.slots):
+        angle = 2 * pi * slot / definition.slots - pi / 2
+        x, y = (round(radius * (1 + part), 4) for part in (cos(angle), sin(angle)))
+        token, text = _piece(definition, board, slot)
+        shapes.append(Shape(x, y, colour=definition.palette()[token], text=text, disc=True, glides=True))
+    return Picture(2 * radius + 1, 2 * radius + 1, tuple(shapes))
+
+
+def _rows(definition: Permutation, board: Sequence[int]) -> Picture:
+    shapes, sets = [], layout(definition).rows
+    palette = definition.palette()
+    for y, row in enumerate(sets):
+        for x, slot in enumerate(row.slots):
+            token, text = _piece(definition, board, slot)
+            shapes.append(Shape(x, y * _BETWEEN, colour=palette[token], text=text, glides=True))
+    return Picture(max(len(row.slots) for row in sets), len(sets) * _BETWEEN - (_BETWEEN - 1), tuple(shapes))
+
+
+def _piece(definition: Permutation, board: Sequence[int], slot: int) -> tuple[str, str]:
+    """The name of the piece in a slot, and its text."""
+    turned = board[definition.slots + slot] if definition.oriented else 0
+    token = definition.tokens[board[slot]]
+    return token, f"{token}+{turned}" if turned else token
+
 
 _NET_WIDTH = 7.0  # wider nets are drawn smaller
 
@@ -18,16 +101,16 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
     """The net; of a puzzle without one the pieces in their slots."""
     if definition.net is not None:
         return _net(definition.net, definition, board)
-    return slots_drawn.picture(definition, board)
+    return slots_picture(definition, board)
 
 
 def hold(definition: Permutation, board: Sequence[int], move: MoveName) -> Hold | None:
     """Of a move that turns the first pieces of a stack over the last of these; other moves have none."""
     del board
-    if definition.net is not None or slots_drawn.form(definition) != "stack":
+    if definition.net is not None or form(definition) != "stack":
         return None
-    turned = slots_drawn.turned_over(next(each.to for each in definition.generators if each.name == move))
-    return Hold(slots_drawn.pancake(definition, turned - 1), said=f"turn over {turned}")
+    turned = turned_over(next(each.to for each in definition.generators if each.name == move))
+    return Hold(pancake(definition, turned - 1), said=f"turn over {turned}")
 
 
 def _net(net: Net, definition: Permutation, board: Sequence[int]) -> Picture:

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import ResourceError
 from farthest.families.permutation.definition import permutation
 from farthest.families.permutation.fields import MAX_SLOTS
-from farthest.families.permutation.gather_space import PermutationSpace
+from farthest.families.permutation.gather_space import PermutationSpace, origin_boards
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
-from farthest.families.permutation.neighbours import origin_boards
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.packed_layout import is_packed
-from farthest.spaces.too_large import check_keys
+from farthest.spaces.contract import check_keys, is_packed
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
@@ -46,7 +44,7 @@ def compile(puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None) -> Sp
     chosen = choose_layout(definition, origins)
     few = few_states(definition, origins[0], None if many else chosen.keys)
     if few is not None:
-        from farthest.families.permutation.few_reached import space_of_few
+        from farthest.families.permutation.group_spaces import space_of_few
 
         found = space_of_few(puzzle, origin, origins, few)
         if found is not None:
@@ -74,11 +72,11 @@ def _stored(puzzle: Puzzle, origin: Origin, origins: list[Board], layout: dict[s
     if is_packed(layout):
         if permutation(puzzle).slots > MAX_SLOTS:
             raise _too_many_slots(puzzle)
-        from farthest.families.permutation.packed_space import PackedPermutationSpace
+        from farthest.families.permutation.scatter_space import PackedPermutationSpace
 
         return PackedPermutationSpace(puzzle, origin, origins)
     if "base" in layout:
-        from farthest.families.permutation.few_reached import stored_space
+        from farthest.families.permutation.group_spaces import stored_space
 
         return stored_space(puzzle, origin, origins, layout)
     if "turned" in layout and not layout.get("gathered"):

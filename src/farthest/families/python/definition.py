@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING, Any
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
-from farthest.json_fields import text as text_field
 from farthest.puzzles.definition import Board, PuzzleDefinition
+from farthest.puzzles.tables import check_keys
+from farthest.untrusted_json import text as text_field
 from farthest.wording import shown
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from farthest.families.python.puzzle_space import PuzzleSpace
+    from farthest.families.python.allowed import PuzzleSpace
     from farthest.families.python.user_class import UserClass
     from farthest.puzzles.puzzle import Puzzle
+    from farthest.puzzles.tables import Source
+
 
 _HASH = re.compile("[0-9a-f]{32}")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", re.ASCII)
@@ -57,45 +60,41 @@ class Python(PuzzleDefinition):
 
     @property
     def module(self) -> str:
-        """See PuzzleDefinition: the module of the class."""
+        """The module of the class."""
         return self.reference.partition(":")[0]
 
     @property
     def ready(self) -> bool:
-        """See PuzzleDefinition: where the class has been made in this process."""
+        """Where the class has been made in this process."""
         from farthest.families.python.user_class import made_before
 
         return made_before(self.reference, self.options)
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: the bytes of a key."""
+        """The bytes of a key."""
         return self.user.width
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition: the least of the initial states; ``starts`` has all of them."""
+        """The least of the initial states; ``starts`` has all of them."""
         return (), self.user.board(self.user.initial[0])
 
     def has_origin(self, where: str) -> bool:
-        """See PuzzleDefinition."""
         return where == "start"
 
     @property
     def starts(self) -> tuple[Board, ...]:
-        """See PuzzleDefinition: all of the initial states."""
+        """All of the initial states."""
         return tuple(self.user.board(code) for code in self.user.initial)
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(self.user.size or 256**self.user.width - 1)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return self.reference
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         user = self.user
         if user.hashes is not None:
             keys = "none: hashes of 128 bits"
@@ -108,7 +107,7 @@ class Python(PuzzleDefinition):
         return [("class", self.reference), *options, ("keys", keys), ("moves", ways)]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: by the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
+        """By the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
         if not isinstance(text, str):
             raise BoardError(f"board: expected a text such as {self.example()!r}, got {type(text).__name__}")
         user, place = self.user, f"board {shown(text)}{f' for {name}' if name else ''}"
@@ -145,7 +144,6 @@ class Python(PuzzleDefinition):
         return tuple(data)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         user = self.user
         if user.has("format") and user.hashes is None:
             return self._told("format", board)
@@ -154,7 +152,6 @@ class Python(PuzzleDefinition):
         )
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         user, place = self.user, f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != user.width:
             raise BoardError(f"{place}: expected the {user.width} bytes of a key")
@@ -166,7 +163,7 @@ class Python(PuzzleDefinition):
         return tuple(int(byte) for byte in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: by the class's ``draw``, else one line; of a hash, the state where it is at hand."""
+        """By the class's ``draw``, else one line; of a hash, the state where it is at hand."""
         if self.user.hashes is not None:
             state = self.user.hashes.look(bytes(board))
             if state is None:
@@ -180,10 +177,9 @@ class Python(PuzzleDefinition):
         return [self.format_board(board)]
 
     def uncertainty(self, states: int) -> str | None:
-        """See PuzzleDefinition."""
         if not self.ready or self.user.hashes is None:
             return None
-        from farthest.families.python.state_hashes import collision_probability
+        from farthest.families.python.user_class import collision_probability
 
         return (
             f"States are told apart by hashes of 128 bits: the probability that two of {states:,} were taken for "
@@ -191,7 +187,7 @@ class Python(PuzzleDefinition):
         )
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """See PuzzleDefinition: there are no goals."""
+        """There are no goals."""
         import numpy
 
         return numpy.zeros(len(boards), dtype=numpy.bool_)
@@ -238,3 +234,40 @@ def from_fields(fields: dict[str, Any]) -> Python:
 
 def is_reference(text: str) -> bool:
     return len(text) <= _MAX_REFERENCE and bool(_REFERENCE.fullmatch(text))
+
+
+# --- The ``[python]`` table of a definition.
+#
+# class = "module:Name" # installed, and allowed, wherever farthest and its workers run; never sent to them options
+# = { n = 5 } # optional: values of the class's fields
+
+_KEYS = ("class", "options")
+
+
+def read_python(table: dict[str, Any], source: Source) -> Python:
+    """The definition: the class is made, where that is allowed, and asked for its initial states. Raises
+    PuzzleError."""
+
+    def fail(key: str, problem: str) -> PuzzleError:
+        return source.error("python", key, problem)
+
+    check_keys(table, _KEYS, fail)
+    mend = 'write class = "module:Name"'
+    if "class" not in table:
+        raise fail("", f"no class; {mend}")
+    reference, options = table["class"], table.get("options", {})
+    if not isinstance(reference, str) or not is_reference(reference):
+        raise fail(
+            "class", f"expected the names of a module and a class in it, got {shown(reference)}; {mend}"
+        )
+    if not isinstance(options, dict):
+        raise fail("options", f"expected a table, got {shown(options)}; write options = {{ n = 5 }}")
+    try:
+        given = Python(reference, to_text(options))
+        definition = Python(reference, to_text(options_of(given.user.instance)))
+        _ = definition.user.initial
+    except OptionError as error:
+        raise fail("options", str(error)) from None
+    except PuzzleError as error:
+        raise type(error)(str(fail("class", str(error)))) from None
+    return definition

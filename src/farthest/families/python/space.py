@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,12 @@ import numpy as np
 
 from farthest.errors import PuzzleError, StorageError
 from farthest.families.python.definition import python
-from farthest.families.python.user_moves import UserMoves
+from farthest.families.python.user_class import NO_STATE, Code, UserClass
 from farthest.puzzles.definition import Board
-from farthest.puzzles.origin_boards import origin_patterns
-from farthest.puzzles.origin_names import names_of
+from farthest.puzzles.origin import names_of, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY
-from farthest.spaces.packed_layout import is_packed
+from farthest.spaces.contract import NO_KEY, is_packed
+from farthest.wording import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,6 +23,201 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import MoveName
     from farthest.spaces.contract import Boards, Codes, EngineKind
+
+
+# --- The answers of a user's class to "what comes after these states?", checked, as moves of arrays of codes.
+
+if TYPE_CHECKING:
+    Step = tuple[str, NDArray[np.intp], Codes]
+
+_CHECKED = 8
+"""Initial states that are asked for one by one and again, to see whether the answers are the same."""
+
+
+class UserMoves:
+    """The moves of a user's class over codes: uint64, or ``S<width>``; shape (states,)."""
+
+    def __init__(self, user: UserClass) -> None:
+        self.user = user
+        self.dtype: np.dtype[Any] = np.dtype(np.uint64 if user.width == 8 else f"S{user.width}")
+
+    def codes(self, codes: Iterable[Code]) -> Codes:
+        """Codes as an array."""
+        listed = list(codes)
+        if self.user.width == 8:
+            return np.array(listed, dtype=np.uint64)
+        return np.frombuffer(b"".join(code for code in listed if isinstance(code, bytes)), dtype=self.dtype)
+
+    def steps(self, codes: Codes, *, forward: bool) -> Iterator[Step]:
+        """For each move, or each k-th answer, its name, the rows of ``codes``, the codes it leads to or comes from."""
+        if not codes.size:
+            return
+        backward = not forward and not self.user.undirected
+        if self.user.batch:
+            yield from self._of_batch("predecessors" if backward else "successors", codes)
+        else:
+            yield from self._one_by_one("predecessors_of" if backward else "successors_of", codes)
+
+    def reached(self, codes: Codes, *, forward: bool) -> Codes:
+        """All codes that the moves lead to, or come from."""
+        found = [after for _, _, after in self.steps(codes, forward=forward)]
+        return np.concatenate(found) if found else np.empty(0, dtype=self.dtype)
+
+    def check(self) -> None:
+        """Asks for the moves of some initial states in different ways. Raises PuzzleError where the answers differ."""
+        initial = self.codes(self.user.initial[:_CHECKED])
+        if not initial.size:
+            return
+        for forward in (True, False) if self.user.backward and not self.user.undirected else (True,):
+            method = "successors" if forward else "predecessors"
+            together = self._pairs(initial, forward=forward)
+            if self._pairs(initial, forward=forward) != together:
+                raise self.user.error(
+                    f"{method} answered otherwise when asked again, expected the same each time"
+                )
+            alone = {
+                (row, after)
+                for row in range(initial.size)
+                for _, after in self._pairs(initial[row : row + 1], forward=forward)
+            }
+            if alone != together:
+                raise self.user.error(
+                    f"{method} answers otherwise for one state than for several, expected the same whatever the others"
+                )
+            self.check_return(initial, forward=forward)
+
+    def check_return(self, codes: Codes, *, forward: bool) -> None:
+        """Asks whether moves from these states can be taken back, where the class says so. Raises PuzzleError."""
+        if not self.user.backward or self.user.hashes is not None:
+            return
+        for row, code in enumerate(codes.tolist()):
+            there = self.reached(codes[row : row + 1], forward=forward)[:_CHECKED]
+            for k in range(there.size):
+                back = self.reached(there[k : k + 1], forward=not forward)
+                if not (back == codes[row]).any():
+                    claim = "undirected is True" if self.user.undirected else "predecessors is there"
+                    raise self.user.error(
+                        f"{claim}, but from {shown(code)} a move leads to {shown(there.tolist()[k])} and none back is "
+                        "answered; correct it"
+                    )
+
+    def _pairs(self, codes: Codes, *, forward: bool) -> set[tuple[int, Any]]:
+        return {
+            (row, after)
+            for _, rows, found in self.steps(codes, forward=forward)
+            for row, after in zip(rows.tolist(), found.tolist(), strict=True)
+        }
+
+    # One state at a time
+
+    def _one_by_one(self, method: str, codes: Codes) -> Iterator[Step]:
+        moves: dict[tuple[str, int], tuple[list[int], list[Code]]] = {}
+        ask = getattr(self.user.instance, method)
+        for row, code in enumerate(self._list(codes)):
+            state = self.user.state(code)
+            with self.user.mended(method):
+                answer = ask(state)
+                states = list(answer) if isinstance(answer, Iterable) else None
+            if states is None or isinstance(answer, str | bytes):
+                raise self.user.error(f"{method} answered {shown(answer)}, expected the states one move away")
+            seen: dict[str, int] = {}
+            for k, item in enumerate(states):
+                name, after = item if self.user.named(item) else (self._name(k), item)
+                seen[name] = seen.get(name, -1) + 1
+                rows, found = moves.setdefault((name, seen[name]), ([], []))
+                rows.append(row)
+                found.append(self.user.code(after, method))
+        for (name, _), (rows, found) in moves.items():
+            yield name, np.array(rows, dtype=np.intp), self.codes(found)
+
+    def _list(self, codes: Codes) -> list[Code]:
+        if self.user.width == 8:
+            return list(codes.tolist())
+        data = codes.tobytes()  # items of arrays of byte strings lose zeros at the end
+        width = self.user.width
+        return [data[at : at + width] for at in range(0, len(data), width)]
+
+    # Many states at a time
+
+    def _of_batch(self, method: str, codes: Codes) -> Iterator[Step]:
+        keys = self._keys(codes)
+        with self.user.mended(method):
+            answer = getattr(self.user.instance, method)(keys)
+        if isinstance(answer, np.ndarray):
+            shape = (codes.size, "moves", *keys.shape[1:])
+            if answer.ndim != len(shape) or answer.shape[0] != codes.size:
+                raise self.user.error(
+                    f"{method} answered an array of shape {answer.shape}, expected {_shape(shape)}: a row for each of "
+                    f"the {codes.size} keys, a column for each move"
+                )
+            columns = [(np.arange(codes.size), answer[:, k]) for k in range(answer.shape[1])]
+        elif isinstance(answer, list | tuple):
+            columns = [self._rows_and_keys(item, k, codes.size, method) for k, item in enumerate(answer)]
+        else:
+            raise self.user.error(
+                f"{method} answered {shown(answer)}, expected an array (keys, moves), or a list with a pair "
+                "(rows, keys) for each move"
+            )
+        for k, (rows, found) in enumerate(columns):
+            after, there = self._codes_of(found, method)
+            yield self._name(k), rows[there], after[there]
+
+    def _rows_and_keys(
+        self, item: Any, k: int, size: int, method: str
+    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        pair = isinstance(item, list | tuple) and len(item) == 2
+        rows, found = (np.asarray(part) for part in item) if pair else (np.empty(0), np.empty(0))
+        if not pair or rows.ndim != 1 or rows.dtype.kind not in "iu" or found.shape[:1] != rows.shape:
+            raise self.user.error(
+                f"{method}: move {k} is no pair (rows, keys) of equal length with rows in whole numbers; expected that"
+            )
+        if rows.size and not 0 <= int(rows.min()) <= int(rows.max()) < size:
+            raise self.user.error(
+                f"{method}: move {k} has a row outside 0 to {size - 1}; expected rows of the keys given"
+            )
+        return rows.astype(np.intp), found
+
+    def _keys(self, codes: Codes) -> NDArray[Any]:
+        """The codes as the class gets them: uint64 (keys,), (keys, 2) for 128 bits, or uint8 (keys, bytes); a copy."""
+        if self.user.width == 8:
+            return codes.astype(np.uint64)
+        parts = np.frombuffer(codes.tobytes(), dtype=np.uint8).reshape(codes.size, self.user.width)
+        return parts.view(">u8").astype(np.uint64) if self.user.wide else parts.copy()
+
+    def _codes_of(self, keys: NDArray[Any], method: str) -> tuple[Codes, NDArray[np.bool_]]:
+        """The codes of keys that the class answered, and which of them are states."""
+        user = self.user
+        kinds = "iu" if user.width == 8 or user.wide else "u"
+        if keys.dtype.kind not in kinds or (user.width != 8 and not user.wide and keys.dtype != np.uint8):
+            wanted = "uint64" if "i" in kinds else "uint8"
+            raise user.error(f"{method} answered an array of {keys.dtype}, expected {wanted}")
+        tail = () if user.width == 8 else (2,) if user.wide else (user.width,)
+        if keys.shape[1:] != tail:
+            raise user.error(f"{method} answered keys of shape {keys.shape[1:]}, expected {tail}")
+        if user.width != 8:
+            parts = keys.astype(">u8").view(np.uint8) if user.wide else np.ascontiguousarray(keys)
+            found = np.frombuffer(parts.tobytes(), dtype=self.dtype)
+            return found, ~(parts.reshape(-1, user.width) == 255).all(axis=1)
+        if keys.dtype.kind == "i" and keys.size and int(keys.min()) < -1:
+            raise user.error(
+                f"{method} answered the key {int(keys.min())}, expected one from 0, or -1 for no state"
+            )
+        numbers = keys.astype(np.uint64)
+        there = numbers != np.uint64(NO_STATE)
+        if user.size is not None and numbers.size and bool((numbers[there] >= user.size).any()):
+            wrong = int(numbers[there].max())
+            raise user.error(
+                f"{method} answered the key {wrong}, expected one from 0 to {user.size - 1}, or NO_STATE for no move"
+            )
+        return numbers, there
+
+    def _name(self, k: int) -> str:
+        return self.user.moves[k] if k < len(self.user.moves) else f"move {k}"
+
+
+def _shape(parts: Iterable[object]) -> str:
+    return f"({', '.join(map(str, parts))})"
+
 
 VERSION = 1
 
@@ -37,7 +231,6 @@ _LOOKS = 8
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> PythonSpace:
-    """See ``spaces.compile_space``."""
     return PythonSpace(puzzle, origin, layout)
 
 
@@ -80,12 +273,10 @@ class PythonSpace:
         self.moves.check()
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         fields = {"version": VERSION, "size": self.user.size, "bytes": self.user.width}
         return fields if self.keys == self.user.size else {**fields, "kind": SPARSE}
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         if self.code_bytes != 8:
             return np.frombuffer(rows.tobytes(), dtype=self.moves.dtype)
@@ -95,7 +286,6 @@ class PythonSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         if self.code_bytes == 8:
             size = self.user.size
             if size is not None and codes.size and int(codes.max()) >= size:
@@ -106,7 +296,6 @@ class PythonSpace:
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
         codes = self.encode(boards)
         if (self.origin.direction == "to") == toward:
             for name, rows, after in self.moves.steps(codes, forward=True):
@@ -129,16 +318,15 @@ class PythonSpace:
                 yield name, rows[made][here], self.decode(found[made][here])
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: none is known."""
+        """None is known."""
         del board
         return None
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         return self.encode(np.array(self.origins, dtype=np.uint8)).tobytes()
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace: the class is asked by one thread."""
+        """The class is asked by one thread."""
         del threads
         given = np.frombuffer(memoryview(codes), dtype=self.moves.dtype)
         forward = self.origin.direction == "from"

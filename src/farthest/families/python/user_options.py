@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from farthest.errors import PuzzleError
-from farthest.families.python.puzzle_space import PuzzleSpace
+from farthest.families.python.allowed import PuzzleSpace
 from farthest.untrusted_json import read_json_object
 from farthest.wording import near_match, shown
 

@@ -10,19 +10,14 @@ from farthest.puzzles.family import Family
 if TYPE_CHECKING:
     from farthest.families.sliding.definition import Sliding
     from farthest.puzzles.definition import Board, MoveName, PuzzleDefinition
-    from farthest.puzzles.holds import Hold
-    from farthest.puzzles.move_maker import MoveMaker
-    from farthest.puzzles.pattern_maker import PatternMaker
-    from farthest.puzzles.picture import Picture
+    from farthest.puzzles.family import PatternMaker, Solvable, Symmetries
+    from farthest.puzzles.move_text import MoveMaker
+    from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.solvable import Solvable
-    from farthest.puzzles.source import Source
-    from farthest.puzzles.symmetry import Symmetries
+    from farthest.puzzles.tables import Source
 
 
 class SlidingFamily(Family):
-    """See Family."""
-
     metrics = ("step", "slide")
     default_origin = "to goal"
     example = "goal = [...]"
@@ -32,7 +27,6 @@ class SlidingFamily(Family):
     )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Sliding:
-        """See Family."""
         from farthest.families.sliding.reader import read_sliding
 
         definition = read_sliding(table, source)
@@ -42,31 +36,26 @@ class SlidingFamily(Family):
         return definition
 
     def from_fields(self, fields: dict[str, Any]) -> Sliding:
-        """See Family."""
         from farthest.families.sliding.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
-        from farthest.families.sliding.forms import plain_board
+        from farthest.families.sliding.reader import plain_board
 
         return plain_board(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
         from farthest.families.sliding.solvable import solvable
 
         return solvable(puzzle, targets)
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker:
-        """See Family."""
         from farthest.families.sliding.written_moves import WrittenMoves
 
         return WrittenMoves(puzzle)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.sliding.picture import picture
 
         return picture(cast("Sliding", definition), board)
@@ -74,20 +63,18 @@ class SlidingFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.sliding.picture import hold
 
         del after
         return hold(cast("Sliding", definition), board, move)
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """See Family: the grid turned and mirrored."""
+        """The grid turned and mirrored."""
         from farthest.families.sliding.symmetries import grid_symmetries
 
         return grid_symmetries(cast("Sliding", definition), fixed)
 
     def patterns(self) -> PatternMaker:
-        """See Family."""
         from farthest.families.sliding.patterns import SlidingPatterns
 
         return SlidingPatterns()

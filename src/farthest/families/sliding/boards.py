@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError
 from farthest.families.sliding.notation import END_BYTE, ROW_BYTE, WALL_BYTE, WILDCARD_BYTE, notation
-from farthest.puzzles.board_rows import rows_problem, split_rows
 from farthest.puzzles.definition import WILDCARD, board_place
-from farthest.puzzles.grid import WALL
-from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
+from farthest.puzzles.grid import ROW_TOKEN, WALL, WALL_TOKEN, WILDCARD_TOKEN, rows_problem, split_rows
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.grid import WALL
-from farthest.puzzles.notation import ROW_TOKEN, WALL_TOKEN, WILDCARD_TOKEN
+from farthest.puzzles.grid import ROW_TOKEN, WALL, WALL_TOKEN, WILDCARD_TOKEN
 
 if TYPE_CHECKING:
     from farthest.families.sliding.fields import SlidingFields

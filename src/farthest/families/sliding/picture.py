@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from farthest.families.sliding.definition import Sliding
 from farthest.puzzles.definition import WILDCARD, MoveName
-from farthest.puzzles.holds import Area, Hold, cell_hold
-from farthest.puzzles.picture import Picture, Shape, cell_places, cells_picture
+from farthest.puzzles.picture import Area, Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 
 
 def picture(definition: Sliding, board: Sequence[int]) -> Picture:

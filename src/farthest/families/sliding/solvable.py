@@ -1,31 +1,360 @@
 """Sliding puzzles: which boards can be solved. The metric does not matter: a slide is a row of steps.
 
 Where every passage is both ways, or one-way passages can be gone round (each cell can be reached from each other), each
-move can be taken back, and boards fall into classes that moves join (families/sliding/classes.py); where several blanks
-and single cells that cut the graph make these hard to tell, walks of the blanks are tried
-(families/sliding/blank_walks.py). What is left is not decided here.
+move can be taken back, and boards fall into classes that moves join (families/sliding/solvable.py); where several
+blanks and single cells that cut the graph make these hard to tell, walks of the blanks are tried
+(families/sliding/solvable.py). What is left is not decided here.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from itertools import chain, islice
-from typing import TYPE_CHECKING
+from math import comb, factorial, prod
+from typing import TYPE_CHECKING, Protocol
 
-from farthest.families.sliding.blank_walks import BlankWalks, Joined
-from farthest.families.sliding.classes import classes_of
+from farthest.families.permutation.assembly import PieceSet, assemble, parts
+from farthest.families.permutation.groups import Group
+from farthest.families.permutation.moves import Move
+from farthest.families.permutation.solvable import MovedPieces
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import filled
-from farthest.puzzles.solvable import undecided
+from farthest.families.sliding.wilson import RING, ListedBlock, blocks_of, neighbours_of, ring_order
+from farthest.puzzles.family import undecided
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
 
-    from farthest.families.sliding.classes import Classes
     from farthest.families.sliding.definition import Sliding
+    from farthest.families.sliding.wilson import Block
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
     from farthest.random_source import RandomSource
+
+
+# --- Classes of the boards of a sliding puzzle that moves join, where each move can be taken back.
+#
+# On a ring or a line the order of the pieces never changes. On other graphs with one blank Wilson's theorem
+# decides, block by block (families/sliding/wilson.py); with several blanks, where no single cell cuts the graph in
+# two, all boards are one class.
+
+
+class Classes(Protocol):
+    """The classes of boards that moves join."""
+
+    def class_of(self, board: Board) -> Hashable:
+        """Equal for the boards of one class, and only for those."""
+
+    def size(self, board: Board) -> int:
+        """How many boards are in the class of this one."""
+
+    def drawn(self, board: Board, rng: RandomSource) -> Board:
+        """A board of its class, each with the same chance."""
+
+    def why_apart(self, board: Board, target: Board) -> str:
+        """Why the two are not in one class."""
+
+
+def classes_of(definition: Sliding) -> Classes | None:
+    """The classes of boards, where moves can be taken back; None where blanks are several and single cells cut the
+    graph."""
+    beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
+    ends = [cell for cell, others in enumerate(beside) if len(others) == 1]
+    if all(len(others) <= 2 for others in beside):
+        return OneRow(definition, ring_order(ends[0] if ends else 0, beside), ring=not ends)
+    blocks = blocks_of(definition.cells, definition.edges + definition.arcs)
+    if definition.counts[0] == 1:
+        return OneBlank(definition, blocks)
+    return AllJoined(definition) if len(blocks) == 1 else None
+
+
+class OneBlank:
+    """One blank: the arrangement of each block, the blank moved to cell 0."""
+
+    def __init__(self, definition: Sliding, blocks: list[Block]) -> None:
+        self._body = definition
+        self._blocks = blocks
+        self._before = _ways_back(definition)
+
+    def class_of(self, board: Board) -> Hashable:
+        held = self._home(board)
+        return tuple(block.class_of(_on(block, held)) for block in self._blocks)
+
+    def size(self, board: Board) -> int:
+        """Each cell is as often blank as any other."""
+        held, size = self._home(board), self._body.cells
+        for block in self._blocks:
+            size *= block.size(_on(block, held))
+        return size
+
+    def drawn(self, board: Board, rng: RandomSource) -> Board:
+        held = self._home(board)
+        for block in self._blocks:
+            for cell, label in zip(block.cells, block.drawn(_on(block, held), rng), strict=True):
+                held[cell] = label
+        way = [rng.below(self._body.cells)]
+        while way[-1]:
+            way.append(self._before[way[-1]])
+        for cell in reversed(way):
+            blank = held.index(0)
+            held[blank], held[cell] = held[cell], 0
+        return tuple(held)
+
+    def why_apart(self, board: Board, target: Board) -> str:
+        here, there = self._home(board), self._home(target)
+        block = next(
+            block
+            for block in self._blocks
+            if block.class_of(_on(block, here)) != block.class_of(_on(block, there))
+        )
+        mine, wanted = _on(block, here), _on(block, there)
+        whole = len(self._blocks) == 1
+        place = "" if whole else f" on the cells {_listed(sorted((*block.cells, block.root)))}"
+        brought = "" if board[0] == target[0] == 0 else "with the blank brought to cell 0, "
+        if Counter(mine) != Counter(wanted):
+            return (
+                f"pieces: {brought}{'cell' if len(mine) == 1 else 'the cells'} {_listed(block.cells)} "
+                f"{'holds' if len(mine) == 1 else 'hold'} {self._tokens(sorted(mine))}, and at the target "
+                f"{self._tokens(sorted(wanted))}; no piece comes past cell {block.root}, so put these pieces there"
+            )
+        if not isinstance(block, ListedBlock):
+            return (
+                f"parity: all pieces{place} are distinct, so half of all boards cannot be reached from the other half, "
+                "and this one is in the wrong half (it would be in the right one with any two of these "
+                "pieces exchanged)"
+            )
+        if block.name == RING:
+            return (
+                f"order: the pieces{place} can only go round, {brought}from cell {block.cells[0]} on in the order "
+                f"{self._tokens(mine)}, and at the target {self._tokens(wanted)}; put them in that order"
+            )
+        return (
+            f"Wilson's theta graph: {len(block.group)} of its permutations of six pieces can be made, and none of them "
+            f"takes {self._tokens(mine)} to {self._tokens(wanted)} on the cells {_listed(block.cells)}"
+        )
+
+    def _home(self, board: Board) -> list[int]:
+        """The board after the blank has walked to cell 0."""
+        held = list(board)
+        blank = held.index(0)
+        while blank:
+            after = self._before[blank]
+            held[blank], held[after] = held[after], 0
+            blank = after
+        return held
+
+    def _tokens(self, labels: list[int] | tuple[int, ...]) -> str:
+        return " ".join(self._body.tokens[label] for label in labels)
+
+
+class OneRow:
+    """A line or a ring: the order of the pieces along it."""
+
+    def __init__(self, definition: Sliding, order: list[int], *, ring: bool) -> None:
+        self._body = definition
+        self._order = order
+        self._ring = ring
+
+    def class_of(self, board: Board) -> Hashable:
+        return min(self._turned(board))
+
+    def size(self, board: Board) -> int:
+        return comb(self._body.cells, self._body.counts[0]) * len(set(self._turned(board)))
+
+    def drawn(self, board: Board, rng: RandomSource) -> Board:
+        """Any cells blank, any turn of the row on the others."""
+        pieces = rng.chosen(self._turned(board))
+        cells = list(range(self._body.cells))
+        rng.shuffle(cells)
+        free = set(cells[: len(pieces)])
+        found = [0] * self._body.cells
+        for cell, label in zip((cell for cell in self._order if cell in free), pieces, strict=True):
+            found[cell] = label
+        return tuple(found)
+
+    def why_apart(self, board: Board, target: Board) -> str:
+        mine, wanted = (" ".join(self._body.tokens[label] for label in self._row(b)) for b in (board, target))
+        where = "can only go round the ring" if self._ring else "cannot pass each other on the line"
+        return (
+            f"order: the pieces {where}, and from cell {self._order[0]} on their order is {mine}, at the target "
+            f"{wanted}; put them in that order"
+        )
+
+    def _row(self, board: Board) -> tuple[int, ...]:
+        return tuple(board[cell] for cell in self._order if board[cell])
+
+    def _turned(self, board: Board) -> list[tuple[int, ...]]:
+        row = self._row(board)
+        return [row[i:] + row[:i] for i in range(len(row))] if self._ring else [row]
+
+
+class AllJoined:
+    """Every board can be reached from every board."""
+
+    def __init__(self, definition: Sliding) -> None:
+        self._body = definition
+
+    def class_of(self, board: Board) -> Hashable:
+        del board
+        return ()
+
+    def size(self, board: Board) -> int:
+        del board
+        return self._body.arrangements()
+
+    def drawn(self, board: Board, rng: RandomSource) -> Board:
+        found = list(board)
+        rng.shuffle(found)
+        return tuple(found)
+
+    def why_apart(self, board: Board, target: Board) -> str:
+        """Never asked."""
+        raise AssertionError(f"{board} and {target} are joined")
+
+
+def _on(block: Block, held: list[int]) -> tuple[int, ...]:
+    return tuple(held[cell] for cell in block.cells)
+
+
+def _listed(cells: list[int] | tuple[int, ...]) -> str:
+    return " ".join(map(str, cells))
+
+
+def _ways_back(definition: Sliding) -> list[int]:
+    """For each cell the next one on a way to cell 0; -1 for cell 0."""
+    beside = neighbours_of(definition.cells, definition.edges + definition.arcs)
+    before, queue = {0: -1}, [0]
+    for cell in queue:
+        for other in beside[cell]:
+            if other not in before:
+                before[other] = cell
+                queue.append(other)
+    return [before[cell] for cell in range(definition.cells)]
+
+
+# --- Sliding puzzles with several blanks, on any graph whose moves can be taken back: the blanks walk about and
+# come back, and have permuted the pieces; two boards are joined where such a walk makes one of the other.
+
+MOST_PLACES = 4_000
+"""Sets of cells that the blanks may fill: more would take seconds."""
+
+
+class BlankWalks:
+    """What walks of the blanks do. The pieces are told by slots: where they are while the first cells are blank.
+
+    ``walks``: generators of all permutations of the slots that walks make.
+    """
+
+    def __init__(self, puzzle: Puzzle) -> None:
+        """Raises UndecidedError where the blanks have too many places."""
+        self.definition = sliding(puzzle)
+        cells, blanks = self.definition.cells, self.definition.counts[0]
+        if comb(cells, blanks) > MOST_PLACES:
+            raise undecided(puzzle)
+        beside = neighbours_of(cells, self.definition.edges + self.definition.arcs)
+        first = tuple(range(blanks, cells))
+        self._places = {frozenset(range(blanks)): first}  # blanks -> where the piece of each slot is
+        found = set[tuple[int, ...]]()
+        queue = [first]
+        for held in queue:
+            blank = frozenset(range(cells)).difference(held)
+            for slot, cell in enumerate(held):
+                for to in blank.intersection(beside[cell]):
+                    after = (*held[:slot], to, *held[slot + 1 :])
+                    known = self._places.setdefault(blank - {to} | {cell}, after)
+                    if known is after:
+                        queue.append(after)
+                    elif known != after:
+                        found.add(tuple(map(known.index, after)))
+        self.walks = _generators(len(first), sorted(found))
+
+    def slots(self, board: Board) -> tuple[int, ...]:
+        """The pieces of a board by slots, after its blanks have walked to the first cells."""
+        held = self._places[frozenset(cell for cell, label in enumerate(board) if not label)]
+        return tuple(board[cell] for cell in held)
+
+    def tokens(self, pieces: Sequence[int]) -> str:
+        """The pieces for messages."""
+        return " ".join(self.definition.tokens[label] for label in pieces)
+
+    def told(self, orbit: Sequence[int], pieces: Sequence[int]) -> str:
+        """Which pieces some slots hold, for messages."""
+        cells = " ".join(str(self.definition.counts[0] + slot) for slot in orbit)
+        one = len(orbit) == 1
+        return f"{'cell' if one else 'the cells'} {cells} {'holds' if one else 'hold'} {self.tokens(pieces)}"
+
+    def board(self, pieces: Sequence[int], rng: RandomSource) -> Board:
+        """The board after the blanks have walked from the first cells to any others, all with the same chance."""
+        held = rng.chosen(list(self._places.values()))
+        board = [0] * self.definition.cells
+        for cell, label in zip(held, pieces, strict=True):
+            board[cell] = label
+        return tuple(board)
+
+
+class Joined:
+    """The boards that walks join to one board."""
+
+    def __init__(self, walks: BlankWalks, board: Board) -> None:
+        self._walks = walks
+        self._pieces = walks.slots(board)
+        moves = [Move(str(i), walk, (0,) * len(walk)) for i, walk in enumerate(walks.walks)]
+        self._orbits = parts(len(self._pieces), moves)
+        self._moved: MovedPieces | None = None
+        if moves:
+            definition = assemble([PieceSet("", 1, tuple((str(label), 0) for label in self._pieces))], moves)
+            labels = list(map(int, definition.tokens))
+            self._moved, (self._goal,), self._piece_of = MovedPieces(definition), definition.goals, labels
+            self._label_of = {
+                key: label for label, key in enumerate(zip(definition.label_orbit, labels, strict=True))
+            }
+
+    def why_not(self, board: Board) -> str | None:
+        """Why the board is not one of them; None: it is. Raises UndecidedError."""
+        pieces = self._walks.slots(board)
+        blanks = " ".join(map(str, range(self._walks.definition.counts[0])))
+        told = [0] * len(pieces)
+        for number, orbit in enumerate(self._orbits):
+            here, there = (sorted(held[slot] for slot in orbit) for held in (pieces, self._pieces))
+            if here != there:
+                return (
+                    f"pieces: with the blanks brought to the cells {blanks}, {self._walks.told(orbit, here)}, and at "
+                    f"the target {self._walks.tokens(there)}; no piece comes there from other cells, so put these "
+                    "pieces there"
+                )
+            for slot in orbit if self._moved else ():
+                told[slot] = self._label_of[number, pieces[slot]]
+        if self._moved is None or self._moved.joined(tuple(told), self._goal):
+            return None
+        return (
+            f"order: the blanks, brought to the cells {blanks} and walking from there, make {self._moved.order:,} "
+            f"permutations of the pieces, and none of them takes {self._walks.tokens(pieces)} to "
+            f"{self._walks.tokens(self._pieces)}"
+        )
+
+    def drawn(self, rng: RandomSource) -> Board:
+        """One of them, each with the same chance. Raises UndecidedError."""
+        pieces = self._pieces
+        if self._moved is not None:
+            pieces = tuple(self._piece_of[label] for label in self._moved.drawn(self._goal, rng))
+        return self._walks.board(pieces, rng)
+
+
+def _generators(slots: int, permutations: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """A few of the permutations that generate all of them."""
+    every = parts(slots, [Move("", to, ()) for to in permutations])
+    most = prod(factorial(len(part)) for part in every)
+    kept: list[tuple[int, ...]] = []
+    group = Group(slots, kept)
+    for permutation in permutations:
+        if group.order == most:
+            break
+        if not group.knows(permutation):
+            kept.append(permutation)
+            group = Group(slots, kept)
+    return kept
+
 
 MOST_FILLINGS = 20_000
 """Boards that the wildcards of targets may stand for, where these are not soon seen to be of every class."""
@@ -43,7 +372,6 @@ class SlidingBoards:
         self._targets = targets
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         found = self._found
         if self._classes.class_of(board) in found:
             return None
@@ -51,7 +379,6 @@ class SlidingBoards:
         return reason if len(found) == 1 else f"{reason}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         boards = list(self._found.values())
         return self._classes.drawn(boards[rng.weighed(self._sizes)], rng)
 
@@ -94,14 +421,12 @@ class WalkedBoards:
                 self._joined.append(Joined(walks, board))
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         reasons = [joined.why_not(board) for joined in self._joined]
         if None in reasons:
             return None
         return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         if len(self._joined) > 1:  # of different sizes, perhaps
             raise undecided(self._puzzle)
         return self._joined[0].drawn(rng)

@@ -15,25 +15,22 @@ from farthest.errors import PuzzleError
 from farthest.families.sliding.boards import format_board
 from farthest.families.sliding.definition import Sliding, sliding
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.origin_boards import MAX_ORIGINS, origin_patterns
+from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.arrangement import ArrangementSpace
-from farthest.spaces.layout import Layout, choose_layout
-from farthest.spaces.moves import Move
-from farthest.spaces.packed_layout import is_packed
+from farthest.spaces.arrangement import ArrangementSpace, Layout, Move, choose_layout
+from farthest.spaces.contract import is_packed
+from farthest.spaces.packed import UNCHANGED, PackedMove, PackedSpace
 
 if TYPE_CHECKING:
-    from farthest.families.sliding.pattern_space import PatternSpace
-    from farthest.spaces.packed import PackedSpace
+    from farthest.families.sliding.patterns import PatternSpace
 
 
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> ArrangementSpace | PackedSpace | PatternSpace:
-    """See ``spaces.compile_space``."""
     definition = sliding(puzzle)
     if definition.blanks:
-        from farthest.families.sliding.pattern_space import PatternSpace
+        from farthest.families.sliding.patterns import PatternSpace
 
         return PatternSpace(puzzle, origin, layout)
     forward = tuple(moves_of(definition, puzzle.metric))
@@ -59,7 +56,6 @@ def compile(  # noqa: A001 - what families call it
     )
     if not packed:
         return space
-    from farthest.families.sliding.packed_space import packed_space
 
     return packed_space(space)
 
@@ -147,3 +143,16 @@ def _arrangements(spare: list[int]) -> Iterator[tuple[int, ...]]:
         else:
             yield (label,)
         spare[label] += 1
+
+
+# --- Sliding puzzles of any size: boards packed into codes, a label for each cell.
+
+
+def packed_space(space: ArrangementSpace) -> PackedSpace:
+    """The packed space of the same puzzle and origin."""
+    counts = sliding(space.puzzle).counts
+    moves = [
+        PackedMove(move.to, [UNCHANGED] * space.cells, move.require, move.forbid) for move in space.moves_away
+    ]
+    total = sum(label * count for label, count in enumerate(counts))
+    return PackedSpace(space, [len(counts)] * space.cells, total, moves, undirected=space.undirected)

@@ -14,8 +14,7 @@ from farthest.errors import BoardError
 from farthest.families.sliding.definition import sliding
 from farthest.families.sliding.space import moves_of
 from farthest.puzzles.grid import WALL
-from farthest.puzzles.move_maker import MoveMaker
-from farthest.puzzles.move_text import check_count
+from farthest.puzzles.move_text import MoveMaker, check_count
 from farthest.wording import near_match
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from farthest.puzzles.definition import Board
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.spaces.moves import Move
+    from farthest.spaces.arrangement import Move
 
 WAYS = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """What is added to the row and the column of the piece."""
@@ -35,8 +34,6 @@ _LISTED = 24
 
 
 class WrittenMoves(MoveMaker):
-    """See MoveMaker."""
-
     def __init__(self, puzzle: Puzzle) -> None:
         self._definition = sliding(puzzle)
         moves = list(moves_of(self._definition, puzzle.metric))
@@ -54,11 +51,9 @@ class WrittenMoves(MoveMaker):
         }
 
     def made(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return self._after(board, self._parts(word), self._made)
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return self._after(board, self._parts(word)[::-1], self._undone)
 
     def _after(

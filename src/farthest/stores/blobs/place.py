@@ -1,6 +1,6 @@
 """A place for blobs: where the states of running jobs are kept as bytes, apart from the records that name them.
 
-Redis (stores/redis/blob_place.py), a folder (folder.py) and an object store (objects.py) are such places;
+Redis (stores/redis/places.py), a folder (folder.py) and an object store (objects.py) are such places;
 FARTHEST_BLOBS chooses. A blob gets a name that none has had, and never changes. A record that names it is written when
 the blob is there, so a blob that is missing or altered was lost, and the attempt is made again from its checkpoint.
 """

@@ -21,9 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
-from farthest.stores.folder.layer_files import LayerFiles, Sources
-from farthest.stores.folder.room import Room
-from farthest.stores.folder.visited_files import VisitedFiles
+from farthest.stores.folder.layer_files import LayerFiles, Sources, VisitedFiles
+from farthest.stores.folder.unit_file import Room
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -314,7 +313,7 @@ class FolderStore:
     def residue_blocks(self, form: ResidueForm, depth: int, threads: int = 1) -> Iterator[tuple[int, Buffer]]:
         """The words of the residue map up to ``depth``, of which the store was told: (the first word's number, words),
         some at a time."""
-        from farthest.stores.folder.residues import (
+        from farthest.stores.folder.layer_files import (
             residue_blocks,  # numpy: a run without a map does not need it
         )
 

@@ -11,13 +11,19 @@ from __future__ import annotations
 import heapq
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from farthest import _kernel
 from farthest.errors import ResourceError
+from farthest.stores.blocks import cut
+from farthest.stores.memory.gather_store import searches_in_place
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
-    from farthest import _kernel
+    from farthest.spaces.contract import GatherSpace
+
 
 NEVER = 2**62
 """The unit that needs a shard next where none does."""
@@ -90,3 +96,117 @@ def _next_use(units: list[int], after: int) -> int:
     """The first of the ascending ``units`` that comes after that one."""
     at = bisect_right(units, after)
     return units[at] if at < len(units) else NEVER
+
+
+# --- How a space is cut for its layers in files, and how many slots fit the memory.
+
+SHARD_SIZE = 4 * 2**20
+"""Bytes of a shard's bitmap, where labels allow it: small beside a layer, large beside what a read costs."""
+
+UNIT_SHARE = 32
+"""A unit's bitmaps take this part of the memory at most; what is not for units is for slots."""
+UNITS_HELD = {"in place": 5, "two": 8, "all": 14}
+"""Room for so many units: what was read for the unit that is stepped and for the next one, its sources and one older
+layer, two or all; what is found and what is written. All is coded."""
+
+MOST_UNITS = 4096
+
+UNITS_TRIED = 100
+"""Units that tell how much memory is too little, before all are planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class FolderCut:
+    """``kernel`` with ``classes`` shard classes; the plans by the parity of the depth; ``slots`` for sources.
+    ``memory``: bytes that all this takes."""
+
+    kernel: _kernel.Space
+    classes: int
+    in_place: bool
+    plans: tuple[Plan, Plan]
+    slots: int
+    memory: int
+
+
+def cut_for_files(
+    space: GatherSpace, memory: int, base: int, *, units: int | None = None, isa: str = ""
+) -> FolderCut:
+    """Cuts a space so that it is stepped within ``memory`` bytes, of which ``base`` are taken besides. ``units``: so
+    many a layer, as an earlier attempt had; None: as many as memory makes necessary. Raises ResourceError where that
+    is too little."""
+    classes = shard_classes(space)
+    kernel = space.compile_kernel(classes, isa)
+    slot = _kernel.UnitStepper.slot_bytes(kernel)
+    room = memory - base - kernel.row_bytes
+    if room < slot:
+        raise _too_little(space, memory, memory - room + 16 * slot)
+    in_place, orders = _orders(space, kernel)
+    held = UNITS_HELD["in place" if in_place else "two" if kernel.reversible or kernel.graded else "all"]
+    most = len(orders[0])
+    least = base + kernel.row_bytes + slot * _least_slots(kernel, orders, held)
+    if memory < least:
+        raise _too_little(space, memory, least)
+    count = units or min(max(-(-most * slot * UNIT_SHARE // max(room, 1)), 1), most)
+    while True:
+        unit = -(-most // count) * slot
+        slots = min((room - held * unit) // slot, kernel.shards - most if in_place else kernel.shards)
+        try:
+            plans = _plans(kernel, orders, count, slots)
+        except ResourceError:
+            if units is not None or count >= min(most, MOST_UNITS):
+                raise _too_little(space, memory, max(memory, least) * 3 // 2) from None
+            count = min(2 * count, most, MOST_UNITS)
+            continue
+        used = base + kernel.row_bytes + slots * slot + held * unit
+        return FolderCut(kernel, classes, in_place, plans, slots, used)
+
+
+def _least_slots(kernel: _kernel.Space, orders: Sequence[Sequence[int]], held: int) -> int:
+    """As many slots as the smallest units and their sources take, by some of these units."""
+    most = 1
+    for order in orders:
+        unit = -(-len(order) // MOST_UNITS)
+        for first in range(0, len(order), max(1, len(order) // UNITS_TRIED)):
+            shards = order[first : first + unit]
+            sources = {source for shard in shards for source in kernel.sources(shard)}
+            most = max(most, len(sources) + held * unit)
+    return most
+
+
+def _too_little(space: GatherSpace, memory: int, enough: int) -> ResourceError:
+    return ResourceError(
+        f"puzzle {space.puzzle.name}: its layers cannot be stepped within {bytes_text(memory)}, even where they are "
+        f"kept in files; allow about {-(-enough // 2**20)}MiB with --memory"
+    )
+
+
+def cut_in_units(space: GatherSpace, kernel: _kernel.Space, classes: int, units: int) -> FolderCut:
+    """So many units, and slots for the sources of one at a time: the least memory."""
+    in_place, orders = _orders(space, kernel)
+    plans = _plans(kernel, orders, units, kernel.shards)
+    slots = max(len(sources) for plan in plans for sources in plan.sources)
+    return FolderCut(kernel, classes, in_place, _plans(kernel, orders, units, slots), slots, 0)
+
+
+def shard_classes(space: GatherSpace) -> int:
+    """The labels whose places make a shard."""
+    return cut(space, SHARD_SIZE).classes
+
+
+def _plans(
+    kernel: _kernel.Space, orders: Sequence[Sequence[int]], units: int, slots: int
+) -> tuple[Plan, Plan]:
+    plans = [Plan(kernel, order, units, slots) for order in orders]
+    return plans[0], plans[-1]
+
+
+def _orders(space: GatherSpace, kernel: _kernel.Space) -> tuple[bool, list[Sequence[int]]]:
+    """Whether the space is searched in place, and the shards in the order in which they are stepped, by the parity of
+    the depth."""
+    order = space.shard_order(kernel.shards)
+    origins = space.keys_of(space.origins)
+    if not searches_in_place(kernel, origins):
+        return False, [order]
+    colours = kernel.colours  # a list that is made at each call
+    first = colours[origins[0] // (kernel.keys // kernel.shards)]
+    return True, [[shard for shard in order if colours[shard] ^ first == parity] for parity in (0, 1)]

@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING, Literal
 
 from farthest import _kernel
 from farthest.errors import LostStateError
-from farthest.stores.folder.journal import EnumerationFolder
-from farthest.stores.folder.room import Room
-from farthest.stores.folder.unit_file import KINDS
-from farthest.stores.folder.unit_files import UnitFiles
+from farthest.stores.folder.journal import EnumerationFolder, UnitFiles
+from farthest.stores.folder.unit_file import KINDS, Room
 
 if TYPE_CHECKING:
     from farthest.stores.folder.unit_file import UnitTable

@@ -26,6 +26,7 @@ from farthest.errors import LostStateError
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+
 MAGIC = b"farthest layer 1"
 PLACE = struct.Struct("<QQQ16s8s")
 KINDS = ("L", "V", "O")
@@ -154,3 +155,36 @@ def read_table(folder: Path, place: UnitPlace, shards: int | None) -> UnitTable:
     if table.file_bytes != whole:
         raise LostStateError(f"{path}: the file has {whole:,} bytes, expected {table.file_bytes:,}")
     return table
+
+
+# --- Memory for what is read, used again unit by unit: the system would clear new memory each time.
+
+SLAB = 2**23
+"""Bytes that memory is asked for at once, as a rule; longer pieces have memory of their own size."""
+
+
+class Room:
+    """Gives out memory until ``clear`` takes all of it back. ``slab``: bytes that are asked for at once."""
+
+    def __init__(self, slab: int = SLAB) -> None:
+        self._size = slab
+        self._slabs: list[memoryview] = []
+        self._slab = 0
+        self._used = 0
+
+    def take(self, size: int) -> memoryview:
+        """``size`` bytes that hold anything."""
+        while self._slab < len(self._slabs):
+            rest = self._slabs[self._slab][self._used :]
+            if len(rest) >= size:
+                self._used += size
+                return rest[:size]
+            self._slab += 1
+            self._used = 0
+        self._slabs.append(memoryview(bytearray(max(size, self._size))))
+        self._used = size
+        return self._slabs[-1][:size]
+
+    def clear(self) -> None:
+        """All that was given out is used no more."""
+        self._slab = self._used = 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.models.chunks import UNREACHED, Unit
-from farthest.stores.bitmaps import zeros
+from farthest.stores.blocks import zeros
 from farthest.stores.contract import Base
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from farthest.environment import BLOBS, REDIS_NODES, REDIS_URL
 from farthest.errors import AccessError, RedisFullError, SettingError, StorageError, UnavailableError
-from farthest.passwords import hide_password
+from farthest.locations import hide_password
 from farthest.retry import retry_while_away
 from farthest.wording import shown
 

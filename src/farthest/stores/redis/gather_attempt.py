@@ -8,28 +8,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.environment import WORKER_MEMORY
-from farthest.errors import JobError, LostStateError, StorageError
+from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
 from farthest.models.chunks import CHUNK_KEYS, Chunk, Unit
-from farthest.stores.bitmaps import Bitmap
-from farthest.stores.blobs.blob import decode_blob, encode_blob
-from farthest.stores.blobs.cache import BlobCache
+from farthest.stores.blobs.blob import BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
-from farthest.stores.memory.gather_store import searches_in_place
-from farthest.stores.memory.sources import Sources
-from farthest.stores.redis.assembly import Assembly
+from farthest.stores.blocks import Bitmap
+from farthest.stores.distances import is_within, reached, typed
+from farthest.stores.memory.gather_store import Sources, searches_in_place
 from farthest.stores.redis.attempt_layers import AttemptLayers
-from farthest.stores.redis.attempt_parts import AttemptParts
 from farthest.stores.redis.attempts import AttemptFacts
 from farthest.stores.redis.gather_store import GatherStepInput, GatherStore
-from farthest.stores.redis.part_maker import block_blobs
-from farthest.stores.redis.part_records import LEAST_CHUNKS, NO_BASE, NO_JOB, Fold, PartCut
-from farthest.stores.redis.records import Pointer, Record
-from farthest.stores.redis.residue_words import block_words, word_cut
-from farthest.stores.redis.restoring import read_blocks
+from farthest.stores.redis.map_parts import Assembly, AttemptParts, block_blobs, block_words, word_cut
+from farthest.stores.redis.records import LEAST_CHUNKS, NO_BASE, NO_JOB, Fold, PartCut, Pointer, Record
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -37,9 +32,56 @@ if TYPE_CHECKING:
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace
     from farthest.stores.blobs.place import BlobPlace
-    from farthest.stores.blocks import Cut
-    from farthest.stores.contract import Base
+    from farthest.stores.blocks import Blocks, Cut
+    from farthest.stores.contract import Base, JobStore
     from farthest.stores.redis.connections import RedisNodes
+
+
+# --- Reading a checkpoint block by block: the bitmaps that an attempt needs to go on from it.
+
+
+def read_blocks(
+    kernel: _kernel.Space,
+    blocks: Blocks,
+    depth: int,
+    depths: Sequence[int],
+    chunks: Iterable[tuple[int, Unit, memoryview]],
+    states: int,
+    threads: int,
+) -> Iterator[tuple[int, dict[int, Bitmap]]]:
+    """For each block that has states, in order, a bitmap for each of ``depths`` (-1: of all states found), from the
+    ``chunks`` of a checkpoint at ``depth``: first key, unit, distances, from key 0 on without gaps.
+
+    Raises DamagedMapError when they are not a map of ``states`` states up to that depth; at the end, when all is read.
+    """
+    found, block, bitmaps = 0, -1, dict[int, Bitmap]()
+    keys_per_block = kernel.keys // kernel.shards * blocks.per_block
+    for first, unit, data in chunks:
+        here = reached(data, unit)
+        if not here:  # as most of a checkpoint that was taken early
+            continue
+        found += here
+        if not is_within(data, unit, depth):
+            raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
+        distances = typed(data, unit)
+        key, end = first, first + len(distances)
+        while key < end:
+            if key // keys_per_block != block:
+                if bitmaps:
+                    yield block, bitmaps
+                block = key // keys_per_block
+                bitmaps = {one: Bitmap(kernel, blocks.shards(block)) for one in depths}
+            until = min(end, (block + 1) * keys_per_block)
+            part = distances[key - first : until - first]
+            for known, bitmap in bitmaps.items():
+                _kernel.mark(kernel, bitmap.layer, key, part, known, threads)
+            key = until
+    if bitmaps:
+        yield block, bitmaps
+    if found != states:
+        raise DamagedMapError(
+            f"the chunks hold {found:,} distances, the layers up to depth {depth} {states:,}"
+        )
 
 
 class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
@@ -255,3 +297,41 @@ def _exclude(kernel: _kernel.Space, in_place: bool) -> str:
     if kernel.graded:
         return "none"
     return "before" if in_place else "two" if kernel.reversible else "all"
+
+
+# --- How much room the place of blobs has, and when a checkpoint is due to make some.
+
+LEAST_SHARE = 0.25
+"""Of the states in the place, at least so many must be such that a checkpoint removes, else it is not worth it."""
+
+BYTES_A_STATE = 0.6
+"""Of blobs: docs/scaling.md, Blobs."""
+
+
+class PlaceRoom:
+    """The room of a place."""
+
+    def __init__(self, nodes: RedisNodes, place: BlobPlace) -> None:
+        self._nodes = nodes
+        self._place = place
+
+    def free(self) -> int | None:
+        """Bytes that may still be written; None where that is not known. Raises as ``RedisNodes.call``."""
+        if self._place.url != REDIS:
+            return self._nodes.call(self._place.free)
+        free = []
+        for client in self._nodes.clients:
+            memory: Any = self._nodes.call(partial(client.info, "memory"))
+            most = int(memory["maxmemory"])
+            if most:
+                free.append(most - int(memory["used_memory"]))
+        return min(free) * len(self._nodes) if free else None
+
+    def is_short(self, store: JobStore) -> bool:
+        """Whether the place has less room than the attempt's layers take there, and a checkpoint would give a good part
+        of that back."""
+        if not isinstance(store, GatherAttempt):
+            return False
+        older, others = store.unfolded()
+        free = self.free() if older >= LEAST_SHARE * (older + others) else None
+        return free is not None and free < BYTES_A_STATE * (older + others)

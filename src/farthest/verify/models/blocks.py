@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from farthest.families.blocks.definition import Blocks, blocks
 from farthest.families.blocks.fields import COLUMNS, ROWS
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
-from farthest.verify.models.packed import PackedModel
+from farthest.verify.models.digits import PackedModel
 from farthest.verify.ranking import LayoutError
 
 Flags = NDArray[np.bool_]

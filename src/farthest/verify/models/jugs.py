@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from farthest.families.jugs.definition import jugs
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import DigitModel, DigitMoves, digit_model, joined
-from farthest.verify.models.packed import PackedModel
+from farthest.verify.models.digits import DigitModel, DigitMoves, PackedModel, digit_model, joined
 
 Amounts = NDArray[np.int64]
 

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from farthest.families.lights.definition import lights
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import DigitModel, DigitMoves, digit_model, joined
-from farthest.verify.models.packed import PackedModel
+from farthest.verify.models.digits import DigitModel, DigitMoves, PackedModel, digit_model, joined
 
 
 def model(puzzle: Puzzle, origin: Origin, layout: Mapping[str, Any]) -> DigitModel | PackedModel:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from farthest.families.pegs.definition import pegs
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError

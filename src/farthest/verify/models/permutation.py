@@ -6,8 +6,8 @@ orbit; pieces are in the order of the layout's classes, and ascending within a c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import comb, prod
 from typing import Any
@@ -16,16 +16,284 @@ import numpy as np
 from numpy.typing import NDArray
 
 from farthest.errors import PuzzleError
+from farthest.families.permutation.definition import Permutation, permutation
 from farthest.families.permutation.patterns import PermutationPatterns
-from farthest.puzzles.pattern_maker import Choice
+from farthest.puzzles.family import Choice
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Model
-from farthest.verify.models.bases import Base
-from farthest.verify.models.digits import trailing_products
-from farthest.verify.models.packed import PackedModel
-from farthest.verify.models.permutation_layout import LayoutFields
-from farthest.verify.models.permutation_moves import PermutationMoves
+from farthest.verify.models.digits import PackedModel, trailing_products
 from farthest.verify.ranking import LayoutError
+
+# --- Boards of permutation puzzles that are known by some of their pieces, as docs/key-layout.md describes: the
+# others are where the element of the group takes them that takes these pieces to where they are.
+#
+# Elements are pairs of arrays: the slot that the content of each slot goes to, and by how much it turns.
+
+Element = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class Base:
+    """The base of a layout. ``slots``: the base slots."""
+
+    def __init__(self, definition: Permutation, origin: Sequence[int], fields: Any) -> None:
+        self._body = definition
+        self._origin = np.array(origin, dtype=np.int64)
+        self._moduli = np.array(definition.slot_moduli, dtype=np.int64)
+        try:
+            self.slots = [int(level["slot"]) for level in fields]
+            elements = [[self._read(one) for one in level["elements"]] for level in fields]
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise LayoutError(f"the layout's base is malformed ({error!r})") from None
+        if not set(self.slots) <= set(range(definition.slots)) or len(set(self.slots)) != len(self.slots):
+            raise LayoutError(f"the layout's base slots are {self.slots}; expected slots, none twice")
+        for level, given in enumerate(elements):
+            if any(to[s] != s or turn[s] for s in self.slots[:level] for to, turn in given):
+                raise LayoutError(f"an element of the layout's base level {level} moves an earlier base slot")
+        self._levels = [self._level(slot, given) for slot, given in zip(self.slots, elements, strict=True)]
+
+    @property
+    def radices(self) -> list[int]:
+        """How many elements each level has."""
+        return [len(to) for _, to, _ in self._levels]
+
+    def whole(self, boards: Boards, base: NDArray[np.bool_]) -> Boards:
+        """The boards, which have pieces of the base in the slots ``base`` (N, slots) and are read there alone, with all
+        pieces where they follow to be. Where no element takes the base there, the others stand in the order that they
+        have in the origin, not turned."""
+        known, numbers = self.numbers(boards, base)
+        found = self.made(numbers)
+        found[~known] = self._in_order(boards[~known], base[~known])
+        return found
+
+    def numbers(
+        self, boards: Boards, base: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]]:
+        """Whether an element takes the base to where it is on the boards, and which one of each level it is made of."""
+        count, slots = len(boards), self._body.slots
+        at = np.empty((count, len(self.slots)), dtype=np.int64)
+        turned = np.zeros_like(at)
+        for number, slot in enumerate(self.slots):
+            at[:, number] = ((boards[:, :slots] == self._origin[slot]) & base).argmax(axis=1)
+            if self._moduli[slot] > 1:
+                there = boards[np.arange(count), slots + at[:, number]].astype(np.int64)
+                turned[:, number] = (there - self._origin[slots + slot]) % self._moduli[slot]
+        known = np.ones(count, dtype=np.bool_)
+        steps = []
+        for number, (table, to, turn) in enumerate(self._levels):
+            which = table[at[:, number], turned[:, number]]
+            known &= which >= 0
+            which = np.maximum(which, 0)
+            steps.append(which)
+            back = np.argsort(to, axis=1)[which[:, None], at]
+            turned = (turned - turn[which[:, None], back]) % self._moduli[back]
+            at = back
+        return known, steps
+
+    def made(self, numbers: Sequence[NDArray[np.int64]]) -> Boards:
+        """What the elements that are made of these make of the origin."""
+        count, slots = len(numbers[0]), self._body.slots
+        goes = np.tile(np.arange(slots), (count, 1))
+        turns = np.zeros_like(goes)
+        for (_, to, turn), which in zip(reversed(self._levels), reversed(numbers), strict=True):
+            turns += turn[which[:, None], goes]
+            goes = to[which[:, None], goes]
+        found = np.zeros((count, self._body.cells), dtype=np.uint8)
+        rows = np.arange(count)[:, None]
+        found[rows, goes] = self._origin[:slots]
+        if self._body.oriented:
+            ignored = np.array(self._body.ignore)[self._origin[:slots]]
+            found[rows, slots + goes] = np.where(ignored, 0, (turns + self._origin[slots:]) % self._moduli)
+        return found
+
+    def _in_order(self, boards: Boards, base: NDArray[np.bool_]) -> Boards:
+        slots = self._body.slots
+        held = boards.copy()
+        if self._body.oriented:
+            held[:, slots:][~base] = 0
+        for orbit in self._body.orbits:
+            others = [int(self._origin[slot]) for slot in orbit if slot not in self.slots]
+            rows, places = np.nonzero(~base[:, np.array(orbit)])
+            held[rows, np.array(orbit)[places]] = np.tile(np.array(others, dtype=np.uint8), len(boards))
+        return held
+
+    def _read(self, element: Any) -> Element:
+        to, turn = element
+        slots = np.array([int(slot) for slot in to], dtype=np.int64)
+        turns = np.array([int(each) for each in turn], dtype=np.int64)
+        if sorted(slots.tolist()) != list(range(self._body.slots)) or len(turns) != len(slots):
+            raise ValueError("not a permutation of the slots")
+        return slots, turns % self._moduli
+
+    def _level(
+        self, slot: int, given: Sequence[Element]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """For each place and turn of the base slot's content the number of an element that takes it there, -1: none;
+        and the elements, by number."""
+        slots = self._body.slots
+        table = np.full((slots, int(self._moduli.max())), -1)
+        table[slot, 0] = 0
+        found = [(np.arange(slots), np.zeros(slots, dtype=np.int64))]
+        for to, turn in found:
+            for after, more in given:
+                both = after[to], (turn + more[to]) % self._moduli
+                if table[both[0][slot], both[1][slot]] < 0:
+                    table[both[0][slot], both[1][slot]] = len(found)
+                    found.append(both)
+        return table, np.array([to for to, _ in found]), np.array([turn for _, turn in found])
+
+
+# --- A stored key layout of a permutation puzzle, read as docs/key-layout.md says.
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedClass:
+    """A label's pieces: rows ``first`` to ``end - 1`` of ``slots``; those of its orbit begin at row ``orbit_first``."""
+
+    label: int
+    first: int
+    end: int
+    orbit_first: int
+    orbit_end: int
+    radix: int
+
+
+class LayoutFields:
+    """A stored layout. Raises LayoutError unless it is of the puzzle's slots, labels and orbits."""
+
+    def __init__(self, definition: Permutation, layout: Mapping[str, Any]) -> None:
+        if layout.get("version") != 1:
+            raise LayoutError(f"the key layout has version {layout.get('version')!r}; expected 1")
+        try:
+            self.orbits: list[list[int]] = [list(map(int, orbit)) for orbit in layout["orbits"]]
+            labels = list(map(int, layout["classes"]))
+            counts = list(map(int, layout["counts"]))
+            self.twisted = list(map(int, layout["twisted"]))
+            self.turned = list(map(int, layout.get("turned", ())))
+            self.sums = [None if total is None else int(total) for total in layout["sums"]]
+            parity = layout["parity"]
+            self.parity = None if parity is None else list(map(int, parity))
+        except (KeyError, TypeError, ValueError) as error:
+            raise LayoutError(f"the key layout is malformed ({error!r})") from None
+        if sorted(map(tuple, self.orbits)) != sorted(definition.orbits) or len(self.sums) != len(self.orbits):
+            raise LayoutError(f"the layout's orbits are {self.orbits}; the puzzle's are {definition.orbits}")
+        if sorted(labels) != list(range(len(definition.counts))) or counts != [
+            definition.counts[label] for label in labels
+        ]:
+            raise LayoutError(
+                f"the layout's classes are {labels}, {counts} pieces; the puzzle has {definition.counts}"
+            )
+        if not set(self.twisted) <= set(labels) or len(set(self.twisted)) < len(self.twisted):
+            raise LayoutError(f"the layout's twisted labels are {self.twisted}; expected labels, none twice")
+        by_piece = {
+            slot for label in self.twisted for slot in definition.orbits[definition.label_orbit[label]]
+        }
+        if not set(self.turned) <= set(range(definition.slots)) - by_piece or len(set(self.turned)) < len(
+            self.turned
+        ):
+            raise LayoutError(
+                f"the layout's turned slots are {self.turned}; expected slots of orbits without twisted labels, none "
+                "twice"
+            )
+        if self.parity is not None and (len(self.parity) != definition.slots or max(counts) > 1):
+            raise LayoutError("the layout's parity is not a bit for each slot of distinct pieces")
+        self.classes = list(self._placed(definition, labels))
+
+    def _placed(self, definition: Permutation, labels: list[int]) -> list[PlacedClass]:
+        """The classes with their rows; each fills its label's orbit."""
+        placed, first = [], 0
+        waiting = iter(labels)
+        for orbit in self.orbits:
+            start, end = first, first + len(orbit)
+            while first < end:
+                label = next(waiting)
+                if list(definition.orbits[definition.label_orbit[label]]) != orbit:
+                    raise LayoutError(
+                        f"the layout places label {label} in the orbit {orbit}, which is not its own"
+                    )
+                count = definition.counts[label]
+                placed.append(PlacedClass(label, first, first + count, start, end, comb(end - first, count)))
+                first += count
+        return placed
+
+
+# --- The moves of permutation puzzles, made slot by slot.
+
+
+class PermutationMoves:
+    """The moves of a Model, and what its boards hold slot by slot: the number of the label among those of its orbit,
+    times the number of orientations there, plus the orientation."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+        self._body = permutation(puzzle)
+        self._origin = origin
+        self._moduli = np.array(self._body.slot_moduli, dtype=np.int64)
+
+    @property
+    def radices(self) -> list[int]:
+        """For each slot the number of its contents."""
+        kinds = self._body.label_orbit
+        found = {
+            slot: kinds.count(orbit) * self._body.moduli[orbit]
+            for orbit, slots in enumerate(self._body.orbits)
+            for slot in slots
+        }
+        return [found[slot] for slot in range(self._body.slots)]
+
+    def contents(self, boards: Boards) -> NDArray[np.int64]:
+        """See packed.Moves."""
+        slots = self._body.slots
+        found = np.empty((len(boards), slots), dtype=np.int64)
+        for orbit, own in enumerate(self._body.orbits):
+            number = np.full(256, -1, dtype=np.int64)
+            number[self._labels(orbit)] = range(len(self._labels(orbit)))
+            found[:, list(own)] = number[boards[:, list(own)]] * self._body.moduli[orbit]
+        if self._body.oriented:
+            turns = boards[:, slots:].astype(np.int64)
+            found = np.where((found >= 0) & (turns < self._moduli), found + turns, -1)
+        return found
+
+    def with_contents(self, contents: NDArray[np.int64]) -> Boards:
+        """See packed.Moves."""
+        boards = np.zeros((len(contents), self._body.cells), dtype=np.uint8)
+        for orbit, own in enumerate(self._body.orbits):
+            labels = np.array(self._labels(orbit))
+            for slot in own:
+                number, turn = np.divmod(contents[:, slot], self._moduli[slot])
+                boards[:, slot] = labels[number]
+                if self._body.oriented:
+                    boards[:, self._body.slots + slot] = turn
+        return boards
+
+    def _labels(self, orbit: int) -> list[int]:
+        return [label for label, of in enumerate(self._body.label_orbit) if of == orbit]
+
+    def origins(self) -> Boards:
+        """See Model."""
+        return np.array(origin_patterns(self._body, self._origin.where, ""), dtype=np.uint8)
+
+    def successors(self, boards: Boards) -> tuple[NDArray[np.intp], Boards]:
+        """See Model: all moves made, or taken back where distances are counted to the origin."""
+        found = []
+        slots, forward = self._body.slots, self._origin.direction == "from"
+        ignored = np.array(self._body.ignore)
+        for move in self._body.generators:
+            to, delta = np.array(move.to), np.array(move.delta)
+            after = np.empty_like(boards)
+            if forward:
+                after[:, to] = boards[:, :slots]
+            else:
+                after[:, :slots] = boards[:, to]
+            if self._body.oriented:
+                if forward:
+                    after[:, slots + to] = (boards[:, slots:] + delta) % self._moduli
+                else:
+                    after[:, slots:] = (boards[:, slots + to].astype(np.int64) - delta) % self._moduli
+                after[:, slots:][ignored[after[:, :slots]]] = 0
+            found.append(after)
+        rows = np.tile(np.arange(len(boards)), len(found))
+        return rows, np.concatenate(found)
+
 
 NO_KEY = np.uint64(2**64 - 1)
 

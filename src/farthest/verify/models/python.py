@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from farthest.families.python.definition import python
 from farthest.families.python.user_class import MAX_SIZE, MAX_WIDTH
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards, Codes
 from farthest.verify.ranking import LayoutError

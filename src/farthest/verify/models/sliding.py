@@ -13,13 +13,11 @@ from numpy.typing import NDArray
 
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles.definition import WILDCARD, Board
-from farthest.puzzles.origin_boards import origin_patterns
+from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.verify.models import Boards
-from farthest.verify.models.digits import joined, trailing_products
-from farthest.verify.models.packed import PackedModel
-from farthest.verify.moves import paths_toward_origin
-from farthest.verify.ranking import Ranking
+from farthest.verify.models.digits import PackedModel, joined, trailing_products
+from farthest.verify.ranking import Ranking, paths_toward_origin
 
 NO_KEY = np.uint64(2**64 - 1)
 

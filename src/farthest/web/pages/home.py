@@ -5,24 +5,29 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from htpy import a, button, div, form, fragment, h2, label, li, p, span, ul
+from htpy import a, button, div, figcaption, figure, form, fragment, h2, label, li, p, pre, span, ul
 from htpy import input as field
 from markupsafe import Markup
 
 from farthest.documents.jobs import origin_text
 from farthest.documents.puzzles import known_states
 from farthest.puzzles import catalogue
-from farthest.puzzles.title_search import matching
-from farthest.web.addresses import home_page, job_page, puzzle_page
-from farthest.web.page import board, page, rows_of
+from farthest.puzzles.catalogue import matching
+from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.move_text import move_text
+from farthest.web.page import board, facts, home_page, job_page, page, puzzle_page, rows_of
+from farthest.wording import bytes_text, seconds_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htpy import Node
 
+    from farthest.coordinator.settings import Estimate
+    from farthest.documents.jobs import LivingWorkers
     from farthest.models.job_reader import JobPage
     from farthest.models.records import JobRecord
+    from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Puzzle
 
 
@@ -109,3 +114,173 @@ def _picture(puzzle: Puzzle) -> Node:
     goals, start = puzzle.definition.origin_boards
     first = start if start is not None else next(iter(goals), None)
     return None if first is None else board(puzzle, first, puzzle.definition.format_board(first))
+
+
+# --- A puzzle: its boards, its definition, the moves from one of its boards, and what an enumeration will need.
+
+GOALS_DRAWN = 12
+
+
+def puzzle(
+    found: Puzzle,
+    moves: Sequence[tuple[MoveName, Board]],
+    needs: Estimate | str,
+    jobs: Sequence[JobRecord],
+    *,
+    may_change: bool,
+) -> str:
+    """``moves``: those on the puzzle's first board. ``needs``: the estimate, or why there is none."""
+    definition = found.definition
+    rows: list[tuple[str, Node]] = [
+        ("family", found.family),
+        ("metric", found.metric),
+        ("size", definition.size()),
+    ]
+    rows += definition.facts()
+    rows += [
+        ("origin", f"moves are counted {found.origin}"),
+        ("arrangements", f"{definition.arrangements():,} (not all need be reachable)"),
+    ]
+    if found.source:
+        rows.append(("source", found.source))
+    return page(
+        found.name,
+        p(class_="lead")[found.title],
+        _drawn(found),
+        facts(rows),
+        fragment[h2["Moves from the first board"], _moves(found, moves)] if moves else None,
+        fragment[h2["Known answers"], _known(found)] if found.known else None,
+        h2["What an enumeration will need"],
+        p[needs] if isinstance(needs, str) else facts(_needs(needs)),
+        _start(found.name) if may_change else pre[f"farthest enumerate {found.name}"],
+        _jobs_of_puzzle(jobs),
+        p[a(href=f"/api/puzzles/{found.name}")["The definition as JSON"]],
+    )
+
+
+def _jobs_of_puzzle(jobs: Sequence[JobRecord]) -> Node:
+    listed = (li[a(href=job_page(each.id))[f"Job {each.id}"], f": {each.state_now}"] for each in jobs)
+    return fragment[h2["Jobs"], ul[listed]] if jobs else None
+
+
+def first_board(found: Puzzle) -> Board | None:
+    """The start, else the first goal without wildcards: what is shown of a puzzle."""
+    goals, start = found.definition.origin_boards
+    if start is not None:
+        return start
+    return next((goal for goal in goals if WILDCARD not in goal), None)
+
+
+def _drawn(found: Puzzle) -> Node:
+    definition = found.definition
+    goals, start = definition.origin_boards
+    named = [("start", start)] if start is not None else []
+    named += [("goal" if len(goals) == 1 else f"goal {number}", goal) for number, goal in enumerate(goals, 1)]
+    return div(class_="boards")[
+        (
+            figure[board(found, each, definition.format_board(each)), figcaption[name]]
+            for name, each in named[:GOALS_DRAWN]
+        )
+    ]
+
+
+def _moves(found: Puzzle, moves: Sequence[tuple[MoveName, Board]]) -> Node:
+    text = found.definition.format_board
+    return div(class_="boards")[
+        (figure[board(found, after, text(after)), figcaption[move_text(move)]] for move, after in moves)
+    ]
+
+
+def _known(found: Puzzle) -> Node:
+    rows = []
+    for known in found.known:
+        for what, value in (
+            ("states", known.states),
+            ("eccentricity", known.eccentricity),
+            ("nearest goal", known.goal),
+        ):
+            if value is not None:
+                rows.append((what, f"{value:,}", known.source))
+        for what, layers in (
+            ("states at each depth", known.layers),
+            ("states at the first depths", known.first_layers),
+        ):
+            if layers is not None:
+                rows.append((what, " ".join(f"{states:,}" for states in layers), known.source))
+    return rows_of(("figure", "value", "source"), rows)
+
+
+def _needs(needs: Estimate) -> list[tuple[str, Node]]:
+    known = "" if needs.states is None else f"; {needs.states:,} by published figures"
+    rows: list[tuple[str, Node]] = [
+        ("states", f"at most {needs.states_at_most:,}{known}"),
+        ("memory", f"{bytes_text(needs.memory)} of {bytes_text(needs.memory_limit)} allowed"),
+        ("map", f"{needs.map}{f', about {bytes_text(needs.disk)}' if needs.disk else ''}"),
+    ]
+    if needs.seconds is not None:
+        rows.append(("time here", f"about {seconds_text(needs.seconds)}"))
+    if needs.problem:
+        rows.append(("does not fit", needs.problem))
+    return rows
+
+
+def _start(name: str) -> Node:
+    return form(method="post", action="/jobs")[
+        field(type="hidden", name="puzzle", value=name), button(type="submit")["Queue an enumeration"]
+    ]
+
+
+# --- The workers that are alive, what each does, and what Redis holds.
+
+
+def workers(found: LivingWorkers) -> str:
+    """What Redis tells of them."""
+    rows = [
+        (
+            record.name,
+            record.version,
+            str(record.concurrency),
+            str(len(record.busy)),
+            ", ".join(f"attempt {work.attempt} depth {work.depth} block {work.block}" for work in record.busy)
+            or "idle",
+        )
+        for record in found.records
+    ]
+    return page(
+        "Workers",
+        rows_of(("worker", "version", "processes", "busy", "steps under way"), rows, numbers=(2, 3))
+        if rows
+        else p["No worker is alive; `farthest worker` starts one."],
+        p[f"Queue: {found.waiting:,} {'step' if found.waiting == 1 else 'steps'} that no worker has begun."],
+        [
+            p[f"Redis: {bytes_text(node.used)} used, {bytes_text(node.peak)} at most."]
+            for node in found.memory
+        ],
+        scripts=["renew.js"],
+    )
+
+
+def no_redis() -> str:
+    """What the page says where the server was given no Redis."""
+    return page(
+        "Workers", p["This server was started without FARTHEST_REDIS_URL, so it knows of no workers."]
+    )
+
+
+# --- The form for the token.
+
+
+def sign_in(told: str = "") -> str:
+    """``told``: why an attempt was refused."""
+    return page(
+        "Sign in",
+        p(class_="message", role="alert")[told] if told else None,
+        p["This server answers to who has its token, the value of FARTHEST_WEB_TOKEN where it was started."],
+        form(method="post", action="/sign-in")[
+            # Without a name, a browser that keeps passwords does not know whose this is.
+            field(type="text", name="name", value="farthest", autocomplete="username", hidden=True),
+            label(for_="token")["Token"],
+            field(id="token", name="token", type="password", required=True, autocomplete="current-password"),
+            button(type="submit")["Sign in"],
+        ],
+    )

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from htpy import a, button, details, div, form, fragment, h2, label, p, span, summary
+from htpy import a, button, details, div, form, fragment, h2, label, li, p, pre, span, summary, ul
 from htpy import input as field
 from markupsafe import Markup
 
-from farthest.documents.jobs import origin_text
-from farthest.documents.progress import progress_rows
+from farthest.documents.jobs import origin_text, progress_rows
+from farthest.documents.maps import citation_of
 from farthest.drawing.chart import Chart
 from farthest.models.records import CANCELLED, FAILED, FINISHED, INTERRUPTED, QUEUED, RUNNING
 from farthest.puzzles.definition import WILDCARD
 from farthest.safe_text import safe
-from farthest.web.addresses import job_page, layer_page, puzzle_page, random_state, state_page
-from farthest.web.page import board_of, boards, facts, live, page, rows_of
-from farthest.web.pages.job_files import cite, files
+from farthest.web.page import (
+    board_of,
+    boards,
+    facts,
+    job_page,
+    layer_page,
+    live,
+    page,
+    puzzle_page,
+    random_state,
+    rows_of,
+    state_page,
+)
 from farthest.wording import counted, seconds_text
 
 if TYPE_CHECKING:
@@ -27,6 +38,75 @@ if TYPE_CHECKING:
 
     from farthest.models.records import JobRecord, LayerRecord
     from farthest.puzzles.puzzle import Puzzle
+
+
+# --- What a reader takes along from a job: its files, and how to cite it.
+
+MOST_STATES = 20_000_000
+"""Of maps that are written as files here."""
+
+EXPORT = "`farthest export` writes it"
+
+
+def map_forms() -> tuple[str, ...]:
+    """The forms of maps that can be written with what is installed here."""
+    return ("csv", "npz", "parquet") if find_spec("pyarrow") else ("csv", "npz")
+
+
+def why_no_map(record: JobRecord, puzzle: Puzzle) -> str:
+    """Why the map of a finished job is not written here; empty where it is."""
+    if puzzle.definition.module:
+        return f"its boards are those of a class of a user; {EXPORT}"
+    if (record.states or 0) > MOST_STATES:
+        return f"its map has {record.states or 0:,} states; {EXPORT}"
+    return ""
+
+
+def files(record: JobRecord, puzzle: Puzzle, *, layers: bool) -> Node:
+    """The list of files. ``layers``: whether some are known."""
+    here = job_page(record.id)
+
+    def link(name: str) -> Node:
+        return a(href=f"{here}/{name}", download=True)[name]
+
+    def line(names: list[str], text: str) -> Node:
+        return li[((", " if number else "", link(name)) for number, name in enumerate(names)), f": {text}"]
+
+    of_layers = ["layers.csv", *(f"layers.{form}" for form in map_forms()[1:])]
+    pictures = ["layers.svg", *(["layers.png"] if find_spec("matplotlib") else [])]
+    return fragment[
+        h2["Files"],
+        ul[
+            line(["puzzle.json"], "the puzzle's definition"),
+            line(of_layers, "states at each depth") if layers else None,
+            line(pictures, "the chart") if layers else None,
+            _map_file(
+                record, puzzle, line([f"map.{form}" for form in map_forms()], "every state and its distance")
+            ),
+            li[a(href=f"/api{here}")["the job as JSON"]],
+        ],
+    ]
+
+
+def _map_file(record: JobRecord, puzzle: Puzzle, line: Node) -> Node:
+    if not record.has_map or record.status != FINISHED:
+        return None
+    refused = why_no_map(record, puzzle)
+    return li[f"The map is not written here: {refused}."] if refused else line
+
+
+def cite(record: JobRecord, puzzle: Puzzle) -> Node:
+    """How to cite a finished enumeration."""
+    if record.status != FINISHED:
+        return None
+    citation = citation_of(record, puzzle)
+    return fragment[
+        h2["How to cite"],
+        p[citation.text],
+        details[summary["BibTeX"], pre(tabindex="0")[citation.bibtex]],
+        p[a(href=f"{job_page(record.id)}/cite.bib", download=True)["cite.bib"]],
+    ]
+
 
 ENDABLE = (QUEUED, RUNNING)
 RESUMABLE = (CANCELLED, INTERRUPTED, FAILED)
@@ -260,3 +340,43 @@ def layers_svg(found: JobFound, scale: str) -> str:
     """The chart as a file."""
     chart = Chart([layer.states for layer in found.layers], scale != "linear")
     return chart.document(safe(found.puzzle.title or found.record.name))
+
+
+# --- The first boards of one depth.
+
+BOARDS_SHOWN = 60
+
+
+def layer(found: JobFound, depth: int, texts: Sequence[str], scale: str) -> str:
+    """``texts``: the first boards of the layer in key order."""
+    record = found.record
+    states = found.layers[depth].states
+    return page(
+        f"{record.name}: {states:,} {'state' if states == 1 else 'states'} at distance {depth}",
+        p[a(href=job_page(record.id))[f"Job {record.id}: {found.puzzle.title or record.name}"]],
+        p[
+            a(href=layer_page(record.id, depth - 1), rel="prev")["Nearer"] if depth else None,
+            " " if depth else None,
+            a(href=layer_page(record.id, depth + 1), rel="next")["Farther"]
+            if depth + 1 < len(found.layers)
+            else None,
+            " · ",
+            a(href=random_state(record.id, depth), rel="nofollow")["A random one of these"],
+        ],
+        boards(found.puzzle, ((text, state_page(record.id, text)) for text in texts)),
+        p[f"and {states - len(texts):,} more"] if states > len(texts) else None,
+        chart_of(found, scale, depth, layer_page(record.id, depth) + "?"),
+    )
+
+
+# --- What is said of a text that is no board of the puzzle, with the form, to mend it.
+
+
+def wrong_board(record: JobRecord, board: str, told: str) -> str:
+    """``told``: what is wrong with ``board``, and what was expected."""
+    return page(
+        f"{record.name}: not a board",
+        p[a(href=job_page(record.id))[f"Job {record.id}: {record.name}"]],
+        div(class_="message", role="alert")[told],
+        board_form(record.id, board),
+    )

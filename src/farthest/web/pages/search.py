@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from htpy import a, details, div, fragment, h2, p, span, summary
 
-from farthest.documents.progress import progress_rows
-from farthest.puzzles.moves_shown import moves_text
-from farthest.web.addresses import job_page, puzzle_page
-from farthest.web.page import board_of, facts, live, page, rows_of
-from farthest.web.pages.path import player
+from farthest.documents.jobs import progress_rows
+from farthest.puzzles.move_text import moves_text
+from farthest.web.page import board_of, facts, job_page, live, page, player, puzzle_page, rows_of
 from farthest.wording import seconds_text
 
 if TYPE_CHECKING:

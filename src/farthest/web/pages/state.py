@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from htpy import a, div, figcaption, figure, fragment, h2, li, p, section, small, strong, ul
 from markupsafe import Markup
 
-from farthest.drawing.board_moves import MoveLink, board_with_moves
+from farthest.drawing.page_boards import MoveLink, board_with_moves
 from farthest.puzzles.family import board_hold, board_picture
-from farthest.puzzles.moves_shown import move_text, moves_text
-from farthest.web.addresses import job_page, random_state, state_page
-from farthest.web.move_keys import key_of
-from farthest.web.page import MOST_CELLS, board, page
+from farthest.puzzles.move_text import move_text, moves_text
+from farthest.web.page import MOST_CELLS, board, job_page, page, player, random_state, state_page
 from farthest.web.pages.job import board_form, chart_of
-from farthest.web.pages.path import player
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from htpy import Node
 
-    from farthest.puzzles.definition import NamedPath
-    from farthest.puzzles.holds import Hold
-    from farthest.queries.neighbours import Neighbour
+    from farthest.documents.maps import State
+    from farthest.puzzles.definition import MoveName, NamedPath
+    from farthest.puzzles.picture import Hold
+    from farthest.queries.paths import Neighbour
     from farthest.web.pages.job import JobFound
-    from farthest.web.state import State
+
+
+# --- The keys that make a move: of twisty puzzles the letter of its name, with Shift for its inverse.
+
+_NAME = re.compile(r"([A-Za-z])('?)")
+
+
+def key_of(move: MoveName) -> str | None:
+    """As ``aria-keyshortcuts`` writes it: ``R`` for the move R, ``Shift+R`` for R'; None: no key makes it."""
+    found = _NAME.fullmatch(move) if isinstance(move, str) else None
+    return None if found is None else f"Shift+{found[1].upper()}" if found[2] else found[1].upper()
+
 
 MOST_SHAPES = 1000
 """Of the boards after all moves together, that each is drawn beside its move."""

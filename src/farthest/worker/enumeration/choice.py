@@ -18,7 +18,7 @@ from farthest.stores.redis.records import numbers
 if TYPE_CHECKING:
     from farthest.stores.redis.attempt_steps import AttemptSteps
     from farthest.stores.redis.connections import RedisNodes
-    from farthest.stores.redis.reports import WorkKind
+    from farthest.stores.redis.records import WorkKind
 
 WISHES = 64
 """Most blocks that are named in one request."""

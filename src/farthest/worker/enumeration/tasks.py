@@ -3,28 +3,152 @@ block or part)."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections import OrderedDict
+from collections.abc import Sequence
 from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from farthest.environment import WORKER_MEMORY
-from farthest.errors import LateStepError
-from farthest.stores.blobs.cache import BlobCache
-from farthest.stores.redis.attach import attach
+from farthest.environment import DATABASE_URL, WORKER_MEMORY
+from farthest.errors import (
+    FarthestError,
+    LateStepError,
+    LostStateError,
+    NoBaseError,
+    NoRoomError,
+    StorageError,
+)
+from farthest.map_files.place import job_token
+from farthest.models.chunks import CHUNK_KEYS, Chunk
+from farthest.stores.blobs.blob import BlobCache
+from farthest.stores.contract import step
+from farthest.stores.redis.attempt_steps import facts_of
 from farthest.stores.redis.gather_store import GatherStore
-from farthest.stores.redis.part_maker import PartMaker
-from farthest.stores.redis.part_records import NO_BASE
+from farthest.stores.redis.map_parts import PartMaker
 from farthest.stores.redis.places import place_of
-from farthest.stores.redis.reports import WorkKind
+from farthest.stores.redis.records import NO_BASE, NO_JOB, WorkKind
+from farthest.stores.redis.scatter_store import ScatterStore
 from farthest.worker.enumeration.choice import Choice, PartChoice
-from farthest.worker.enumeration.job_database import JobDatabase
-from farthest.worker.enumeration.step import step
 from farthest.worker.leases import StepLeases, renewed
 from farthest.worker.task_process import TaskProcess
 
 if TYPE_CHECKING:
-    from farthest.stores.redis.scatter_store import ScatterStore
+    from farthest.models.database import Database
+    from farthest.models.drafts import MadeChunk
+    from farthest.stores.blobs.place import BlobPlace
+    from farthest.stores.contract import Base
+    from farthest.stores.redis.connections import RedisNodes
+    from farthest.stores.redis.records import Fold
+
+
+# --- The database of an attempt's job, as far as a worker's process sees it: only where it is on a server.
+
+log = logging.getLogger(__name__)
+
+PAUSE_SECONDS = 30.0
+"""For so long a database that could not be used is not tried again: parts go by the place of blobs."""
+
+SERVERS = ("postgresql:", "postgresql+")
+
+
+class JobDatabase:
+    """The database that FARTHEST_DATABASE_URL names, where it is on a server and has the attempt's job."""
+
+    def __init__(self) -> None:
+        self._database: Database | None = None
+        self._known: tuple[str, str] = "", ""  # attempt and owner that it was found to have
+        self._pause = 0.0
+
+    def write(self, attempt: str, fold: Fold, nonce: str, made: Sequence[MadeChunk]) -> bool:
+        """Stores chunks as drafts. Gives False where this process cannot. Raises NoRoomError, and LateStepError where
+        the job is not run by the same owner any more."""
+        from farthest.models.drafts import write_drafts
+
+        database = self._of(attempt, fold)
+        if database is None:
+            return False
+        try:
+            write_drafts(database, fold.job, fold.owner, fold.depth, nonce, made)
+        except (NoRoomError, LateStepError):
+            raise
+        except StorageError as error:
+            self._give_up(error)
+            return False
+        return True
+
+    def base(self, attempt: str, fold: Fold, chunks: Sequence[tuple[int, int]]) -> Base:
+        """The chunks of the checkpoint that a part's map is made from. Raises NoBaseError where this process does not
+        see them, LostStateError where they are not those."""
+        from farthest.models.maps import Maps
+
+        database = self._of(attempt, fold)
+        if database is None:
+            raise NoBaseError(f"attempt {attempt}: this process does not see the database of its job")
+        maps, found = Maps(database), dict[int, Chunk]()
+        try:
+            for first, _ in chunks:
+                found[first] = maps.chunk_at(fold.job, first)
+        except FarthestError as error:
+            self._give_up(error)
+            raise NoBaseError(str(error)) from error
+        for one in found.values():
+            if one.depth != fold.base:
+                raise LostStateError(
+                    f"attempt {attempt}: the database has the checkpoint of depth {one.depth}, expected {fold.base}"
+                )
+        return lambda key: found[key // CHUNK_KEYS * CHUNK_KEYS]
+
+    def _of(self, attempt: str, fold: Fold) -> Database | None:
+        if fold.job == NO_JOB or not DATABASE_URL.text().startswith(SERVERS) or monotonic() < self._pause:
+            return None
+        if self._known == (attempt, fold.owner):
+            return self._database
+        from farthest.models.database import open_database
+        from farthest.models.jobs import Jobs
+
+        try:
+            if self._database is None:
+                self._database = open_database(create=False)
+            record = Jobs(self._database).get(fold.job)
+            token = job_token(record.id, record.created, record.puzzle_digest)
+            if token != attempt.rpartition("-")[0] or record.owner != fold.owner:
+                raise StorageError(f"{self._database.place} does not have the job of attempt {attempt}")
+        except FarthestError as error:
+            self._give_up(error)
+            return None
+        self._known = attempt, fold.owner
+        return self._database
+
+    def _give_up(self, error: FarthestError) -> None:
+        log.warning("map parts go by the place of blobs for a while: %s", error)
+        self._pause = monotonic() + PAUSE_SECONDS
+        self.close()
+
+    def close(self) -> None:
+        """Closes its connections; the next use opens others."""
+        self._known = "", ""
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+
+# --- Which store a worker makes of an attempt: that of the engine that the attempt says.
+
+
+def attach(
+    nodes: RedisNodes, attempt: str, cache: BlobCache, holder: str, place: BlobPlace | None = None
+) -> GatherStore | ScatterStore:
+    """The store of an attempt that a coordinator has begun. Raises LateStepError when it has ended, VersionError when
+    this process cannot work for it, SettingError where it sees another place for blobs, and what compiling its space
+    raises."""
+    facts = facts_of(nodes, attempt)
+    kind = GatherStore if facts.engine == "gather" else ScatterStore
+    store = kind.of(nodes, attempt, facts, cache, holder, place)
+    store.look_for_mark()
+    return store
+
 
 RUNS_KEPT = 4
 

@@ -1,0 +1,240 @@
+"""Progress bars of Python's functions: in a notebook and on a terminal, elsewhere none unless one is asked for."""
+
+from __future__ import annotations
+
+import sys
+import time
+from abc import ABC, abstractmethod
+from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from farthest.coordinator.reporter import Reporter
+from farthest.coordinator.search.settings import SearchReporter
+from farthest.safe_text import safe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rich.progress import Progress, TaskID
+
+    from farthest.coordinator.search.settings import Iteration
+    from farthest.coordinator.settings import Estimate
+
+
+PATIENCE = 0.5
+"""Seconds after which a bar is first shown."""
+APART = 0.1
+"""Seconds between two changes of a bar."""
+LINES_APART = 5.0
+
+
+class Bar(ABC):
+    """What is told is shown at most every ``apart`` seconds, and not before ``PATIENCE``."""
+
+    apart = APART
+
+    def __init__(self) -> None:
+        self._due = time.monotonic() + PATIENCE
+
+    def tell(self, text: str, share: float | None = None) -> None:
+        """What is done, as text, and as a part of the whole where that is known."""
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + self.apart
+            self.show(safe(text), None if share is None else min(1.0, share))
+
+    @abstractmethod
+    def show(self, text: str, share: float | None) -> None:
+        """Puts it in place of what is shown."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Takes the bar away."""
+
+
+class NotebookBar(Bar):
+    """A bar below the cell, which needs no extension of the notebook."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._display: Any = import_module("IPython.display").display
+        self._handle: Any = None
+
+    def show(self, text: str, share: float | None) -> None:
+        from farthest.drawing.svg import escape
+
+        value = "" if share is None else f' value="{share:.4f}"'
+        self._put({"text/html": f"<progress{value}></progress> {escape(text)}", "text/plain": text})
+
+    def close(self) -> None:
+        if self._handle is not None:
+            self._put({"text/html": "", "text/plain": ""})
+
+    def _put(self, data: dict[str, str]) -> None:
+        if self._handle is None:
+            self._handle = self._display(data, raw=True, display_id=True)
+        else:
+            self._handle.update(data, raw=True)
+
+
+class TerminalBar(Bar):
+    """A line on standard error that changes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[Progress, TaskID] | None = None
+
+    def show(self, text: str, share: float | None) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        if self._shown is None:
+            columns = (
+                BarColumn(bar_width=20),
+                TimeElapsedColumn(),
+                TextColumn("{task.description}", markup=False),
+            )
+            progress = Progress(
+                *columns,
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._shown = progress, progress.add_task("", total=None)
+            progress.start()
+        progress, task = self._shown
+        progress.update(task, description=text, total=None if share is None else 1.0, completed=share or 0.0)
+
+    def close(self) -> None:
+        if self._shown is not None:
+            self._shown[0].stop()
+
+
+class LineBar(Bar):
+    """A line on standard error every few seconds."""
+
+    apart = LINES_APART
+
+    def show(self, text: str, share: float | None) -> None:
+        print(text if share is None else f"{share:.0%}: {text}", file=sys.stderr)
+
+    def close(self) -> None:
+        """The lines stay."""
+
+
+class NoBar(Bar):
+    """Nothing is shown."""
+
+    def show(self, text: str, share: float | None) -> None:
+        """See the class."""
+
+    def close(self) -> None:
+        """There is none."""
+
+
+@contextmanager
+def progress_bar(progress: bool | None) -> Iterator[Bar]:
+    """A bar where one is wanted, taken away at the end. ``progress``: None: in a notebook and on a terminal; True:
+    elsewhere too, as lines; False: nowhere."""
+    bar = _bar(progress)
+    try:
+        yield bar
+    finally:
+        bar.close()
+
+
+def _bar(progress: bool | None) -> Bar:
+    if progress is False:
+        return NoBar()
+    if _in_notebook():
+        return NotebookBar()
+    if sys.stderr is not None and sys.stderr.isatty():
+        return TerminalBar()
+    return LineBar() if progress else NoBar()
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook's kernel runs this; IPython in a terminal has none."""
+    ipython: Any = sys.modules.get("IPython")
+    return ipython is not None and getattr(ipython.get_ipython(), "kernel", None) is not None
+
+
+# --- What a progress bar tells of an enumeration.
+
+
+class EnumerationBar(Reporter):
+    """Depth and states; of the states that there can be at most, those that have been found."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+        self._at_most = 0
+        self._layer = 0, 0, 0
+        self._blocks = ""
+
+    def estimate(self, estimate: Estimate) -> None:
+        self._at_most = estimate.states_at_most
+
+    def resuming(self, job: int, depth: int, share: float) -> None:
+        self._bar.tell(f"job {job}: reading the checkpoint at depth {depth}", share)
+
+    def resumed(self, job: int, depth: int, states: int, total: int) -> None:
+        self.layer(depth, states, total, 0.0)
+
+    def layer(self, depth: int, states: int, total: int, seconds: float) -> None:
+        self._layer, self._blocks = (depth, states, total), ""
+        self._tell()
+
+    def progress(self, known: Mapping[str, Any]) -> None:
+        if known.get("blocks"):
+            self._blocks = f" · block {known.get('blocks_done') or 0:,} of {known['blocks']:,}"
+        self._tell()
+
+    def _tell(self) -> None:
+        depth, states, total = self._layer
+        share = total / self._at_most if self._at_most else None
+        self._bar.tell(f"depth {depth} · {states:,} new · {total:,} states{self._blocks}", share)
+
+
+# --- What a progress bar tells of searches.
+
+
+class SearchBar(SearchReporter):
+    """Bound and nodes; of a list of boards, those that are done."""
+
+    def __init__(self, bar: Bar, boards: int = 1) -> None:
+        self._bar = bar
+        self._boards = boards
+        self._done = 0
+        self._nodes = 0
+        self._bound = 0
+
+    def begun(self, job: int | None, bound: int) -> None:
+        self._bound = bound
+        self._tell()
+
+    def resumed(self, job: int, bound: int, pieces: int) -> None:
+        self.begun(job, bound)
+
+    def iteration(self, iteration: Iteration) -> None:
+        self._nodes += iteration.nodes
+        self._bound = iteration.bound
+        self._tell()
+
+    def progress(self, known: dict[str, Any]) -> None:
+        self._bound = known.get("bound") or self._bound
+        self._tell()
+
+    def board_done(self) -> None:
+        """The search of one board of the list is over."""
+        self._done += 1
+        self._tell()
+
+    def _tell(self) -> None:
+        several = self._boards > 1
+        done = f"{self._done:,} of {self._boards:,} boards · " if several else ""
+        self._bar.tell(
+            f"{done}bound {self._bound} · {self._nodes:,} nodes",
+            self._done / self._boards if several else None,
+        )

@@ -1,0 +1,475 @@
+"""`farthest heuristic`: heuristics compared with a stored map."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from farthest.cli.completion import (
+    complete_algorithms,
+    complete_folder,
+    complete_heuristic,
+    complete_job,
+    complete_puzzle,
+)
+from farthest.cli.options import allow_module_option, byte_size, database_option, force_option, json_option
+from farthest.safe_text import raw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from farthest.models.database import Database
+    from farthest.puzzles.definition import Board
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.heuristic_report import Drop, Findings, TooLarge
+    from farthest.search.comparison import Comparison, Run, Spread, Tally
+
+
+REFUTED = 1
+COUNTEREXAMPLES_SHOWN = 3
+
+
+@click.command()
+@click.argument("job", shell_complete=complete_job)
+@click.option(
+    "--heuristic",
+    "texts",
+    metavar="TEXT",
+    multiple=True,
+    shell_complete=complete_heuristic,
+    help="Only this one; may be repeated.  [default: all that are for the puzzle]",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=COUNTEREXAMPLES_SHOWN,
+    show_default=True,
+    help="Most counterexamples of each kind, besides the worst.",
+)
+@allow_module_option
+@database_option
+@json_option
+@click.pass_context
+def heuristic(
+    context: click.Context,
+    job: str,
+    texts: tuple[str, ...],
+    limit: int,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Compare heuristics with the true distances of a stored map.
+
+    JOB is a job's number, or a puzzle's name for its newest map, complete if there is one. It says of each
+    heuristic whether it is admissible (no value is more than the distance) and consistent (no move takes away more
+    than 1), its mean, the mean of value divided by distance, and boards that prove where it is not. Exit status 1: the
+    map refutes what a heuristic claims of itself; one that claims nothing, such as misplaced+manhattan, may be wrong.
+
+    \b
+    Examples:
+      farthest heuristic 8-puzzle
+      farthest heuristic 8-puzzle --heuristic misplaced+manhattan --limit 10
+      farthest heuristic 8-puzzle --heuristic @1-4+@5-8 --json
+    """
+    from farthest.cli.printing import print_json
+
+    with _open(job, database) as opened:
+        findings = opened.heuristics(texts, limit=limit)
+        if as_json:
+            print_json({**_facts(opened), "heuristics": [_finding_fields(found) for found in findings]})
+        else:
+            _show(opened, findings)
+    if any(found.refuted for found in findings):
+        context.exit(REFUTED)
+
+
+def _open(job: str, database: str | None) -> DistanceMap:
+    from farthest.cli.options import open_job
+    from farthest.errors import JobError
+
+    try:
+        return open_job(job, database)
+    except JobError as error:
+        if job.isdecimal():
+            raise
+        raise JobError(f"{error}; a map is made by `farthest enumerate {job}`") from None
+
+
+def _facts(opened: DistanceMap) -> dict[str, Any]:
+    return {
+        "job": opened.job,
+        "puzzle": opened.record.name,
+        "origin": {"direction": opened.origin.direction, "where": opened.origin.where},
+        "states": opened.states,
+        "complete": opened.complete,
+        "depth": opened.depth,
+    }
+
+
+def _finding_fields(found: Findings) -> dict[str, Any]:
+    return {
+        "heuristic": found.heuristic.name,
+        "claims": {"admissible": found.heuristic.admissible, "consistent": found.heuristic.consistent},
+        "admissible": found.admissible,
+        "consistent": found.consistent,
+        "mean": found.mean,
+        "ratio": found.ratio,
+        "largest": found.largest,
+        "exact": found.exact,
+        "too_large": found.too_large,
+        "moves": found.moves,
+        "drops": found.drops,
+        "counterexamples": [_too_large_fields(each) for each in found.too_large_first],
+        "worst": found.too_large_worst and _too_large_fields(found.too_large_worst),
+        "drop_counterexamples": [_drop_fields(each) for each in found.drops_first],
+        "worst_drop": found.drop_worst and _drop_fields(found.drop_worst),
+    }
+
+
+def _too_large_fields(proof: TooLarge) -> dict[str, Any]:
+    return {"board": proof.board, "value": proof.value, "distance": proof.distance}
+
+
+def _drop_fields(proof: Drop) -> dict[str, Any]:
+    return {
+        "board": proof.board,
+        "value": proof.value,
+        "move": proof.move,
+        "next_board": proof.next_board,
+        "next_value": proof.next_value,
+    }
+
+
+def _show(opened: DistanceMap, findings: list[Findings]) -> None:
+    from farthest.cli.printing import counted, print_table
+
+    print_table(
+        ("heuristic", "admissible", "consistent", "mean", "mean h/d", "largest", "exact"),
+        [
+            (
+                found.heuristic.name,
+                _verdict(found.admissible, found.heuristic.admissible),
+                _verdict(found.consistent, found.heuristic.consistent),
+                f"{found.mean:.3f}",
+                f"{found.ratio:.3f}",
+                str(found.largest),
+                f"{found.exact / found.states:.2%}",
+            )
+            for found in findings
+        ],
+        right="lllrrrr",
+    )
+    for found in findings:
+        _show_counterexamples(found)
+    click.echo(
+        f"\nover {counted(opened.states, 'state')} and {counted(findings[0].moves, 'move')} of job {opened.job} "
+        f"({opened.record.name}, {opened.origin})"
+    )
+    if not opened.complete:
+        click.echo(f"The map ends at depth {opened.depth}: states that are farther were not checked.")
+
+
+def _verdict(holds: bool, claimed: bool) -> str:
+    if holds:
+        return "yes"
+    return "NO, though claimed" if claimed else "no"
+
+
+def _show_counterexamples(found: Findings) -> None:
+    from farthest.puzzles.move_text import move_text
+
+    if found.too_large_worst is not None:
+        click.echo(f"\n{found.heuristic.name} is more than the distance of {found.too_large:,} states:")
+        _show_list(
+            [_too_large_text(each) for each in found.too_large_first], _too_large_text(found.too_large_worst)
+        )
+    if found.drop_worst is not None:
+
+        def text(drop: Drop) -> str:
+            move = move_text(drop.move)
+            return f"{drop.board}: {drop.value}; after {move} {drop.next_board}: {drop.next_value}"
+
+        click.echo(f"\n{found.heuristic.name} falls by more than 1 with {found.drops:,} moves:")
+        _show_list([text(each) for each in found.drops_first], text(found.drop_worst))
+
+
+def _too_large_text(proof: TooLarge) -> str:
+    return f"{proof.board}: {proof.value}, distance {proof.distance}"
+
+
+def _show_list(first: list[str], worst: str) -> None:
+    for line in first:
+        click.echo(f"  {line}")
+    click.echo(f"  the worst: {worst}")
+
+
+# --- `farthest compare`: several algorithms on the same random boards.
+
+DEFAULT_ALGORITHMS = "bfs,dfs,astar,ida"
+WRONG = 1
+PARTS = ("mean", "median", "most")
+DISAGREEMENTS_SHOWN = 5
+
+
+@click.command()
+@click.argument("name", metavar="PUZZLE", shell_complete=complete_puzzle)
+@click.option(
+    "--instances",
+    type=click.IntRange(min=1, max=10**6),
+    metavar="N",
+    default=100,
+    show_default=True,
+    help="How many random boards.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    metavar="S",
+    default=1,
+    show_default=True,
+    help="The same seed gives the same boards.",
+)
+@click.option(
+    "--algorithms",
+    metavar="LIST",
+    default=DEFAULT_ALGORITHMS,
+    show_default=True,
+    shell_complete=complete_algorithms,
+    help="Of bfs, dfs, astar, ida and iddfs, with commas between.",
+)
+@click.option(
+    "--heuristic",
+    "heuristics",
+    metavar="NAME",
+    multiple=True,
+    shell_complete=complete_heuristic,
+    help="For astar and ida; may be repeated.  [default: manhattan, or the strongest that needs no map]",
+)
+@click.option(
+    "--csv",
+    "table",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write a row for each search to FILE.",
+)
+@click.option(
+    "--routes",
+    metavar="FOLDER",
+    shell_complete=complete_folder,
+    type=click.Path(path_type=Path),
+    help="Write all routes, a text file for each algorithm.",
+)
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    callback=byte_size,
+    help="Memory for the boards that a search has found.  [default: four fifths of what is free]",
+)
+@allow_module_option
+@force_option
+@database_option
+@json_option
+@click.pass_context
+def compare(
+    context: click.Context,
+    name: str,
+    instances: int,
+    seed: int,
+    algorithms: str,
+    heuristics: tuple[str, ...],
+    table: Path | None,
+    routes: Path | None,
+    memory: int | None,
+    force: bool,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Search random boards of PUZZLE with several algorithms, and compare what that costs.
+
+    Each board that can be solved has the same chance. The table has the means, medians and greatest numbers of
+    seconds, of boards expanded (taken from the open list: its loops) and generated, and of moves and boards of the
+    paths found. bfs finds shortest paths; so do iddfs, and ida and astar where the heuristic is admissible. Their
+    lengths must agree with each other, and with the puzzle's stored map if there is one. Exit status 1: they do not, or
+    a search was given up because its boards take too much memory.
+
+    \b
+    Examples:
+      farthest compare 8-puzzle --instances 100 --seed 1
+      farthest compare 8-puzzle --heuristic misplaced+manhattan --csv runs.csv --routes routes
+      farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
+    """
+    from farthest.cli.printing import print_json
+    from farthest.puzzles import catalogue
+    from farthest.queries.output_files import comparison_files
+    from farthest.queries.pattern_maps import PatternMaps
+    from farthest.search.comparison import Comparison, Tally, entrants
+    from farthest.search.contract import Problem
+    from farthest.search.plain import target_test
+    from farthest.wording import available_memory
+
+    puzzle = catalogue.load(name)
+    chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
+    with ExitStack() as stack:
+        opened, truth, why_none = _stored(stack, puzzle, database)
+        limit = available_memory() * 4 // 5 if memory is None else memory
+        load_map = None if opened is None else PatternMaps(opened)
+        comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
+        boards = _boards(puzzle, instances, seed, truth)
+        is_target = target_test(Problem(puzzle, boards[0], "goal", "zero"))
+        tally = Tally()
+        _expect(tally, truth, boards)
+        write = stack.enter_context(
+            comparison_files(puzzle, chosen, is_target, table=table, routes=routes, force=force)
+        )
+        for run in _with_progress(comparison.runs(boards), len(boards) * len(chosen)):
+            write(run)
+            tally.add(run)
+        facts = {"puzzle": puzzle.name, "instances": instances, "seed": seed}
+        if as_json:
+            print_json({**facts, **_fields(comparison, tally), "map": truth and truth.job})
+        else:
+            _print(comparison, tally, facts, truth, why_none)
+    if tally.disagreements or tally.failures:
+        context.exit(WRONG)
+
+
+def _stored(
+    stack: ExitStack, puzzle: Puzzle, database: str | None
+) -> tuple[Database | None, DistanceMap | None, str]:
+    """The database, the puzzle's newest map in it if that tells the distances to the goal, and why there is none.
+
+    Raises StorageError where a database is named that cannot be opened.
+    """
+    from farthest.errors import JobError, StorageError
+    from farthest.models.database import open_database
+    from farthest.models.jobs import Jobs
+    from farthest.puzzles.puzzle import Origin
+    from farthest.queries.distance_map import DistanceMap
+
+    try:
+        opened = stack.enter_context(open_database(database, create=False))
+    except StorageError as error:
+        if database is not None:
+            raise
+        return None, None, str(error)
+    try:
+        found = DistanceMap(opened, Jobs(opened).find(puzzle.name, has_map=True))
+    except JobError as error:
+        return opened, None, str(error)
+    if found.record.puzzle_digest != puzzle.digest:
+        return opened, None, f"job {found.job} is of another puzzle of that name"
+    if found.origin != Origin("to", "goal") or not found.complete:
+        return opened, None, f"job {found.job} does not tell all distances to the goal"
+    return opened, found, ""
+
+
+def _boards(puzzle: Puzzle, instances: int, seed: int, truth: DistanceMap | None) -> list[Board]:
+    """Random boards that can be solved; states of a map where only the map shows which these are."""
+    from farthest.puzzles.family import UndecidedError
+    from farthest.search.solvable import random_boards
+
+    try:
+        return random_boards(puzzle, instances, seed)
+    except UndecidedError:
+        if truth is None:
+            raise
+    from farthest.queries.states import random_states
+    from farthest.random_source import RandomSource
+
+    return [truth.labels(text) for text in random_states(truth, instances, RandomSource(seed))]
+
+
+def _with_progress(runs: Iterator[Run], count: int) -> Iterator[Run]:
+    """The runs; on a terminal a line on standard error shows how many are done."""
+    shown = sys.stderr is not None and sys.stderr.isatty()
+    try:
+        for number, run in enumerate(runs, 1):
+            if shown:
+                print(f"\r{number:,} of {count:,} searches", end="", file=raw(sys.stderr), flush=True)
+            yield run
+    finally:
+        if shown:
+            print("\r\033[K", end="", file=raw(sys.stderr), flush=True)
+
+
+def _expect(tally: Tally, truth: DistanceMap | None, boards: Sequence[Board]) -> None:
+    """Adds the true distances to the tally."""
+    if truth is None:
+        return
+    import numpy
+
+    distances = truth.distances(numpy.array(boards, dtype=numpy.uint8)).tolist()
+    for number, distance in enumerate(distances, 1):
+        tally.expect(number, distance if distance >= 0 else None, f"the map of job {truth.job}")
+
+
+def _fields(comparison: Comparison, tally: Tally) -> dict[str, Any]:
+    def spread_fields(spread: Spread | None) -> dict[str, float] | None:
+        return None if spread is None else {part: getattr(spread, part) for part in PARTS}
+
+    return {
+        "algorithms": [
+            {
+                "algorithm": entrant.algorithm,
+                "heuristic": entrant.heuristic,
+                "optimal": comparison.admissible(entrant),
+                "failed": len(tally.failures.get(entrant, ())),
+                **{measure: spread_fields(spread) for measure, spread in tally.spreads(entrant).items()},
+            }
+            for entrant in comparison.entrants
+        ],
+        "disagreements": tally.disagreements,
+    }
+
+
+def _print(
+    comparison: Comparison, tally: Tally, facts: dict[str, Any], truth: DistanceMap | None, why_none: str
+) -> None:
+    from farthest.cli.printing import counted, print_table
+
+    puzzle, instances, seed = facts["puzzle"], facts["instances"], facts["seed"]
+    click.echo(f"{counted(instances, 'random board')} of {puzzle}, seed {seed}\n")
+    rows = []
+    for entrant in comparison.entrants:
+        spreads = tally.spreads(entrant)
+        for line, part in enumerate(PARTS):
+            figures = [_figure(measure, spread, part) for measure, spread in spreads.items()]
+            rows.append([entrant.name if line == 0 else "", part, *figures])
+    print_table(["algorithm", "", *spreads], rows, right="llrrrrr")
+    click.echo()
+    proven = [entrant.name for entrant in comparison.entrants if comparison.admissible(entrant)]
+    others = [entrant.name for entrant in comparison.entrants if not comparison.admissible(entrant)]
+    if others:
+        click.echo(f"Not proven to be shortest: the ways of {_listed(others)}.")
+    for entrant, errors in tally.failures.items():
+        given_up = counted(len(errors), "board")
+        click.echo(f"{entrant.name} gave up {given_up}, which its figures leave out: {errors[0]}", err=True)
+    if tally.disagreements:
+        for text in tally.disagreements[:DISAGREEMENTS_SHOWN]:
+            click.echo(f"Wrong: {text}.", err=True)
+        click.echo(f"{counted(len(tally.disagreements), 'contradiction')} in all.", err=True)
+    elif proven and tally.runs > sum(map(len, tally.failures.values())):
+        there = f", and with the map of job {truth.job}" if truth is not None else ""
+        alone = "finds" if len(proven) == 1 else "agree on"
+        click.echo(f"{_listed(proven)} {alone} the shortest ways{there}.")
+    if truth is None:
+        click.echo(f"There is no stored map to compare with: {why_none.partition(';')[0]}.", err=True)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+
+
+def _figure(measure: str, spread: Spread | None, part: str) -> str:
+    if spread is None:
+        return "-"
+    figure = getattr(spread, part)
+    return (
+        f"{figure:.4f}" if measure == "seconds" else f"{figure:,.2f}" if part == "mean" else f"{figure:,.10g}"
+    )

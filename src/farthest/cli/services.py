@@ -1,0 +1,292 @@
+"""`farthest worker`, which takes steps of jobs that coordinators send, and `workers`, which lists the workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from farthest.cli.completion import complete_host
+from farthest.cli.options import allow_module_option, database_option, json_option
+
+if TYPE_CHECKING:
+    from farthest.worker.registry import WorkerRecord
+
+
+MOST_PROCESSES = 1024
+
+
+@click.command()
+@click.option(
+    "--concurrency",
+    type=click.IntRange(min=1, max=MOST_PROCESSES),
+    metavar="N",
+    help="Processes; else $FARTHEST_CONCURRENCY, else one a processor.",
+)
+@click.option("--name", metavar="NAME", help="A name of its own.  [default: host and process number]")
+@click.option(
+    "--healthy",
+    is_flag=True,
+    help="Start nothing: succeed if a worker of that name, or any on this host, is alive.",
+)
+@allow_module_option
+@click.pass_context
+def worker(context: click.Context, concurrency: int | None, name: str | None, healthy: bool) -> None:
+    """Run the steps of jobs, and the pieces of searches, that coordinators send out.
+
+    Needs only Redis ($FARTHEST_REDIS_URL), and $FARTHEST_DATABASE_URL to search with pattern databases. After SIGTERM
+    or Ctrl-C the steps under way end; a second one ends them at once. Neither changes the result of a job.
+
+    \b
+    Examples:
+      farthest worker
+      farthest worker --concurrency 4 --name big-machine
+      farthest worker --healthy
+    """
+    from farthest.worker.service import run_worker, worker_name
+
+    if healthy:
+        _check(None if name is None else worker_name(name))
+        return
+    from farthest.logs import start_log
+
+    start_log()
+    context.exit(run_worker(concurrency or _processes(), worker_name(name)))
+
+
+@click.command()
+@json_option
+def workers(as_json: bool) -> None:
+    """List the workers that are alive, what each does, and what Redis holds.
+
+    \b
+    Example:
+      farthest workers
+    """
+    from farthest.cli.printing import counted, print_json, print_table
+    from farthest.documents.jobs import living_workers
+    from farthest.wording import bytes_text
+
+    found = living_workers()
+    if as_json:
+        print_json(found.document())
+        return
+    if found.records:
+        print_table(
+            ("worker", "version", "processes", "busy", "steps under way"),
+            [_row(record) for record in found.records],
+            right="llrr",
+        )
+    else:
+        click.echo("No worker is alive; `farthest worker` starts one.")
+    click.echo(f"Queue: {counted(found.waiting, 'step')} that no worker has begun.")
+    for node in found.memory:
+        most = f" of {bytes_text(node.most)}" if node.most else ""
+        click.echo(f"{node.place}: {bytes_text(node.used)}{most} used, {bytes_text(node.peak)} at most.")
+
+
+def _processes() -> int:
+    """FARTHEST_CONCURRENCY, or one a processor."""
+    from farthest.coordinator.estimate import cores
+    from farthest.environment import CONCURRENCY
+    from farthest.errors import SettingError
+
+    wanted = CONCURRENCY.number() if CONCURRENCY.text() else cores()
+    if wanted > MOST_PROCESSES:
+        raise SettingError(f"{CONCURRENCY.name} is {CONCURRENCY.text()!r}; expected {MOST_PROCESSES} at most")
+    return int(wanted)
+
+
+def _row(record: WorkerRecord) -> tuple[str, ...]:
+    words = {"search": ("bound", "piece")}
+    steps = []
+    for work in record.busy:
+        depth, block = words.get(work.kind, ("depth", "block"))
+        steps.append(f"attempt {work.attempt} {depth} {work.depth} {block} {work.block} ({work.seconds} s)")
+    return (
+        record.name,
+        record.version,
+        str(record.concurrency),
+        str(len(record.busy)),
+        ", ".join(steps) or "idle",
+    )
+
+
+def _check(name: str | None) -> None:
+    """Ends with status 1 unless the worker of that name, or without one any worker on this host, is alive."""
+    from farthest.models.leases import host_name
+    from farthest.stores.redis.connections import RedisNodes
+    from farthest.worker.registry import list_workers
+
+    host = host_name()
+    alive = list_workers(RedisNodes.from_environment())
+    if not any(record.name == name if name is not None else record.host == host for record in alive):
+        wanted = f"worker {name}" if name is not None else f"worker on host {host}"
+        raise click.ClickException(f"no {wanted} is alive: none has reported to Redis lately")
+
+
+# --- `farthest coordinator` and `migrate`: services other than workers.
+
+FAILED = 1
+"""Exit status of `coordinator`: a job failed (--once), or no coordinator lives (--healthy)."""
+
+
+@click.command()
+@click.option("--once", is_flag=True, help="Leave when no job can be run now.")
+@click.option(
+    "--healthy", is_flag=True, help="Start nothing: succeed if a coordinator is alive on this host."
+)
+@allow_module_option
+@database_option
+@click.pass_context
+def coordinator(context: click.Context, once: bool, healthy: bool, database: str | None) -> None:
+    """Run submitted jobs, one after another, with the workers of Redis.
+
+    Start as many as you like: each job is run by one coordinator, and goes on with another when that one dies. The log
+    goes to standard error. SIGTERM and Ctrl-C store a checkpoint of the job under way and hand it back. With
+    --once, exit status 1 says that a job failed, or waits for room; with --healthy, that no coordinator lives here.
+
+    \b
+    Examples:
+      farthest coordinator
+      farthest coordinator --once
+    """
+    if healthy:
+        from farthest.coordinator.heartbeat import alive
+
+        if not alive():
+            click.echo(
+                "no coordinator is alive on this host: none has reported lately in the folder for temporary files",
+                err=True,
+            )
+            context.exit(FAILED)
+        return
+    from farthest.coordinator.heartbeat import beating
+    from farthest.coordinator.service import Service
+    from farthest.logs import start_log
+    from farthest.models.database import open_database
+    from farthest.retry import retry_while_away
+    from farthest.stores.redis.connections import RedisNodes
+
+    start_log()
+    nodes = RedisNodes.from_environment()
+    with retry_while_away(lambda: open_database(database, create=True)) as opened, beating():
+        failed = Service(opened, nodes).run(once=once)
+    if once and failed:
+        context.exit(FAILED)
+
+
+@click.command()
+@database_option
+@json_option
+def migrate(database: str | None, as_json: bool) -> None:
+    """Bring the database up to date, or make its tables, and leave.
+
+    Every command does so when it opens a database; this one does nothing else, and waits some seconds for a
+    server that is starting.
+
+    \b
+    Example:
+      farthest migrate
+    """
+    from farthest.cli.printing import print_json
+    from farthest.models.database import open_database
+    from farthest.models.tables import SCHEMA_VERSION
+    from farthest.retry import retry_while_away
+
+    with retry_while_away(lambda: open_database(database, create=True)) as opened:
+        if as_json:
+            print_json({"database": opened.place, "schema": SCHEMA_VERSION})
+        else:
+            click.echo(f"{opened.place} is up to date (schema {SCHEMA_VERSION}).")
+
+
+# --- `farthest serve`: jobs and maps in a browser.
+
+
+@click.command()
+@click.option(
+    "--host",
+    default="127.0.0.1",
+    show_default=True,
+    metavar="HOST",
+    shell_complete=complete_host,
+    help="Where to listen.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8080,
+    show_default=True,
+    metavar="N",
+    help="The port; 0: any that is free.",
+)
+@click.option("--open", "open_", is_flag=True, help="Show the first page in a browser.")
+@click.option(
+    "--public", is_flag=True, help="Whoever reaches the server may read, without a token; nobody may change."
+)
+@click.option(
+    "--allow-jobs",
+    is_flag=True,
+    help="Who has the token may start, cancel and resume jobs. Needs $FARTHEST_WEB_TOKEN.",
+)
+@click.option(
+    "--name",
+    multiple=True,
+    metavar="NAME",
+    help="A host name by which readers reach the server, besides HOST and addresses; may be repeated.",
+)
+@click.option(
+    "--cors-origin",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Pages of another server, such as https://example.org, may read the JSON; may be repeated.",
+)
+@allow_module_option
+@database_option
+def serve(
+    host: str,
+    port: int,
+    open_: bool,
+    public: bool,
+    allow_jobs: bool,
+    name: tuple[str, ...],
+    cors_origin: tuple[str, ...],
+    database: str | None,
+) -> None:
+    """Show jobs and maps in a browser, and answer as JSON.
+
+    It listens to this machine alone. Another --host needs a token in $FARTHEST_WEB_TOKEN, which readers have to give,
+    or --public. The address goes to standard output, the log to standard error; Ctrl-C ends it.
+
+    \b
+    Examples:
+      farthest serve --open
+      farthest serve --host 0.0.0.0 --public --name maps.example.org
+    """
+    try:
+        import htpy  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise click.ClickException(
+            f"serve needs {error.name}, which is not installed: pip install 'farthest[web]'"
+        ) from None
+    from farthest.environment import REDIS_URL, WEB_TOKEN
+    from farthest.logs import start_log
+    from farthest.web.gate import WebSettings
+    from farthest.web.server import serve as run
+
+    settings = WebSettings(
+        host=host,
+        port=port,
+        database=database,
+        public=public,
+        allow_jobs=allow_jobs,
+        names=name,
+        cors_origins=cors_origin,
+        token=WEB_TOKEN.text(),
+        redis=REDIS_URL.given,
+    )
+    start_log()
+    run(settings, told=click.echo, open_browser=open_)

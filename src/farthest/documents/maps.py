@@ -1,0 +1,185 @@
+"""Answers of a stored map as JSON objects: `farthest distance`, `farthest path`, and the web."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from farthest.queries.paths import LargeGraphError
+from farthest.safe_text import safe
+
+if TYPE_CHECKING:
+    from farthest.models.records import JobRecord
+    from farthest.puzzles.definition import Board, NamedPath
+    from farthest.puzzles.puzzle import Puzzle
+    from farthest.queries.distance_map import DistanceMap
+    from farthest.queries.paths import Neighbour, SolutionGraph
+
+
+def map_facts(opened: DistanceMap) -> dict[str, Any]:
+    """Which map has answered."""
+    return {"job": opened.job, "puzzle": opened.record.name}
+
+
+def distance_answer(opened: DistanceMap, board: str, found: int) -> dict[str, Any]:
+    """The distance of a board as it was written; ``found``: -1 where it has none."""
+    return {"board": board, "distance": None if found < 0 else found, "reason": reason(opened, board, found)}
+
+
+def reason(opened: DistanceMap, board: str, found: int) -> str | None:
+    """Why a board has no distance; None where it has one."""
+    if found >= 0:
+        return None
+    word, why = opened.why_no_distance(opened.labels(board))
+    return why if word == "unreachable" else f"{word}: {why}"
+
+
+def path_document(named: NamedPath) -> dict[str, Any]:
+    """One solution: its moves, and the boards between them."""
+    return {"moves": named.moves, "boards": named.texts}
+
+
+# --- How to cite a distance map: a sentence, and an entry for BibTeX.
+
+SHORT = 12
+"""Characters of a digest in the key of an entry."""
+
+_ESCAPES = str.maketrans(
+    {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        **{each: f"\\{each}" for each in "{}$&#%_"},
+    }
+)
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """``text``: one sentence. ``bibtex``: an entry of type misc."""
+
+    text: str
+    bibtex: str
+
+
+def citation_of(record: JobRecord, puzzle: Puzzle) -> Citation:
+    """Of a finished enumeration: which puzzle, what was found, with which version, when, and the digests by which a
+    copy is known."""
+    name, title = record.name, " ".join(safe(puzzle.title).split())
+    what = f"distance map of {name}" if record.has_map else f"layers of {name}"
+    known = f"eccentricity {record.eccentricity}" if record.complete else f"up to depth {record.depth}"
+    asked = record.parameters
+    counted = f"moves counted {asked.get('direction', '')} {asked.get('where', '')}, metric {puzzle.metric}"
+    program = "farthest" + (f" {record.version}" if record.version else "")
+    made = record.finished or record.created
+    figures = f"{record.states or 0:,} states, {known}; {counted}"
+    digests = f"SHA-256 of the result {record.digest}, of the puzzle {record.puzzle_digest}"
+    text = (
+        f"{what[0].upper()}{what[1:]}{f' ({title})' if title else ''}: {figures}. Computed with {program} on "
+        f"{made:%Y-%m-%d}. {digests}."
+    )
+    fields = [
+        ("title", f"{{{_tex(f'{what[0].upper()}{what[1:]}')}}}" + (f": {_tex(title)}" if title else "")),
+        ("year", f"{made:%Y}"),
+        ("howpublished", f"Computed with {_tex(program)} on {made:%Y-%m-%d}"),
+        ("note", _tex(f"{figures}. {digests}")),
+    ]
+    key = f"farthest-{''.join(each for each in name if each.isalnum() or each in '-.')}-{(record.digest or '')[:SHORT]}"
+    lines = [f"  {field} = {{{value}}}," for field, value in fields]
+    return Citation(
+        text, "\n".join([f"@misc{{{key},", *lines, f"  month = {_MONTHS[made.month - 1]}", "}", ""])
+    )
+
+
+def _tex(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+# --- What a map tells of one state: its distance, every move with the distance after it, how many optimal solutions
+# there are, and one of them.
+
+MOST_COUNTED = 20_000
+"""Boards that optimal solutions may pass through to be counted."""
+
+READ_AGAIN = 5_000_000
+"""States that may be read for one solution, where each move of it takes one reading of the map."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """``board``: canonical text. ``distance``: -1 where it has none; ``answer``: as `farthest distance --json` tells.
+    ``graph``: its optimal solutions; None where there are none, or too many boards on them."""
+
+    board: str
+    labels: Board
+    distance: int
+    answer: dict[str, Any]
+    moves: list[Neighbour]
+    graph: SolutionGraph | None
+    digest: str
+
+    @property
+    def solutions(self) -> int | None:
+        """How many optimal ones there are."""
+        return None if self.graph is None else self.graph.count()
+
+    def document(self, opened: DistanceMap) -> dict[str, Any]:
+        """The JSON object."""
+        moves = [
+            {"move": each.move, "board": each.board, "distance": _or_none(each.distance)}
+            for each in self.moves
+        ]
+        return {
+            **map_facts(opened),
+            **self.answer,
+            "solutions": self.solutions,
+            "moves": moves,
+            "digest": self.digest,
+        }
+
+
+def state_of(opened: DistanceMap, board: str) -> State:
+    """Raises BoardError where the board is malformed; a state without a distance has its moves as well."""
+    labels = opened.labels(board)
+    text = opened.puzzle.definition.format_board(labels)
+    distance = int(opened.distances([labels])[0])
+    return State(
+        board=text,
+        labels=labels,
+        distance=distance,
+        answer=distance_answer(opened, text, distance),
+        moves=opened.neighbours(labels),
+        graph=_graph(opened, labels, distance),
+        digest=opened.digest,
+    )
+
+
+def path_of(opened: DistanceMap, state: State) -> NamedPath | None:
+    """One optimal solution; None where there is none, or finding it would take a reading of a large map for each
+    move."""
+    if state.distance < 0 or not _quick(opened, state.distance):
+        return None
+    if state.graph is None:
+        return opened.named(opened.way(state.labels))
+    return opened.named(next(opened.solutions_of(state.graph, 1)))
+
+
+def _graph(opened: DistanceMap, labels: Board, distance: int) -> SolutionGraph | None:
+    if distance < 0 or not _quick(opened, distance):
+        return None
+    try:
+        return opened.solution_graph(labels, limit=MOST_COUNTED)
+    except LargeGraphError:
+        return None
+
+
+def _quick(opened: DistanceMap, distance: int) -> bool:
+    """Whether solutions are found by looking single boards up, or the map is small."""
+    if not opened.puzzle.definition.has_moves:
+        return False
+    return opened.space.moves_both_ways or opened.states * distance <= READ_AGAIN
+
+
+def _or_none(distance: int) -> int | None:
+    return None if distance < 0 else distance

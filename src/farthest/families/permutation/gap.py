@@ -1,0 +1,518 @@
+"""What expressions of GAP stand for: permutations, groups, numbers, lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from farthest.errors import PuzzleError
+from farthest.families.permutation.assembly import of_generators
+from farthest.families.permutation.fields import MAX_POINTS
+from farthest.families.permutation.moves import MAX_MOVES
+from farthest.wording import near_match, shown
+
+if TYPE_CHECKING:
+    from farthest.families.permutation.definition import Permutation
+
+
+@dataclass(frozen=True)
+class Perm:
+    """``images``: of the points that are moved. ``name``: of the variable that held it, else empty."""
+
+    images: dict[int, int]
+    name: str = ""
+    line: int = 0
+
+    def then(self, other: Perm) -> Perm:
+        points = {*self.images, *other.images}
+        images = {point: other.image(self.image(point)) for point in points}
+        return Perm({point: image for point, image in images.items() if image != point}, "", self.line)
+
+    def image(self, point: int) -> int:
+        return self.images.get(point, point)
+
+    def power(self, exponent: int) -> Perm:
+        base = (
+            self
+            if exponent >= 0
+            else Perm({image: point for point, image in self.images.items()}, "", self.line)
+        )
+        result = Perm({}, "", self.line)
+        exponent = abs(exponent)
+        while exponent:
+            if exponent & 1:
+                result = result.then(base)
+            base = base.then(base)
+            exponent >>= 1
+        return result
+
+
+@dataclass(frozen=True)
+class Group:
+    generators: list[Perm] = field(default_factory=list)
+
+
+Value = Perm | Group | int | list["Value"]
+
+
+# --- Groups that GAP knows by a function, by the generators that GAP gives them.
+
+Cycle = tuple[int, ...]
+Generators = list[tuple[Cycle, ...]]
+"""Each a product of cycles without a point in common."""
+
+NAMED = ("SymmetricGroup", "AlternatingGroup", "CyclicGroup", "DihedralGroup", "MathieuGroup")
+"""Functions of one number: points, elements of cyclic and dihedral groups."""
+
+_M11: Generators = [(tuple(range(1, 12)),), ((3, 7, 11, 8), (4, 10, 5, 6))]
+_M23: Generators = [
+    (tuple(range(1, 24)),),
+    ((3, 17, 10, 7, 9), (4, 13, 14, 19, 5), (8, 18, 11, 12, 23), (15, 20, 22, 21, 16)),
+]
+_MATHIEU: dict[int, Generators] = {
+    11: _M11,
+    12: [*_M11, ((1, 12), (2, 11), (3, 6), (4, 8), (5, 9), (7, 10))],
+    22: [
+        (tuple(range(1, 12)), tuple(range(12, 23))),
+        ((1, 4, 5, 9, 3), (2, 8, 10, 7, 6), (12, 15, 16, 20, 14), (13, 19, 21, 18, 17)),
+        ((1, 21), (2, 10, 8, 6), (3, 13, 4, 17), (5, 19, 9, 18), (11, 22), (12, 14, 16, 20)),
+    ],
+    23: _M23,
+    24: [
+        *_M23,
+        (
+            (1, 24), (2, 23), (3, 12), (4, 16), (5, 18), (6, 10),
+            (7, 20), (8, 14), (9, 21), (11, 17), (13, 22), (15, 19),
+        ),
+    ],
+}  # fmt: skip
+"""As GAP's manual has them."""
+
+
+_LEAST = {"SymmetricGroup": 2, "AlternatingGroup": 3, "CyclicGroup": 2, "DihedralGroup": 6}
+
+
+def named_generators(function: str, number: int) -> Generators:
+    """The generators of the group that the function of ``NAMED`` makes of a number, none of them the identity. Raises
+    PuzzleError saying which numbers there are."""
+    if function == "MathieuGroup":
+        if number not in _MATHIEU:
+            raise PuzzleError(f"{number} is out of range; expected 11, 12, 22, 23 or 24")
+        return _MATHIEU[number]
+    if function == "DihedralGroup" and number % 2:
+        raise PuzzleError(f"{number} is odd; expected the number of elements, twice that of the points")
+    degree = number // 2 if function == "DihedralGroup" else number
+    if number < _LEAST[function] or degree > MAX_POINTS:
+        raise PuzzleError(
+            f"{number} is out of range; expected {_LEAST[function]} or more, and at most {MAX_POINTS} points"
+        )
+    points = tuple(range(1, degree + 1))
+    made: Generators = [(points,)]
+    if function == "SymmetricGroup":
+        made.append(((1, 2),))
+        return made[: degree - 1]
+    if function == "AlternatingGroup":
+        made = [(points if degree % 2 else points[:-1],), (points[-3:],)]
+        return made[: degree - 2]
+    if function == "CyclicGroup":
+        return made
+    return [*made, tuple((i, degree + 2 - i) for i in range(2, (degree + 1) // 2 + 1))]
+
+
+# --- Functions of GAP that make permutations and groups: PermList([...]), Group(...), SymmetricGroup(5) and the
+# like.
+
+GROUPS = ("Group", "GroupByGenerators", "GroupWithGenerators")
+_EXAMPLES = {
+    "PermList": "a list of images, as PermList([2,3,1])",
+    "Subgroup": "a group and a list, as Subgroup(G, [a, b])",
+    "GeneratorsOfGroup": "a group, as GeneratorsOfGroup(G)",
+}
+
+
+def called(name: str, values: list[Value], line: int, fail: Callable[[str], PuzzleError]) -> Value:
+    """What the function makes of the values. ``fail`` makes the error of a problem."""
+    if name == "PermList" and len(values) == 1 and isinstance(values[0], list):
+        return _of_images(values[0], line, fail)
+    if name in GROUPS:
+        return _group(name, values, fail)
+    if (
+        name == "Subgroup"
+        and len(values) == 2
+        and isinstance(values[0], Group)
+        and isinstance(values[1], list)
+    ):
+        return _group(name, values[1], fail)
+    if name == "GeneratorsOfGroup" and len(values) == 1 and isinstance(values[0], Group):
+        return list(values[0].generators)
+    if name in NAMED:
+        return _named(name, values, line, fail)
+    if name in _EXAMPLES:
+        raise fail(f"{name}: expected {_EXAMPLES[name]}; correct it")
+    raise fail(
+        f"the function {name!r} cannot be read here, only {', '.join(('Group', *_EXAMPLES, *NAMED))}; write the "
+        f"generators as cycles, as GAP does with Print(GeneratorsOfGroup({name}(...)));"
+    )
+
+
+def _of_images(images: Sequence[Value], line: int, fail: Callable[[str], PuzzleError]) -> Perm:
+    numbers = [image for image in images if isinstance(image, int)]
+    if sorted(numbers) != list(range(1, len(images) + 1)):
+        raise fail(f"PermList needs a permutation of 1 to {len(images)}; correct the list")
+    return Perm({i: image for i, image in enumerate(numbers, 1) if image != i}, "", line)
+
+
+def _group(name: str, values: Sequence[Value], fail: Callable[[str], PuzzleError]) -> Group:
+    if values and isinstance(values[0], list):
+        values = values[0]
+    generators = [value for value in values if isinstance(value, Perm)]
+    if not generators or len(generators) != len(values):
+        raise fail(f"{name}: expected permutations; write for example Group((1,2,3), (3,4))")
+    return Group(generators)
+
+
+def _named(name: str, values: Sequence[Value], line: int, fail: Callable[[str], PuzzleError]) -> Group:
+    number = values[0] if len(values) == 1 else None
+    if not isinstance(number, int):
+        raise fail(
+            f"{name}: expected one number, as {name}({24 if name == 'MathieuGroup' else 6}); correct it"
+        )
+    try:
+        generators = named_generators(name, number)
+    except PuzzleError as problem:
+        raise fail(f"{name}: {problem}; choose another number") from None
+    return Group(
+        [
+            Perm(
+                {point: image for cycle in cycles for point, image in pairwise((*cycle, cycle[0]))}, "", line
+            )
+            for cycles in generators
+        ]
+    )
+
+
+# --- Permutations as GAP writes them: cycles, products ``*`` and powers ``^``, names, lists and their items; groups
+# and other functions are in ``gap_functions``.
+
+_TOKEN = re.compile(
+    r"(?P<space>\s+|#[^\n]*)|(?P<word>[A-Za-z_@][A-Za-z0-9_@.]*)|(?P<number>\d+)|(?P<text>\"[^\"\n]*\")"
+    r"|(?P<mark>:=|[()\[\],*/^;-])|(?P<wrong>.)",
+    re.DOTALL,
+)
+_PROGRAM = ("local", "return", "function", "if", "for", "while", "repeat", "Read")
+_DEEPEST = 50
+
+_MOST_WORK = 2 * 10**6
+"""Images of points in all products together."""
+
+_POWER = 60
+"""So many products at most is a power of nine digits."""
+
+
+class ExpressionReader:
+    """Reads the expressions of a text, statement by statement. ``unit``: what a line of it is called in messages."""
+
+    def __init__(self, text: str, place: str, unit: str = "line") -> None:
+        self.place = place
+        self._unit = unit
+        self.tokens: list[tuple[str, str, int]] = []
+        self.at = 0
+        self.depth = 0
+        self.work = 0
+        self.variables: dict[str, Value] = {}
+        line = 1
+        for found in _TOKEN.finditer(text):
+            kind = found.lastgroup or ""
+            if kind == "wrong":
+                raise self.fail(
+                    line, f"{shown(found[0])} is not understood; expected permutations such as (1,2,3)"
+                )
+            if kind != "space":
+                self.tokens.append((kind, found[0], line))
+            line += found[0].count("\n")
+        self.end = line
+
+    def fail(self, line: int, problem: str) -> PuzzleError:
+        return PuzzleError(f"{self.place}, {self._unit} {line}: {problem}")
+
+    def ends(self, line: int, value: Value | None = None) -> None:
+        """The end of a statement; after the last of a file, a group or a list, it may be left out."""
+        if self.at == len(self.tokens) and isinstance(value, Group | list):
+            return
+        if self.peek() != ";":
+            found = f"{shown(self.peek())} instead" if self.at < len(self.tokens) else "the end of the file"
+            where = self.tokens[self.at][2] if self.at < len(self.tokens) else line
+            raise self.fail(where, f"the statement has no end, found {found}; write ; after it")
+        self.at += 1
+
+    def peek(self, ahead: int = 0) -> str:
+        return self.tokens[self.at + ahead][1] if self.at + ahead < len(self.tokens) else ""
+
+    def line(self) -> int:
+        return self.tokens[min(self.at, len(self.tokens) - 1)][2]
+
+    def spend(self, images: int, line: int) -> None:
+        """Counts the work of a product. Raises PuzzleError where the file asks for far more than any puzzle needs."""
+        self.work += images
+        if self.work > _MOST_WORK:
+            raise self.fail(
+                line, "too many products and powers up to here; write the generators out as cycles"
+            )
+
+    def expect(self, mark: str, what: str) -> None:
+        if self.peek() != mark:
+            found = shown(self.peek()) if self.at < len(self.tokens) else "the end of the file"
+            raise self.fail(self.line(), f"{found} in {what}, expected {mark}; correct it")
+        self.at += 1
+
+    # Expressions
+
+    def expression(self) -> Value:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.fail(self.line(), f"more than {_DEEPEST} brackets in each other; leave out some")
+        value = self.raised()
+        while self.peek() in ("*", "/"):
+            mark, line = self.peek(), self.line()
+            self.at += 1
+            other = self.raised()
+            if not isinstance(value, Perm) or not isinstance(other, Perm):
+                raise self.fail(line, f"{mark} needs a permutation on both sides; expected for example R*U")
+            self.spend(len(value.images) + len(other.images), line)
+            value = value.then(other if mark == "*" else other.power(-1))
+        self.depth -= 1
+        return value
+
+    def raised(self) -> Value:
+        value = self.atom()
+        while self.peek() in ("^", "["):
+            line = self.line()
+            self.at += 1
+            if self.tokens[self.at - 1][1] == "[":
+                value = self.item(value, line)
+                continue
+            exponent = self.atom()
+            if not isinstance(value, Perm) or not isinstance(exponent, int | Perm):
+                raise self.fail(line, "^ needs a permutation before it; expected for example R^-1")
+            self.spend(
+                _POWER * len(value.images) + (0 if isinstance(exponent, int) else len(exponent.images)), line
+            )
+            if isinstance(exponent, Perm):  # a conjugate
+                value = exponent.power(-1).then(value).then(exponent)
+            else:
+                value = Perm(value.power(exponent).images, _power_name(value.name, exponent), value.line)
+        return value
+
+    def atom(self) -> Value:
+        if self.at >= len(self.tokens):
+            raise self.fail(self.end, "the file ends within a statement; complete it, with ; at its end")
+        kind, word, line = self.tokens[self.at]
+        if word == "(":
+            if self.tokens[self.at + 1 : self.at + 2] and (
+                self.tokens[self.at + 1][0] == "number" or self.peek(1) == ")"
+            ):
+                return self.cycles(line)
+            self.at += 1
+            value = self.expression()
+            self.expect(")", "brackets")
+            return value
+        self.at += 1
+        if word == "[":
+            return self.items("]")
+        if kind == "number" or (word == "-" and self.tokens[self.at : self.at + 1]):
+            sign = 1
+            if word == "-":
+                sign, (kind, word, line) = -1, self.tokens[self.at]
+                self.at += 1
+            if kind != "number" or len(word) > 9:
+                raise self.fail(line, f"{shown(word)} is too large a number; write a smaller one")
+            return sign * int(word)
+        if word in _PROGRAM:
+            raise self.fail(
+                line,
+                f"programs of GAP cannot be read here ({word}); write only the generators, as "
+                "G := Group((1,2,3), (3,4));",
+            )
+        if kind == "word":
+            return self.call(word, line) if self.peek() == "(" else self.variable(word, line)
+        raise self.fail(
+            line, f"{shown(word)} begins no value; expected a permutation such as (1,2,3), or its name"
+        )
+
+    def items(self, closing: str) -> list[Value]:
+        values: list[Value] = []
+        while self.peek() != closing:
+            values.append(self.expression())
+            if self.peek() != closing:
+                self.expect(",", "a list")
+        self.at += 1
+        return values
+
+    def item(self, value: Value, line: int) -> Value:
+        """What is in a list at the number in square brackets, the first of which has been read."""
+        number = self.expression()
+        self.expect("]", "the number of an item")
+        if not isinstance(value, list) or not isinstance(number, int) or not 1 <= number <= len(value):
+            held = f"1 to {len(value)}" if isinstance(value, list) else "a list before ["
+            raise self.fail(line, f"there is no such item; expected {held}, for example gens[1]")
+        return value[number - 1]
+
+    def variable(self, name: str, line: int) -> Value:
+        group, _, number = name.rpartition(".")
+        held = self.variables.get(group)
+        if name not in self.variables and isinstance(held, Group) and number.isdecimal():
+            if not 1 <= int(number[:9]) <= len(held.generators):
+                raise self.fail(
+                    line, f"{shown(group)} has the generators 1 to {len(held.generators)}; correct {name}"
+                )
+            return held.generators[int(number) - 1]
+        if name not in self.variables:
+            mend = near_match(name, self.variables) or f"define it above: {name} := (1,2,3);"
+            raise self.fail(line, f"{shown(name)} is not defined; {mend}")
+        return self.variables[name]
+
+    def call(self, name: str, line: int) -> Value:
+        self.at += 1
+        if self.peek() == "IsPermGroup" and self.peek(1) == ",":  # the kind of group that is meant here
+            self.at += 2
+        return called(name, self.items(")"), line, lambda problem: self.fail(line, problem))
+
+    def cycles(self, line: int) -> Perm:
+        """A product of cycles, the points of each divided by commas or all by spaces."""
+        result = Perm({}, "", line)
+        while self.peek() == "(" and (self.peek(1).isdecimal() or self.peek(1) == ")"):
+            self.at += 1
+            points: list[int] = []
+            commas = self.peek(1) == ","
+            while self.peek() != ")":
+                kind, word, here = self.tokens[self.at] if self.at < len(self.tokens) else ("", "", self.end)
+                if kind != "number":
+                    found = shown(word) if word else "the end of the file"
+                    raise self.fail(
+                        here, f"{found} in a cycle, expected a point; write cycles such as (1,2,3)"
+                    )
+                if len(word) > 9 or not 1 <= int(word) <= MAX_POINTS:
+                    mend = "" if word.strip("0") else "; add 1 to each point"
+                    raise self.fail(
+                        here, f"the point {word} is out of range; expected 1 to {MAX_POINTS}{mend}"
+                    )
+                if int(word) in points:
+                    raise self.fail(here, f"the point {word} is twice in a cycle; leave it out once")
+                points.append(int(word))
+                self.at += 1
+                if self.peek() in ("", ";"):
+                    raise self.fail(here, "a cycle has no end; write ) after its last point")
+                if commas and self.peek() != ")":
+                    self.expect(",", "a cycle")
+            self.at += 1
+            images = {point: points[(i + 1) % len(points)] for i, point in enumerate(points)}
+            self.spend(len(result.images) + len(points), line)
+            result = result.then(Perm(images if len(points) > 1 else {}, "", line))
+        return Perm(result.images, "", line)
+
+
+def _power_name(name: str, exponent: int) -> str:
+    """As twisty puzzles write powers; empty where the base has no name, or is such a power."""
+    if not name or not name[-1].isalpha():
+        return ""
+    return f"{name}{abs(exponent) if abs(exponent) > 1 else ''}{chr(39) if exponent < 0 else ''}"
+
+
+# --- Generators of a permutation group as people write them for GAP.
+#
+#     R := (1,2,3,4)(5,6);; U := (2,5);;      cycles, products ``*`` and powers ``^`` of permutations, PermList([...])
+#     G := Group(R, U);                       the generators: of the last group, else of the last list of permutations,
+#     gens := [R, U];                         else all permutations that have a name
+#
+# A session may be kept with its prompts: only lines that begin with ``gap>`` or ``>`` are read then. Points that no
+# generator moves are left out, and orbits whose points always move with those of another. Points of one orbit that
+# are turned in a cycle are one piece, called by the first of them; each other point is a piece (stickers.py).
+
+# Functions whose names begin so make no group.
+_ASKED = (
+    "Is",
+    "Size",
+    "Order",
+    "Print",
+    "Display",
+    "View",
+    "StructureDescription",
+    "Factors",
+    "Collected",
+    "LoadPackage",
+    "SetName",
+)
+
+
+def read_gap(text: str, place: str, metric: str) -> Permutation:
+    """The puzzle of the generators in a file. Raises PuzzleError naming file, line, what was expected and a mend."""
+    reader = _Reader(_typed(text), place)
+    generators = reader.generators()
+    named = [(generator.name, generator.images) for generator in generators]
+    return of_generators(named, metric, lambda problem: reader.fail(generators[0].line, problem))
+
+
+def _typed(text: str) -> str:
+    """What was typed in a session of GAP that is kept with its prompts, lines in their places; else the text."""
+    lines = text.split("\n")
+    if not any(line.startswith("gap>") for line in lines):
+        return text
+    prompts = [next((prompt for prompt in ("gap>", ">") if line.startswith(prompt)), "") for line in lines]
+    return "\n".join(
+        line.removeprefix(prompt) if prompt else "" for line, prompt in zip(lines, prompts, strict=True)
+    )
+
+
+class _Reader(ExpressionReader):
+    def __init__(self, text: str, place: str) -> None:
+        super().__init__(text, place)
+        self.groups: list[list[Perm]] = []
+        self.lists: list[list[Perm]] = []
+
+    def generators(self) -> list[Perm]:
+        """The generators, none of them the identity, none twice. Raises PuzzleError where there are none."""
+        while self.at < len(self.tokens):
+            self.statement()
+        named = [value for value in self.variables.values() if isinstance(value, Perm)]
+        chosen = (self.groups or self.lists or [named])[-1]
+        found: list[Perm] = []
+        for generator in chosen:
+            if generator.images and all(generator.images != other.images for other in found):
+                found.append(generator)
+            if len(found) > MAX_MOVES:
+                raise self.fail(generator.line, f"more than {MAX_MOVES} generators; leave some out")
+        if not found:
+            raise self.fail(self.end, "no generators; write for example G := Group((1,2,3), (3,4));")
+        return found
+
+    # Statements
+
+    def statement(self) -> None:
+        kind, word, line = self.tokens[self.at]
+        if word == ";":
+            self.at += 1
+            return
+        name = ""
+        if kind == "word" and self.peek(1) == ":=":
+            name = word
+            self.at += 2
+        elif kind == "word" and word.startswith(_ASKED) and self.peek(1) == "(":
+            while self.at < len(self.tokens) and self.peek() != ";":
+                self.at += 1
+            self.ends(line)
+            return
+        value = self.expression()
+        self.ends(line, value)
+        if isinstance(value, Perm) and name:
+            value = Perm(value.images, name, line)
+        if name:
+            self.variables[name] = value
+        if isinstance(value, Group):
+            self.groups.append(value.generators)
+        elif isinstance(value, list) and value:
+            permutations = [each for each in value if isinstance(each, Perm)]
+            if len(permutations) == len(value):
+                self.lists.append(permutations)

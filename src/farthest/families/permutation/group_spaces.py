@@ -1,0 +1,456 @@
+"""Boards that are known by the pieces of a base: the element of the group that takes the origin to a board is found
+from where these pieces are, and takes all the others (families/permutation/reach.py)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from farthest import _kernel
+from farthest.errors import PuzzleError, StorageError
+from farthest.families.permutation.definition import permutation
+from farthest.families.permutation.fields import MAX_SLOTS
+from farthest.families.permutation.gather_space import PermutationBoards, PermutationSpace
+from farthest.families.permutation.groups import Points
+from farthest.families.permutation.layout import VERSION, Layout, choose_layout
+from farthest.families.permutation.patterns import PermutationPatterns
+from farthest.families.permutation.reach import DENSE, SMALL, Level, base
+from farthest.puzzles.definition import Board
+from farthest.puzzles.family import Choice
+from farthest.puzzles.puzzle import Origin, Puzzle
+from farthest.spaces.contract import NO_KEY, check_keys
+from farthest.untrusted_json import integers
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from farthest.families.permutation.definition import Permutation
+    from farthest.families.permutation.groups import Element
+    from farthest.spaces.contract import EngineKind
+
+
+NOWHERE = 2**15 - 1
+"""In place of the number of an element where there is none."""
+
+
+def level_fields(levels: Sequence[Level]) -> list[dict[str, Any]]:
+    """As stored with a job."""
+    return [
+        {"slot": level.slot, "elements": [[list(to), list(turn)] for to, turn in level.elements]}
+        for level in levels
+    ]
+
+
+def stored_levels(fields: Any, definition: Permutation) -> tuple[Level, ...]:
+    """Inverse of ``level_fields``. Raises StorageError when they are damaged or of another puzzle."""
+    try:
+        levels = tuple(
+            Level(
+                integers([each["slot"]])[0],
+                tuple((integers(to), integers(turn)) for to, turn in each["elements"]),
+            )
+            for each in fields
+        )
+        if not levels or len({level.slot for level in levels}) != len(levels):
+            raise ValueError("a base slot is there twice, or there is none")
+        for level in levels:
+            if not 0 <= level.slot < definition.slots or not all(
+                sorted(to) == list(range(definition.slots)) and len(turn) == definition.slots
+                for to, turn in level.elements
+            ):
+                raise ValueError("an element is no permutation of the slots")
+    except (KeyError, TypeError, ValueError) as error:
+        raise StorageError(f"stored key layout is damaged ({error!r}); enumerate the puzzle again") from None
+    return levels
+
+
+class Chain:
+    """The elements of one puzzle's group by the images of the slots of a base.
+
+    ``ways[i][d]``: of level i the element with number d, as a permutation of points, uint16 (elements, points);
+    ``back[i]``: their inverses; ``number[i]``: of the element that takes the base point to a point, or NOWHERE.
+    Elements are numbered in the order in which their images of the base point are found, breadth first, from the
+    level's elements in the order in which they are given; each is the one found before, and then that element.
+    """
+
+    def __init__(self, definition: Permutation, origin: Board, levels: Sequence[Level]) -> None:
+        self._body = definition
+        self._origin = np.array(origin, dtype=np.uint8)
+        self._points = Points(definition.slot_moduli)
+        self.ways: list[NDArray[np.uint16]] = []
+        self.back: list[NDArray[np.uint16]] = []
+        self.number: list[NDArray[np.int16]] = []
+        for level in levels:
+            self._add(
+                self._points.first[level.slot], [self._points.element(*element) for element in level.elements]
+            )
+        self._first = np.array(self._points.first, dtype=np.int64)
+        self._slot_of = np.array([slot for slot, _ in self._points.places], dtype=np.int64)
+        self._turn_of = np.array([turn for _, turn in self._points.places], dtype=np.uint8)
+        self._moduli = np.array(definition.slot_moduli, dtype=np.uint8)
+        self._bases = [level.slot for level in levels]
+
+    @property
+    def order(self) -> int:
+        """The number of elements."""
+        return prod(map(len, self.ways))
+
+    def whole(self, boards: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
+        """Whether an element takes the pieces of the base to where they are on the boards (N, cells), and what it makes
+        of the origin; any board where there is none."""
+        found, numbers = self.numbers(self.images(boards))
+        return found, self.boards(numbers)
+
+    def numbers(self, images: NDArray[Any]) -> tuple[NDArray[np.bool_], list[NDArray[np.intp]]]:
+        """Of the element that takes the base points to ``images`` (N, levels): whether there is one, and its number on
+        each level."""
+        found = np.ones(len(images), dtype=bool)
+        numbers: list[NDArray[np.intp]] = []
+        for back, number in zip(self.back, self.number, strict=True):
+            which = number[images[:, len(numbers)]].astype(np.intp)
+            found &= which != NOWHERE
+            which[which == NOWHERE] = 0
+            numbers.append(which)
+            images = back[which[:, None], images]
+        return found, numbers
+
+    def boards(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint8]:
+        """What the elements with these numbers make of the origin."""
+        goes: NDArray[Any] = np.broadcast_to(self._first, (len(numbers[0]), len(self._first)))
+        for ways, which in zip(reversed(self.ways), reversed(numbers), strict=True):
+            goes = ways[which[:, None], goes]
+        return self._moved(goes)
+
+    def images(self, boards: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """The points (N, levels) where the base points are."""
+        slots = self._body.slots
+        images = np.empty((len(boards), len(self._bases)), dtype=np.int64)
+        for level, slot in enumerate(self._bases):
+            here = (boards[:, :slots] == self._origin[slot]).argmax(axis=1)
+            images[:, level] = self._first[here]
+            if self._moduli[slot] > 1:
+                turned = boards[np.arange(len(boards)), slots + here].astype(np.int64)
+                modulus = int(self._moduli[slot])
+                images[:, level] += (turned - int(self._origin[slots + slot])) % modulus
+        return images
+
+    def _moved(self, goes: NDArray[Any]) -> NDArray[np.uint8]:
+        """The boards where the content of each slot of the origin is at the points ``goes`` (N, slots)."""
+        slots = self._body.slots
+        boards = np.zeros((len(goes), self._body.cells), dtype=np.uint8)
+        rows = np.arange(len(goes))[:, None]
+        to = self._slot_of[goes]
+        boards[rows, to] = self._origin[:slots]
+        if self._body.oriented:
+            turns = (self._turn_of[goes] + self._origin[slots:]) % self._moduli
+            turns[:, np.array(self._body.ignore)[self._origin[:slots]]] = 0
+            boards[rows, slots + to] = turns
+        return boards
+
+    def _add(self, point: int, elements: Sequence[Element]) -> None:
+        """One more level."""
+        made = [np.array(element, dtype=np.uint16) for element in elements]
+        ways = {point: np.arange(len(self._points.places), dtype=np.uint16)}
+        queue = [point]
+        for place in queue:
+            for element in made:
+                image = int(element[place])
+                if image not in ways:
+                    ways[image] = element[ways[place]]
+                    queue.append(image)
+        number = np.full(len(self._points.places), NOWHERE, dtype=np.int16)
+        number[queue] = np.arange(len(queue))
+        self.ways.append(np.array([ways[image] for image in queue]))
+        self.back.append(np.argsort(self.ways[-1], axis=1).astype(np.uint16))
+        self.number.append(number)
+
+
+# --- Permutation puzzles whose moves reach few of all arrangements: the places of some pieces tell those of all
+# others.
+#
+# The kernel enumerates the pattern of these pieces, whose states are one for one those of the puzzle. Boards are
+# whole.
+
+
+class BasedSpace(PermutationBoards):
+    """See GatherSpace. ``levels``: the base, whose pieces on the first origin are the pattern's.
+
+    Moves join all origins.
+    ``pattern``: the space of the pattern; ``relabel``: for each label of the puzzle that of the pattern.
+    """
+
+    def __init__(
+        self,
+        puzzle: Puzzle,
+        origin: Origin,
+        origins: list[Board],
+        levels: Sequence[Level],
+        layout: Layout | None,
+    ) -> None:
+        super().__init__(puzzle, origin, origins)
+        self.engine: EngineKind = "gather"
+        self._levels = tuple(levels)
+        definition, self.relabel = pattern_of_base(self.definition, origins, levels)
+        chosen = choose_layout(definition, definition.goals) if layout is None else layout
+        made = replace(puzzle, definition=definition, known=(), origin=replace(origin, where="goal"))
+        self.pattern = PermutationSpace(made, made.origin, list(definition.goals), chosen)
+
+    @property
+    def undirected(self) -> bool:
+        """See Space."""
+        return self.definition.symmetric
+
+    @property
+    def keys(self) -> int:
+        """See GatherSpace."""
+        return self.pattern.keys
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space: as of the pattern's space, and ``base``."""
+        return {**self.pattern.layout_fields(), "base": level_fields(self._levels)}
+
+    def shards_at(self, shard_classes: int) -> int:
+        """See GatherSpace."""
+        return self.pattern.shards_at(shard_classes)
+
+    @property
+    def kernel(self) -> _kernel.ArrangementSpace:
+        """See GatherSpace."""
+        return self.pattern.kernel
+
+    def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.ArrangementSpace:
+        """See GatherSpace."""
+        return self.pattern.compile_kernel(shard_classes, isa)
+
+    def shard_order(self, shards: int) -> range:
+        """See GatherSpace."""
+        return self.pattern.shard_order(shards)
+
+    def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
+        """See GatherSpace."""
+        if boards == self.origins:
+            return self.pattern.keys_of(self.pattern.origins)
+        import numpy as np
+
+        keys: list[int] = self.encode(np.array(boards, dtype=np.uint8)).tolist()
+        return keys
+
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """See Space. A board on which some piece is not where it follows to be has no key."""
+        import numpy as np
+
+        patterns = self._patterns(boards)
+        keys = self.pattern.encode(patterns)
+        keys[(self._whole(patterns) != boards).any(axis=1)] = np.uint64(NO_KEY)
+        return keys
+
+    def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """See Space. On boards that cannot be reached the pieces that are not of the base are in the origin's order."""
+        return self._whole(self.pattern.decode(codes))
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space."""
+        import numpy as np
+
+        reason = super().why_unreachable(board)
+        if reason is None and self.encode(np.array([board], dtype=np.uint8))[0] == NO_KEY:
+            reason = f"group: the moves reach {self._chain.order:,} boards, and this is none of them"
+        return reason
+
+    @cached_property
+    def _chain(self) -> Chain:
+        return Chain(self.definition, self.origins[0], self._levels)
+
+    def _patterns(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Boards of the puzzle as boards of the pattern."""
+        import numpy as np
+
+        relabel = np.array(self.relabel, dtype=np.uint8)
+        return PermutationPatterns().boards(self.pattern.definition, relabel, boards)
+
+    def _whole(self, patterns: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        boards = self._spread(patterns)
+        found, whole = self._chain.whole(boards)
+        boards[found] = whole[found]
+        return boards
+
+    def _spread(self, boards: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The pattern's boards as boards of the puzzle: pieces that are alike are as in the origin, not turned."""
+        import numpy as np
+
+        slots = self.definition.slots
+        out = np.zeros((len(boards), self.cells), dtype=np.uint8)
+        out[:, : boards.shape[1]] = boards
+        for alike in range(len(self.pattern.definition.counts)):
+            held = [label for label in self.origins[0][:slots] if self.relabel[label] == alike]
+            out[:, :slots][boards[:, :slots] == alike] = np.tile(np.array(held, dtype=np.uint8), len(boards))
+        return out
+
+
+def pattern_of_base(
+    definition: Permutation, origins: Sequence[Board], levels: Sequence[Level]
+) -> tuple[Permutation, tuple[int, ...]]:
+    """The pattern of the pieces that stand on the base in the first origin, its goals the origins; and for each label
+    of the puzzle that of the pattern. Raises PuzzleError where these are all pieces."""
+    labels = tuple(sorted(origins[0][level.slot] for level in levels))
+    own = replace(definition, goals=tuple(origins), start=None, net=None)
+    return PermutationPatterns().make(own, "", Choice(True, tuple((label,) for label in labels)), "base")
+
+
+# --- Permutation puzzles whose states are numbered by the elements of the group of the moves: every key is a state.
+#
+# An element is a product of one of the chain's elements of each level (families/permutation/group_spaces.py); their
+# numbers are the digits of the key, that of the first level the most significant.
+
+KIND = "chain"
+
+BATCH = 1 << 14
+"""Boards encoded at a time: what they need lies in the near caches."""
+
+
+class ChainSpace(PermutationBoards):
+    """See ScatterSpace; dense. ``levels``: the base, of the first origin; moves join all origins."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin, origins: list[Board], levels: Sequence[Level]) -> None:
+        super().__init__(puzzle, origin, origins)
+        self.engine: EngineKind = "scatter"
+        self.undirected = self.definition.symmetric
+        self.graded = False
+        self._levels = tuple(levels)
+        self.chain = Chain(self.definition, origins[0], levels)
+        self._radices = [len(ways) for ways in self.chain.ways]
+        check_keys(puzzle, self.keys, "take fewer points", what="elements")
+
+    @property
+    def keys(self) -> int:
+        """See Space: the order of the group."""
+        return prod(self._radices)
+
+    def layout_fields(self) -> dict[str, Any]:
+        """See Space."""
+        return {"version": VERSION, "kind": KIND, "base": level_fields(self._levels)}
+
+    def encode(self, boards: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """See Space."""
+        keys = np.empty(len(boards), dtype=np.uint64)
+        for first in range(0, len(boards), BATCH):
+            part = boards[first : first + BATCH]
+            found, numbers = self.chain.numbers(self.chain.images(part))
+            found &= (self.chain.boards(numbers) == part).all(axis=1)
+            keys[first : first + BATCH] = np.where(found, self._keys(numbers), np.uint64(NO_KEY))
+        return keys
+
+    def decode(self, codes: NDArray[np.uint64]) -> NDArray[np.uint8]:
+        """See Space."""
+        if codes.size and int(codes.max()) >= self.keys:
+            raise ValueError("no such key")
+        boards = np.empty((codes.size, self.cells), dtype=np.uint8)
+        for first in range(0, codes.size, BATCH):
+            boards[first : first + BATCH] = self.chain.boards(self._numbers(codes[first : first + BATCH]))
+        return boards
+
+    def origin_codes(self) -> Buffer:
+        """See ScatterSpace."""
+        return self.encode(np.array(self.origins, dtype=np.uint8)).data
+
+    @cached_property
+    def expander(self) -> _kernel.GroupExpander:
+        """See ScatterSpace."""
+        points = Points(self.definition.slot_moduli)
+        levels = [
+            (points.first[level.slot], ways)
+            for level, ways in zip(self._levels, self.chain.ways, strict=True)
+        ]
+        moves = [np.array(points.element(*move.effect), dtype=np.uint16) for move in self.moves_away]
+        return _kernel.GroupExpander(len(points.places), levels, moves)
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        """See ScatterSpace."""
+        return _kernel.expand_codes(self.expander, codes, threads)
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """See Space."""
+        if self.encode(np.array([board], dtype=np.uint8))[0] != NO_KEY:
+            return None
+        return super().why_unreachable(board) or (
+            f"group: the moves reach {self.keys:,} boards, and this is none of them"
+        )
+
+    def _keys(self, numbers: Sequence[NDArray[np.intp]]) -> NDArray[np.uint64]:
+        keys = np.zeros(len(numbers[0]), dtype=np.uint64)
+        for radix, number in zip(self._radices, numbers, strict=True):
+            keys = keys * np.uint64(radix) + number.astype(np.uint64)
+        return keys
+
+    def _numbers(self, keys: NDArray[np.uint64]) -> list[NDArray[np.intp]]:
+        """Inverse of ``_keys``."""
+        numbers, rest = [], keys.astype(np.int64)
+        for radix in reversed(self._radices):
+            rest, number = np.divmod(rest, radix)
+            numbers.append(number)
+        return numbers[::-1]
+
+
+# --- Spaces of permutation puzzles whose moves reach few of all arrangements: by a base, or by the group's
+# elements.
+
+TOGETHER = 1 << 14
+"""Boards that are looked at together."""
+
+
+def space_of_few(
+    puzzle: Puzzle, origin: Origin, origins: list[Board], states: int
+) -> BasedSpace | ChainSpace | None:
+    """The space, where so many states are reached from the first origin; None where not all origins are joined."""
+    definition = permutation(puzzle)
+    levels = base(definition, origins[0])
+    if levels is None or not _joined(definition, origins, levels):
+        return None
+    if definition.slots <= MAX_SLOTS:
+        with suppress(PuzzleError):  # the base are all pieces, or all but one
+            space = BasedSpace(puzzle, origin, origins, levels, None)
+            if space.keys <= max(SMALL, states * DENSE):
+                return space
+    return ChainSpace(puzzle, origin, origins, levels)
+
+
+def stored_space(
+    puzzle: Puzzle, origin: Origin, origins: list[Board], fields: dict[str, Any]
+) -> BasedSpace | ChainSpace:
+    """The space of a stored layout. Raises StorageError."""
+    definition = permutation(puzzle)
+    levels = stored_levels(fields["base"], definition)
+    if fields.get("kind") == KIND:
+        if fields.get("version") != VERSION:
+            raise StorageError(
+                f"stored key layout: version {fields.get('version')!r}, expected {VERSION}; the map was written by "
+                "another version of farthest, use that one"
+            )
+        return ChainSpace(puzzle, origin, origins, levels)
+    try:
+        pattern, _ = pattern_of_base(definition, origins, levels)
+    except PuzzleError as error:
+        raise StorageError(f"stored key layout is damaged ({error}); enumerate the puzzle again") from None
+    return BasedSpace(puzzle, origin, origins, levels, Layout.from_dict(fields, pattern))
+
+
+def _joined(definition: Permutation, origins: Sequence[Board], levels: Sequence[Level]) -> bool:
+    """Whether moves join all origins to the first."""
+    if len(origins) == 1:
+        return True
+    import numpy as np
+
+    boards = np.array(origins, dtype=np.uint8)
+    chain = Chain(definition, origins[0], levels)
+    for part in np.array_split(boards, len(boards) // TOGETHER + 1):
+        found, whole = chain.whole(part)
+        if not (found.all() and (whole == part).all()):
+            return False
+    return True

@@ -1,0 +1,58 @@
+"""The text that names the boards of an origin: words, boards, or a set of them, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from farthest.errors import PuzzleError
+
+if TYPE_CHECKING:
+    from farthest.puzzles.definition import Board, PuzzleDefinition
+
+
+WORDS = ("goal", "start")
+"""Boards that a puzzle's file gives: its goals, its start."""
+MAX_NAMED = 10_000
+"""Boards that an origin names one by one."""
+_SEPARATOR = "\n"
+
+
+def joined(names: Iterable[str]) -> str:
+    """The text of a set of names: words first, then boards in order, each once, so that equal sets are equal texts."""
+    return _SEPARATOR.join(sorted(set(names), key=lambda name: (name not in WORDS, name)))
+
+
+def names_of(where: str) -> list[str]:
+    """The words and texts of boards of such a text."""
+    return where.split(_SEPARATOR)
+
+
+def where_text(where: str) -> str:
+    """One line for a message or a table."""
+    names = names_of(where)
+    return where if len(names) == 1 else f"{len(names):,} boards ({names[0]}, ...)"
+
+
+# --- The boards that the text of an origin or of a target means, before wildcards are filled in.
+
+MAX_ORIGINS = 1_000_000
+"""Boards at depth 0."""
+
+
+def origin_patterns(definition: PuzzleDefinition, where: str, name: str) -> tuple[Board, ...]:
+    """The boards of ``Origin.where``, each once; goals may have ``WILDCARD``. ``name``: the puzzle's, for messages.
+    Raises BoardError for a text that is no board, PuzzleError for a word that names no board."""
+    found: dict[Board, None] = {}
+    for each in names_of(where):
+        found.update(dict.fromkeys(_patterns(definition, each, name)))
+    return tuple(found)
+
+
+def _patterns(definition: PuzzleDefinition, each: str, name: str) -> tuple[Board, ...]:
+    if each not in WORDS:
+        return (definition.parse_board(each, name=name),)
+    patterns = definition.origin_boards[0] if each == "goal" else definition.starts
+    if not patterns:
+        raise PuzzleError(f"puzzle {name}: it has no {each}; name a board instead, or add {each} to its file")
+    return patterns

@@ -1,1 +1,0 @@
-"""Batches of searches in workers."""
