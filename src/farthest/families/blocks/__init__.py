@@ -16,34 +16,28 @@ if TYPE_CHECKING:
 
 
 class BlocksFamily(Family):
-    """See Family."""
-
     metrics = ("step", "slide", "move")
     default_origin = "from start"
     example = "start = [...]"
     forms = (("rush-BOARD", "any board of Rush Hour, in 36 characters"),)
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Blocks:
-        """See Family."""
         from farthest.families.blocks.reader import read_blocks
 
         del metric  # all definitions can be played in all metrics
         return read_blocks(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Blocks:
-        """See Family."""
         from farthest.families.blocks.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
         from farthest.families.blocks.reader import rush_hour
 
         return rush_hour(name)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.blocks.picture import picture
 
         return picture(cast("Blocks", definition), board)
@@ -51,7 +45,6 @@ class BlocksFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold:
-        """See Family."""
         from farthest.families.blocks.picture import hold
 
         del move

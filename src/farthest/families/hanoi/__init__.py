@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class HanoiFamily(Family):
-    """See Family."""
-
     metrics = ("move",)
     default_origin = "to goal"
     example = "pegs = 3 and discs = 5"
@@ -29,32 +27,27 @@ class HanoiFamily(Family):
     )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Hanoi:
-        """See Family."""
         from farthest.families.hanoi.definition import read_hanoi
 
         del metric  # all definitions can be played in all metrics
         return read_hanoi(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Hanoi:
-        """See Family."""
         from farthest.families.hanoi.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
         from farthest.families.hanoi.definition import hanoi_by_name
 
         return hanoi_by_name(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
         from farthest.families.hanoi.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.hanoi.definition import picture
 
         return picture(cast("Hanoi", definition), board)
@@ -62,7 +55,6 @@ class HanoiFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.hanoi.definition import hold
 
         del after

@@ -15,27 +15,22 @@ if TYPE_CHECKING:
 
 
 class JugsFamily(Family):
-    """See Family."""
-
     metrics = ("move",)
     default_origin = "from start"
     example = "capacities = [3, 5] and measure = 4"
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Jugs:
-        """See Family."""
         from farthest.families.jugs.definition import read_jugs
 
         del metric  # all definitions can be played in all metrics
         return read_jugs(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Jugs:
-        """See Family."""
         from farthest.families.jugs.definition import from_fields
 
         return from_fields(fields)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.jugs.definition import picture
 
         return picture(cast("Jugs", definition), board)
@@ -43,7 +38,6 @@ class JugsFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.jugs.definition import hold
 
         del after

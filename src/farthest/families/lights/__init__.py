@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class LightsFamily(Family):
-    """See Family."""
-
     metrics = ("press", "multi")
     default_origin = "to goal"
     example = "size = [5, 5]"
@@ -29,32 +27,27 @@ class LightsFamily(Family):
     )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Lights:
-        """See Family."""
         from farthest.families.lights.definition import read_lights
 
         del metric  # all definitions can be played in all metrics
         return read_lights(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Lights:
-        """See Family."""
         from farthest.families.lights.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
         from farthest.families.lights.definition import plain_lights
 
         return plain_lights(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
         from farthest.families.lights.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.lights.definition import picture
 
         return picture(cast("Lights", definition), board)
@@ -62,7 +55,6 @@ class LightsFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.lights.definition import hold
 
         del after

@@ -17,33 +17,27 @@ if TYPE_CHECKING:
 
 
 class PegsFamily(Family):
-    """See Family."""
-
     metrics = ("jump", "chain")
     default_origin = "from start"
     example = "start, the rows of a board: o for a peg, . for an empty hole"
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Pegs:
-        """See Family."""
         from farthest.families.pegs.definition import read_pegs
 
         del metric  # all definitions can be played in all metrics
         return read_pegs(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Pegs:
-        """See Family."""
         from farthest.families.pegs.definition import from_fields
 
         return from_fields(fields)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
         from farthest.families.pegs.space import solvable
 
         return solvable(puzzle, targets)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.pegs.definition import picture
 
         return picture(cast("Pegs", definition), board)
@@ -51,7 +45,6 @@ class PegsFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.pegs.definition import hold
 
         del after

@@ -12,21 +12,17 @@ if TYPE_CHECKING:
 
 
 class PythonFamily(Family):
-    """See Family."""
-
     metrics = ("move",)
     default_origin = "from start"
     example = 'class = "module:Name"'
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Python:
-        """See Family."""
         from farthest.families.python.definition import read_python
 
         del metric  # all definitions can be played in all metrics
         return read_python(table, source)
 
     def from_fields(self, fields: dict[str, Any]) -> Python:
-        """See Family."""
         from farthest.families.python.definition import from_fields
 
         return from_fields(fields)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class SlidingFamily(Family):
-    """See Family."""
-
     metrics = ("step", "slide")
     default_origin = "to goal"
     example = "goal = [...]"
@@ -29,7 +27,6 @@ class SlidingFamily(Family):
     )
 
     def read(self, table: dict[str, Any], source: Source, metric: str) -> Sliding:
-        """See Family."""
         from farthest.families.sliding.reader import read_sliding
 
         definition = read_sliding(table, source)
@@ -39,31 +36,26 @@ class SlidingFamily(Family):
         return definition
 
     def from_fields(self, fields: dict[str, Any]) -> Sliding:
-        """See Family."""
         from farthest.families.sliding.definition import from_fields
 
         return from_fields(fields)
 
     def parametric(self, name: str) -> Puzzle | None:
-        """See Family."""
         from farthest.families.sliding.reader import plain_board
 
         return plain_board(name)
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
-        """See Family."""
         from farthest.families.sliding.solvable import solvable
 
         return solvable(puzzle, targets)
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker:
-        """See Family."""
         from farthest.families.sliding.written_moves import WrittenMoves
 
         return WrittenMoves(puzzle)
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
-        """See Family."""
         from farthest.families.sliding.picture import picture
 
         return picture(cast("Sliding", definition), board)
@@ -71,20 +63,18 @@ class SlidingFamily(Family):
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
-        """See Family."""
         from farthest.families.sliding.picture import hold
 
         del after
         return hold(cast("Sliding", definition), board, move)
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """See Family: the grid turned and mirrored."""
+        """The grid turned and mirrored."""
         from farthest.families.sliding.symmetries import grid_symmetries
 
         return grid_symmetries(cast("Sliding", definition), fixed)
 
     def patterns(self) -> PatternMaker:
-        """See Family."""
         from farthest.families.sliding.patterns import SlidingPatterns
 
         return SlidingPatterns()
