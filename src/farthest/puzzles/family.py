@@ -51,22 +51,41 @@ def undecided(puzzle: Puzzle) -> UndecidedError:
     )
 
 
-def draw_of_union(
-    sizes: Sequence[int],
-    draw: Callable[[int], Board],
-    holds: Callable[[int, Board], bool],
-    rng: RandomSource,
-) -> Board:
-    """One of the boards in any of some sets, each with the same chance, also where the sets overlap.
+class Target(Protocol):
+    """The boards from which moves lead to one target. ``size``: how many they are."""
 
-    ``sizes[i]``: of set i. ``draw(i)``: one of its boards, each with the same chance. ``holds(i, board)``: whether it
-    is there.
-    """
-    while True:
-        board = draw(rng.weighed(sizes))
-        # A board of k sets is drawn k times as often as one of a single set.
-        if rng.below(sum(holds(i, board) for i in range(len(sizes)))) == 0:
-            return board
+    size: int
+
+    def why_not(self, board: Board) -> str | None:
+        """As of Solvable."""
+
+    def draw(self, rng: RandomSource) -> Board:
+        """As of Solvable."""
+
+
+class SolvableUnion:
+    """The boards from which moves lead to one of some targets."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self._targets = targets
+
+    def why_not(self, board: Board) -> str | None:
+        return why_none([target.why_not(board) for target in self._targets])
+
+    def draw(self, rng: RandomSource) -> Board:
+        sizes = [target.size for target in self._targets]
+        while True:
+            board = self._targets[rng.weighed(sizes)].draw(rng)
+            # A board of k targets is drawn k times as often as one of a single target.
+            if rng.below(sum(target.why_not(board) is None for target in self._targets)) == 0:
+                return board
+
+
+def why_none(reasons: Sequence[str | None]) -> str | None:
+    """Why a board leads to none of some targets, from the reason of each; None where one has no reason."""
+    if None in reasons:
+        return None
+    return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
 
 class Family(Rules):
