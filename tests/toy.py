@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 import pytest
@@ -29,9 +29,6 @@ from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 from farthest.verify.ranking import LayoutError
-
-if TYPE_CHECKING:
-    from farthest.puzzles.tables import Source
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15
@@ -85,20 +82,13 @@ class Toy(PuzzleDefinition):
 
 
 class ToyFamily(Family):
-    metrics = ("move",)
-    default_origin = "from start"
-    example = "size = 10"
-
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> Toy:
-        raise NotImplementedError
-
     def from_fields(self, fields: dict[str, Any]) -> Toy:
         moves = tuple((name, a, b) for name, a, b in fields["moves"])
         goals = tuple(tuple(goal) for goal in fields["goals"])
         return Toy(fields["size_"], moves, fields["codes"], fields["both_ways"], goals)
 
 
-FAMILY = ToyFamily()
+FAMILY = ToyFamily("toy", metrics=("move",), default_origin="from start", example="size = 10")
 
 
 def numbers(boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
@@ -14,40 +14,64 @@ from farthest.untrusted_json import integers, text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from farthest.puzzles.tables import Source
+    from collections.abc import Callable
 
+    from farthest.puzzles.tables import FamilyTable, Source
 
-# --- The families of puzzles by name, and how the definitions of each are read.
-#
-# A family is a package of its name in ``farthest.families``. A new one is a word in ``FAMILIES``, a package, and a
-# model in ``farthest.verify.models``, which is written apart. The package has
-#
-#     FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
-#     definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
-#     space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
-#
-# and beside them whatever the family needs: ``reader`` for its TOML table, ``forms`` for puzzles by parametric
-# names, ``boards`` for boards as text, ``picture``, ``solvable``.
 
 FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
+"""A family is a package of its name in ``farthest.families``, which has
+
+    FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
+    definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
+    space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
+
+and a model in ``farthest.verify.models``, which is written apart.
+"""
 
 
-class Rules(Protocol):
-    """How a family's definitions are read."""
+class Rules:
+    """What a family is called, and how its definitions are read.
 
-    metrics: tuple[str, ...]
-    """The first is what a file without a metric means."""
-    default_origin: str
-    """``to goal`` or ``from start``."""
-    example: str
-    """What the least table holds, for messages."""
+    ``metrics``: the first is what a file without a metric means. ``default_origin``: ``to goal`` or ``from start``.
+    ``example``: what the least table holds, for messages. ``functions``: where the functions of the family are,
+    ``module.name`` in its package; they are imported when they are first called.
+    """
 
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
-        """The definition of the family's TOML table. Raises PuzzleError."""
+    def __init__(
+        self, name: str, *, metrics: tuple[str, ...], default_origin: str, example: str, **functions: str
+    ) -> None:
+        self.name = name
+        self.metrics = metrics
+        self.default_origin = default_origin
+        self.example = example
+        self.functions = functions
+
+    def function(self, what: str) -> Callable[..., Any] | None:
+        """The function of the family that does this; None: the family has none."""
+        if what not in self.functions:
+            return None
+        module, _, name = self.functions[what].rpartition(".")
+        return cast(
+            "Callable[..., Any]", getattr(import_module(f"farthest.families.{self.name}.{module}"), name)
+        )
+
+    def call(self, what: str, *values: object) -> Any:
+        """What that function makes of the values; None: the family has none."""
+        function = self.function(what)
+        return None if function is None else function(*values)
+
+    def read(self, fields: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
+        """The definition of the family's TOML table, by its class ``table``. Raises PuzzleError."""
+        table: FamilyTable | None = self.call("table", fields, source, metric)
+        definition: PuzzleDefinition = self.call("read", fields, source) if table is None else table.read()
+        return definition
 
     def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
         """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON. Raises TypeError, KeyError,
         ValueError or PuzzleError."""
+        definition: PuzzleDefinition = self.call("from_fields", fields)
+        return definition
 
 
 def rules(name: str) -> Rules:

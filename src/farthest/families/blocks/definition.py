@@ -33,23 +33,18 @@ class Blocks(BlockFields):
             raise PuzzleError(f"block puzzle: {problem}")
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return blocks_boards.parse_board(self, text, name=name)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return blocks_boards.format_board(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return blocks_boards.check_board(self, board, name=name)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         return blocks_boards.draw_board(self, board)
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         boards, rest, read = bytearray(), iter(lines), 0
@@ -72,13 +67,11 @@ class Blocks(BlockFields):
         return bytes(boards)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         return board_arrays.first_wrong(self, boards)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         if blocks_boards.single(self):
@@ -87,23 +80,20 @@ class Blocks(BlockFields):
 
     @property
     def names_swap(self) -> bool:
-        """See PuzzleDefinition."""
         return any(len(set(kind.tokens)) > 1 for kind in self.kinds)
 
     def unnamed(self, move: str) -> str:
-        """See PuzzleDefinition."""
         from farthest.families.blocks.paths import unnamed
 
         return unnamed(move)
 
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
-        """See PuzzleDefinition."""
         from farthest.families.blocks.paths import named_path
 
         return named_path(self, boards) if self.names_swap else NamedPath(self, boards, list(moves))
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: a colour for each way to write a piece."""
+        """A colour for each way to write a piece."""
         tokens = dict.fromkeys(token for kind in self.kinds for token in kind.tokens)
         return {token: number for number, token in enumerate(tokens)}
 

@@ -16,8 +16,7 @@ from farthest.families.permutation.moves import Move, inverse, odd
 from farthest.puzzles.definition import Board
 from farthest.puzzles.origin import origin_patterns
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY
-from farthest.spaces.too_large import kernel_limits
+from farthest.spaces.contract import NO_KEY, kernel_limits
 
 if TYPE_CHECKING:
     import numpy as np

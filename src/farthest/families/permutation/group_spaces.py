@@ -25,8 +25,7 @@ from farthest.families.permutation.reach import DENSE, SMALL, Level, base
 from farthest.puzzles.definition import Board
 from farthest.puzzles.family import Choice
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY
-from farthest.spaces.too_large import check_keys
+from farthest.spaces.contract import NO_KEY, check_keys
 from farthest.untrusted_json import integers
 
 if TYPE_CHECKING:

@@ -22,9 +22,8 @@ from farthest.families.permutation.gather_space import PermutationBoards
 from farthest.families.permutation.layout import MEND, Layout, twist_sum
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import NO_KEY
+from farthest.spaces.contract import NO_KEY, check_keys, kernel_limits
 from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove, PackedSpace
-from farthest.spaces.too_large import check_keys, kernel_limits
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -23,31 +23,25 @@ class Sliding(SlidingFields):
     """A sliding puzzle; see SlidingFields."""
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return boards.parse_board(self, text, name=name)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return boards.format_board(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return boards.check_board(self, board, name=name)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         return boards.draw_board(self, board)
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: as many colours as kinds of piece."""
+        """As many colours as kinds of piece."""
         return {token: number for number, token in enumerate(self.tokens[1:])}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """See PuzzleDefinition."""
         return boards.parse_boards(self, lines, name=name)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        """See PuzzleDefinition."""
         import numpy
 
         pieces = numpy.repeat(numpy.arange(len(self.tokens)), self.counts)
@@ -55,11 +49,9 @@ class Sliding(SlidingFields):
         return int(wrong[0]) if wrong.size else None
 
     def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
-        """See PuzzleDefinition."""
         return boards.board_template(self)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        """See PuzzleDefinition."""
         from farthest.families.sliding.board_arrays import formatter
 
         return formatter(self).texts(boards)

@@ -162,13 +162,14 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         still step it find that it is over."""
         if self._depth != depth:
             return  # it has not begun
+        # No layer is under way any more. A full Redis takes no value for `depth`, and it does remove one.
+        self.nodes.call(lambda: self.nodes.main.hdel(self.meta_key, "depth"))
         self._discard_outboxes(depth - 1)
         texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
         for shard, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
             self.discard(self._names(depth, shard, Record.of(text, depth, shard)))
         self.removals.settle()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(depth)))
-        self.nodes.call(lambda: self.nodes.main.hset(self.meta_key, "depth", str(depth - 1)))
         self._depth = depth - 1
 
     # Results
