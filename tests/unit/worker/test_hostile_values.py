@@ -385,6 +385,8 @@ def test_names_of_runs_do_not_match_those_of_others(
 def test_names_that_are_no_text_stop_nobody(nodes: Nodes) -> None:
     assert not attempts.others(nodes, "2")
     nodes.main.zadd(attempts.ATTEMPTS, {b"\xff\xfe": nodes.now(), b"2-ab": nodes.now()})
+    assert not attempts.others(nodes, "2")
+    nodes.main.zadd(attempts.ATTEMPTS, {b"3-ab": nodes.now()})
     assert attempts.others(nodes, "2")
     nodes.main.hset("farthest:attempt:2-ab:meta", b"\xff", "x")
     with pytest.raises(LateStepError):
