@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress, TaskID
 
-    from farthest.coordinator.search.settings import Iteration
     from farthest.coordinator.settings import Estimate
+    from farthest.search.deepening import Iteration
 
 
 PATIENCE = 0.5
