@@ -166,11 +166,9 @@ class StepProcess(TaskProcess):
         self._stores: OrderedDict[str, tuple[GatherStore | ScatterStore, Choice]] = OrderedDict()
 
     def name(self, attempt: str, depth: int, item: int) -> str:
-        """See TaskProcess."""
         return f"step of block {item} at depth {depth} of attempt {attempt}"
 
     def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """See TaskProcess."""
         store, choice = self.store(attempt)
         if item >= store.blocks.count:
             raise LateStepError(f"attempt {attempt} has no block {item}")
@@ -207,11 +205,9 @@ class PartProcess(TaskProcess):
         self._makers: OrderedDict[str, tuple[PartMaker, PartChoice]] = OrderedDict()
 
     def name(self, attempt: str, depth: int, item: int) -> str:
-        """See TaskProcess."""
         return f"part {item} of the map up to depth {depth} of attempt {attempt}"
 
     def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        """See TaskProcess."""
         maker, choice = self._maker(attempt)
         fold = maker.fold(depth)
         part = choice.next(depth, item, again)
