@@ -5,8 +5,8 @@
 
 OLD and NEW are folders of checkouts. A checkout runs in its own ``.venv`` with the farthest that is installed there;
 where it has none, in this environment, with its ``src`` in PYTHONPATH. The two take turns, so that a machine whose
-speed drifts slows both alike. Printed are medians of the wall time, the ratio of the medians and of the least times, and
-each gate whose median is more than 3 % above the old one; the exit status is 1 where there is one.
+speed drifts slows both alike. Printed are medians of the wall time, the ratios of the medians and of the least times,
+and each gate whose median is more than 3 % above the old one; the exit status is 1 where there is one.
 
 ``--loaded`` says how many of our own modules, and lines of them, some commands load.
 """
