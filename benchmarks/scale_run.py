@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from farthest.coordinator.enumeration.executors import LayerSearch
-from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode_chunk
+from farthest.models.chunks import CHUNK_KEYS, MapDigest, encode
 from farthest.puzzles.puzzle import Puzzle
 from farthest.spaces import compile_space
 from farthest.spaces.contract import gather
@@ -226,12 +226,12 @@ def counted_run(
 
 def _make_map(run: GatherAttempt, result: Counted) -> None:
     depth = result.layers[-1].depth - 1
-    digest = MapDigest(result.states[:-1], "uint8")
+    digest = MapDigest(result.states[:-1])
     begun = time.process_time()
-    for _, _, unit, distances in run.chunks(depth, CHUNK_KEYS, 1):
+    for one in run.chunks(depth, CHUNK_KEYS, 1):
         made = time.process_time()
         result.map_seconds += made - begun
-        digest.update(distances)
-        result.map_bytes += len(encode_chunk(distances, unit).payload)
+        digest.add(one)
+        result.map_bytes += len(encode(one).payload)
         begun = time.process_time()
         result.store_seconds += begun - made

@@ -10,7 +10,7 @@ import pytest
 from farthest import frames
 from farthest.errors import JobError, LateStepError, LostStateError, NoBaseError
 from farthest.map_files.place import job_token
-from farthest.models.chunks import MapDigest
+from farthest.models.chunks import Chunk, digest_of
 from farthest.models.database import open_database
 from farthest.models.drafts import MadeChunk, StoredDraft, write_drafts
 from farthest.models.jobs import Jobs
@@ -71,9 +71,7 @@ def distances(parts: AttemptParts, of: Case, depth: int) -> bytes:
     data = b"".join(frames.unpacked(one.payload, SIZE, 1) for one in chunks)
     assert [(one.first, one.last) for one in chunks][-1][1] == of.kernel.keys - 1
     layers = [len(layer) for layer in of.layers[: depth + 1]]
-    digest = MapDigest(layers, "uint8")
-    digest.update(data)
-    assert made.digest(layers) == digest.hexdigest()
+    assert made.digest(layers) == digest_of(layers, [Chunk(0, len(data) - 1, "uint8", data)])
     return data
 
 

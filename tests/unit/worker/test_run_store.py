@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
-from farthest.models.chunks import Chunk, Unit
+from farthest.models.chunks import Chunk
 from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
@@ -44,15 +44,18 @@ def whole(store: GatherAttempt | MemoryStore, depth: int, size: int = 10**9, thr
     expected = [
         (first, min(first + size, store.kernel.keys) - 1) for first in range(0, store.kernel.keys, size)
     ]
-    assert [(first, last) for first, last, _, _ in chunks] == expected
-    assert {unit for _, _, unit, _ in chunks} == {"uint8"}
-    return b"".join(data for _, _, _, data in chunks)
+    assert [(one.first, one.last) for one in chunks] == expected
+    assert {one.unit for one in chunks} == {"uint8"}
+    return b"".join(memoryview(one.distances) for one in chunks)
 
 
-def as_stored(of: Case, depth: int, size: int) -> list[tuple[int, Unit, memoryview]]:
+def as_stored(of: Case, depth: int, size: int) -> list[Chunk]:
     """A checkpoint as a store is given it, in chunks of ``size`` keys."""
     data = memoryview(distances_of(of, depth))
-    return [(first, "uint8", data[first : first + size]) for first in range(0, len(data), size)]
+    return [
+        Chunk(first, min(first + size, len(data)) - 1, "uint8", data[first : first + size])
+        for first in range(0, len(data), size)
+    ]
 
 
 def restored(run: GatherAttempt, of: Case, depth: int, size: int = 97) -> GatherAttempt:

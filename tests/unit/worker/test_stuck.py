@@ -10,10 +10,10 @@ import pytest
 
 PROGRAM = """
 import sys, threading, time
-from farthest.worker import stuck
-stuck.LOOK_SECONDS, stuck.LOOKS = 0.02, {looks}
+from farthest.worker import task_process
+task_process.LOOK_SECONDS, task_process.LOOKS = 0.02, {looks}
 print("begun", flush=True)
-with stuck.ended_if_stuck("the step of block 7"):
+with task_process.ended_if_stuck("the step of block 7"):
     {work}
 print("ended", flush=True)
 """

@@ -15,9 +15,8 @@ from farthest.models.chunks import (
     WIDTHS,
     Chunk,
     ChunkRecord,
-    Unit,
     chunk_digest,
-    encode_chunk,
+    encode,
     map_digest,
     open_chunk,
 )
@@ -88,10 +87,8 @@ class Assembly:
             _kernel.Layer
         ] = []  # of that block, for the next range of keys begins where one ended
 
-    def chunks(
-        self, size: int, threads: int, keys: range | None = None
-    ) -> Iterator[tuple[int, int, Unit, memoryview]]:
-        """(first key, last key, unit, distances) of ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
+    def chunks(self, size: int, threads: int, keys: range | None = None) -> Iterator[Chunk]:
+        """The distances, ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
         LostStateError and what ``base`` raises."""
         unit = unit_for(self._depth)
         width = WIDTHS[unit]
@@ -110,7 +107,7 @@ class Assembly:
                 distances = typed(part, unit)
                 _kernel.expand(self._kernel, self._layers, self._shift, self._parity, key, distances, threads)
                 key = until
-            yield first, end - 1, unit, out
+            yield Chunk(first, end - 1, unit, out)
 
     def _add_base(self, first: int, end: int, threads: int) -> None:
         """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
@@ -146,8 +143,8 @@ def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
     while key < end:
         chunk = base(key)
         distances = typed(memoryview(chunk.distances), chunk.unit)
-        until = min(end, chunk.last_key + 1)
-        yield key, distances[key - chunk.first_key : until - chunk.first_key]
+        until = min(end, chunk.last + 1)
+        yield key, distances[key - chunk.first : until - chunk.first]
         key = until
 
 
@@ -255,10 +252,10 @@ class PartMaker:
         if self._assembly is None or self._assembly[0] != text:
             self._assembly = text, self._new_assembly(fold)
         made, states = [], 0
-        for first, last, unit, data in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
-            payload = encode_chunk(data, unit)
-            made.append(MadeChunk(first, last, unit, payload.checksum, chunk_digest(data), payload.payload))
-            states += reached(data, unit)
+        for one in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
+            stored, digest = encode(one), chunk_digest(one.distances)
+            made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
+            states += reached(memoryview(one.distances), one.unit)
         return made, states
 
     def _words(self, fold: Fold, part: int) -> tuple[list[MadeChunk], int]:
@@ -423,9 +420,9 @@ class AttemptParts:
         chunks, stored = [], []
         for first, _ in self._cut.chunks(part):
             chunk = self._base(first)
-            payload = encode_chunk(chunk.distances, unit_for(fold.base))
-            chunks.append(PartChunk(payload.checksum, chunk_digest(chunk.distances), len(payload.payload)))
-            stored.append(payload.payload)
+            made = encode(chunk)
+            chunks.append(PartChunk(made.checksum, chunk_digest(chunk.distances), len(made.payload)))
+            stored.append(made.payload)
         record = PartRecord(new_nonce(), PLACE, 0, tuple(chunks))
         store.send({store.part_name(fold.base, part, record.nonce): b"".join(stored)})
         text, key = record.text(fold.base, part), store.bases_key(fold.base)
