@@ -101,6 +101,7 @@ class Checkout:
         self.environment = {
             name: text for name, text in os.environ.items() if not name.startswith("FARTHEST_")
         }
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if not own.exists():
             self.environment["PYTHONPATH"] = str(self.folder / "src")
         else:
