@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks import boards as blocks_boards
-from farthest.families.blocks.fields import BlockFields, Kind, grid_problem, kinds_problem
+from farthest.families.blocks.fields import BlockFields, grid_problem, kinds_problem
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, NamedPath
-from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -102,27 +101,6 @@ def blocks(puzzle: Puzzle) -> Blocks:
     """The definition of a sliding block puzzle."""
     assert isinstance(puzzle.definition, Blocks), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Blocks:
-    """The definition that had these ``fields``."""
-    return Blocks(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        signs=tuple(text(sign) for sign in fields["signs"]),
-        empty=text(fields["empty"]),
-        kinds=tuple(
-            Kind(
-                shape=tuple(pair(cell) for cell in kind["shape"]),
-                tokens=tuple(text(token) for token in kind["tokens"]),
-                ways=integers([kind["ways"]])[0],
-                line=integers([kind["line"]])[0],
-                exits=tuple(text(sign) for sign in kind["exits"]),
-            )
-            for kind in fields["kinds"]
-        ),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def _boards_problem(definition: Blocks) -> str | None:

@@ -55,7 +55,7 @@ class BlockFields(PuzzleDefinition):
     empty: str
     kinds: tuple[Kind, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     @property
     def cells(self) -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.families.sliding import boards
 from farthest.families.sliding.fields import SlidingFields
 from farthest.puzzles.definition import Board
-from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,17 +60,3 @@ def sliding(puzzle: Puzzle) -> Sliding:
     """The definition of a sliding puzzle."""
     assert isinstance(puzzle.definition, Sliding), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Sliding:
-    """The definition that had these ``fields``."""
-    return Sliding(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        edges=tuple(pair(edge) for edge in fields["edges"]),
-        arcs=tuple(pair(arc) for arc in fields["arcs"]),
-        tokens=tuple(text(token) for token in fields["tokens"]),
-        counts=integers(fields["counts"]),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-        blanks=integers(fields.get("blanks", [])),
-    )

@@ -41,7 +41,7 @@ class SlidingFields(PuzzleDefinition):
     tokens: tuple[str, ...]
     counts: tuple[int, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
     blanks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
