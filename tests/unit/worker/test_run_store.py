@@ -17,6 +17,7 @@ from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import blob_key
+from farthest.worker.enumeration.tasks import StepWork
 from run_cases import (
     NAMES_BY_RULE,
     Nodes,
@@ -279,7 +280,7 @@ def test_a_run_with_long_layers_or_checkpoints_is_alive(begin: Begin, nodes: Nod
     of = case("two colours", 2)
     run = begin(of)
     run.begin(1, range(run.kernel.shards))
-    for alive in (lambda: run.committed(1), lambda: list(run.chunks(0, 100))):
+    for alive in (lambda: StepWork(run.nodes, run.attempt).finished(1), lambda: list(run.chunks(0, 100))):
         nodes.main.zadd(attempts.ATTEMPTS, {run.attempt: 0})
         alive()
         assert (nodes.main.zscore(attempts.ATTEMPTS, run.attempt) or 0) > 0
@@ -457,7 +458,7 @@ def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, GatherAttempt],
         with pytest.raises(LostStateError):
             run.commit(5, own_views, own_counts)
         with pytest.raises(LostStateError):
-            run.committed(5)
+            StepWork(run.nodes, run.attempt).finished(5)
     with pytest.raises(LostStateError):
         advance(run, 6, 6)
 
