@@ -198,22 +198,6 @@ class BlockChoice:
             self._wishes = dict.fromkeys(one for one in self._near(self._near(last)) if one not in here)
         return list(islice(self._wishes, WISHES))
 
-<<<<<<< HEAD
-    def name(self, attempt: str, depth: int, item: int) -> str:
-        return f"step of block {item} at depth {depth} of attempt {attempt}"
-
-    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        store, choice = self.store(attempt)
-        if item >= store.blocks.count:
-            raise LateStepError(f"attempt {attempt} has no block {item}")
-        leases = StepLeases(self.nodes, attempt, self.lease_seconds)
-        chosen = choice.named(depth, item) if again else choice.next(depth, item)
-        if not leases.take(depth, chosen, self.holder):
-            return
-        with renewed(leases, depth, chosen, self.holder):
-            step(store, depth, store.blocks.shards(chosen))
-            choice.stepped(depth, chosen)
-=======
     def taken(self, block: int) -> None:
         """Notes the block that was given: other processes have taken the wishes before it, or all."""
         for wish in list(islice(self._wishes, WISHES)):
@@ -226,7 +210,6 @@ class BlockChoice:
         self._stepped.setdefault(depth, {})[block] = None
         for old in [one for one in self._stepped if one < depth - 2]:
             del self._stepped[old]
->>>>>>> main
 
     def _near(self, blocks: Iterable[int]) -> Iterator[int]:
         for block in blocks:
@@ -246,13 +229,6 @@ class PartWork(Work):
     _database: JobDatabase
     _last = -1
 
-<<<<<<< HEAD
-    def name(self, attempt: str, depth: int, item: int) -> str:
-        return f"part {item} of the map up to depth {depth} of attempt {attempt}"
-
-    def work(self, attempt: str, depth: int, item: int, again: bool) -> None:
-        maker, choice = self._maker(attempt)
-=======
     def records_key(self, depth: int) -> str:
         return self.keys.parts_key(depth)
 
@@ -272,7 +248,6 @@ class PartWork(Work):
     def do(self, depth: int, item: int) -> None:
         self._last = item
         maker = self._maker
->>>>>>> main
         fold = maker.fold(depth)
         if item >= maker.cut(fold).count:
             raise LateStepError(f"the map of attempt {self.attempt} has no part {item}")
