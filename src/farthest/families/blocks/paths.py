@@ -18,7 +18,7 @@ from farthest.puzzles.definition import NamedPath
 from farthest.puzzles.grid import ROW_TOKEN, WALL, WALL_TOKEN
 
 if TYPE_CHECKING:
-    from farthest.families.blocks.fields import BlockFields
+    from farthest.families.blocks.definition import Blocks
     from farthest.puzzles.definition import Board
 
 
@@ -28,7 +28,7 @@ _PIECE = 1 << 14
 """Boards at a time: some megabytes of characters."""
 
 
-def first_wrong(definition: BlockFields, boards: NDArray[np.integer]) -> int | None:
+def first_wrong(definition: Blocks, boards: NDArray[np.integer]) -> int | None:
     """The first of the rows that is no board, or None."""
     left, right = boards.astype(np.int64), np.ones(len(boards), dtype=np.bool_)
     counts = np.zeros((len(boards), len(definition.kinds)), dtype=np.int64)
@@ -40,7 +40,7 @@ def first_wrong(definition: BlockFields, boards: NDArray[np.integer]) -> int | N
     return int(wrong[0]) if wrong.size else None
 
 
-def parse_canonical(definition: BlockFields, lines: Sequence[str]) -> NDArray[np.uint8] | None:
+def parse_canonical(definition: Blocks, lines: Sequence[str]) -> NDArray[np.uint8] | None:
     """The boards of lines as ``format_board`` writes them, tokens of one character each; None where any is another
     text."""
     template, positions = _template(definition)
@@ -61,7 +61,7 @@ def parse_canonical(definition: BlockFields, lines: Sequence[str]) -> NDArray[np
     return boards if known.all() and first_wrong(definition, boards) is None else None
 
 
-def texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
+def texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
     """The canonical texts of boards whose tokens are one character each."""
     lines: list[str] = []
     for first in range(0, len(boards), _PIECE):
@@ -69,7 +69,7 @@ def texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
     return lines
 
 
-def _texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
+def _texts(definition: Blocks, boards: NDArray[np.uint8]) -> list[str]:
     template, positions = _template(definition)
     line = np.array([ord(token) for token in template], dtype=np.uint32)
     signs = np.tile(line, (len(boards), 1))
@@ -83,7 +83,7 @@ def _texts(definition: BlockFields, boards: NDArray[np.uint8]) -> list[str]:
     return found
 
 
-def _template(definition: BlockFields) -> tuple[str, list[int]]:
+def _template(definition: Blocks) -> tuple[str, list[int]]:
     """The canonical text of the board without pieces, and the position of each cell in it."""
     template: list[str] = []
     positions = [0] * definition.cells
@@ -97,7 +97,7 @@ def _template(definition: BlockFields) -> tuple[str, list[int]]:
 
 
 def pieces(
-    definition: BlockFields, left: NDArray[np.int64]
+    definition: Blocks, left: NDArray[np.int64]
 ) -> list[tuple[int, tuple[int, ...], NDArray[np.intp]]]:
     """For each kind and place, in reading order: the cells, and the boards with a piece there, which is taken away from
     ``left``; what is left in the end belongs to no whole piece."""
@@ -111,7 +111,7 @@ def pieces(
     return found
 
 
-def move_name(definition: BlockFields, kind: int, before: int, after: int, number: int) -> str:
+def move_name(definition: Blocks, kind: int, before: int, after: int, number: int) -> str:
     """The name of the move that takes the first cell of a piece from ``before`` to ``after``: ``6 down``,
     ``1 right 2``, ``7 at 5,1 up``. ``number``: of the piece among those of its kind, in reading order, before it."""
     tokens = definition.kinds[kind].tokens
@@ -133,7 +133,7 @@ def unnamed(move: str) -> str:
     return " ".join(words[2:] if words[:1] == ["at"] else words)
 
 
-def named_path(definition: BlockFields, boards: NDArray[np.uint8]) -> NamedPath:
+def named_path(definition: Blocks, boards: NDArray[np.uint8]) -> NamedPath:
     """See PuzzleDefinition, where ``names_swap``. On the first board the pieces have the names that the board alone
     tells."""
     found = [
@@ -164,7 +164,7 @@ def named_path(definition: BlockFields, boards: NDArray[np.uint8]) -> NamedPath:
     )
 
 
-def _labels(definition: BlockFields) -> list[list[int]]:
+def _labels(definition: Blocks) -> list[list[int]]:
     """For the pieces of each kind, in reading order, the labels of the kinds that names make of it."""
     found: list[list[int]] = []
     last = 0
@@ -176,7 +176,7 @@ def _labels(definition: BlockFields) -> list[list[int]]:
 
 
 @lru_cache(maxsize=16)
-def _told_apart(definition: BlockFields, start: Board) -> BlockFields:
+def _told_apart(definition: Blocks, start: Board) -> Blocks:
     """The puzzle in which pieces of different names are of different kinds."""
     kinds = [
         replace(kind, tokens=(token,) * kind.tokens.count(token))
@@ -186,5 +186,5 @@ def _told_apart(definition: BlockFields, start: Board) -> BlockFields:
     return replace(definition, kinds=tuple(kinds), goals=(), start=start)
 
 
-def _place(definition: BlockFields, cell: int) -> tuple[int, int]:
+def _place(definition: Blocks, cell: int) -> tuple[int, int]:
     return next((r, row.index(cell)) for r, row in enumerate(definition.rows) if cell in row)
