@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.picture import text_picture
-from farthest.puzzles.puzzle import FAMILIES, rules
+from farthest.puzzles.puzzle import FAMILIES, Rules, rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.move_text import MoveMaker
     from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.tables import Source
     from farthest.random_source import RandomSource
 
 
@@ -90,79 +88,89 @@ def why_none(reasons: Sequence[str | None]) -> str | None:
     return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
 
-class Family(ABC):
-    """A family: ``FAMILY`` of the package ``farthest.families.NAME``. See Rules for what is not said here."""
+class Family(Rules):
+    """A family: ``FAMILY`` of the package ``farthest.families.NAME``.
 
-    metrics: ClassVar[tuple[str, ...]]
-    default_origin: ClassVar[str]
-    example: ClassVar[str]
-    forms: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """How its parametric names are written, each with what people call such puzzles."""
-    files: ClassVar[tuple[str, ...]] = ()
-    """The endings of files of other programs that hold its puzzles."""
+    ``forms``: how its parametric names are written, each with what people call such puzzles. ``files``: the endings of
+    files of other programs that hold its puzzles. Each method below calls the family's function of the same name, and
+    says what holds where the family has none.
+    """
 
-    @abstractmethod
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
-        """See Rules."""
-
-    @abstractmethod
-    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
-        """See Rules."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        metrics: tuple[str, ...],
+        default_origin: str,
+        example: str,
+        forms: tuple[tuple[str, str], ...] = (),
+        files: tuple[str, ...] = (),
+        **functions: str,
+    ) -> None:
+        super().__init__(name, metrics=metrics, default_origin=default_origin, example=example, **functions)
+        self.forms = forms
+        self.files = files
 
     def parametric(self, name: str) -> Puzzle | None:
         """The puzzle of a parametric name; None: it is not one. Raises PuzzleError for a size that cannot be."""
-        del name
-        return None
+        found: Puzzle | None = self.call("parametric", name)
+        return found
 
     def written(self, text: str) -> Puzzle | None:
         """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
         PuzzleError."""
-        del text
-        return None
+        found: Puzzle | None = self.call("written", text)
+        return found
 
     def read_file(self, data: bytes, place: str) -> Puzzle:
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
-        raise NotImplementedError("the family has no files of other programs")
+        found: Puzzle = self.call("read_file", data, place)
+        return found
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
-        del targets
-        raise undecided(puzzle)
+        found: Solvable | None = self.call("solvable", puzzle, targets)
+        if found is None:
+            raise undecided(puzzle)
+        return found
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """The picture of a board; ``WILDCARD`` is allowed."""
-        return text_picture(definition.draw_board(board), definition.palette())
+        found: Picture | None = self.call("picture", definition, board)
+        return found or text_picture(definition.draw_board(board), definition.palette())
 
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
-        del definition, board, move, after
-        return None
+        found: Hold | None = self.call("hold", definition, board, move, after)
+        return found
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
-        del puzzle
-        return None
+        found: MoveMaker | None = self.call("move_maker", puzzle)
+        return found
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """Those of the puzzle that fix a board (puzzles/family.py); None where the family knows of none. Raises
-        ResourceError where they are too many to be found."""
-        del definition, fixed
-        return None
+        """Those of the puzzle that fix a board; None where the family knows of none. Raises ResourceError where they
+        are too many to be found."""
+        found: Symmetries | None = self.call("symmetries", definition, fixed)
+        return found
 
     def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
         """The puzzle with some of its moves alone (puzzles/catalogue.py). Raises what ``fail`` makes of a problem."""
-        able = " and ".join(
-            name for name in FAMILIES if type(family(name)).with_moves is not Family.with_moves
-        )
-        raise fail(
-            f"moves are chosen of {able} puzzles, and this is of the family {puzzle.family}; write the puzzle alone"
-        )
+        found: Puzzle | None = self.call("with_moves", puzzle, text, fail)
+        if found is None:
+            able = " and ".join(each.name for each in families() if "with_moves" in each.functions)
+            raise fail(
+                f"moves are chosen of {able} puzzles, and this is of the family {self.name}; write the puzzle alone"
+            )
+        return found
 
     def patterns(self) -> PatternMaker | None:
         """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""
-        return None
+        found: PatternMaker | None = self.call("patterns")
+        return found
 
 
 def family(name: str) -> Family:

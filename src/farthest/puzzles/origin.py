@@ -55,9 +55,9 @@ def filled_boards(
     ways: Callable[[Board], int],
     filled: Callable[[Board], Iterable[Board]],
 ) -> list[Board]:
-    """The boards at depth 0, sorted, none twice, of ``origin_patterns``. ``ways``: how many boards a pattern with ``WILDCARD`` stands for;
-    ``filled``: these boards. Raises BoardError when the origin is not a board, PuzzleError when there is no start, no
-    goal or too many."""
+    """The boards at depth 0, sorted, none twice, of ``origin_patterns``. ``ways``: how many boards a pattern with
+    ``WILDCARD`` stands for; ``filled``: these boards. Raises BoardError when the origin is not a board, PuzzleError
+    when there is no start, no goal or too many."""
     found: set[Board] = set()
     total = 0
     for pattern in origin_patterns(definition, where, name):

@@ -27,7 +27,7 @@ from farthest.errors import (
     StorageError,
 )
 from farthest.families.python.allowed import named_in
-from farthest.models.chunks import CHUNK_KEYS, layers_digest
+from farthest.models.chunks import CHUNK_KEYS, digest_of, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
 from farthest.puzzles.puzzle import Puzzle
@@ -462,8 +462,6 @@ class Enumeration:
     def _digest(self, store: JobStore) -> str:
         if self._settings.histogram_only:
             return layers_digest(self._found.states)
-        from farthest.models.pieces import digest_of
-
         return digest_of(self._found.states, store.chunks(self._found.depth, CHUNK_KEYS, self._threads))
 
     @property

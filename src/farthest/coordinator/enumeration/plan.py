@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from farthest.coordinator.enumeration.cluster_model import worker_needs
 from farthest.coordinator.enumeration.folder_run import FilesRun, FolderRun, ScatterRun
 from farthest.coordinator.enumeration.residues import with_kind_of_map
 from farthest.coordinator.enumeration.resources import (
@@ -389,6 +388,8 @@ def estimated(
     settings = with_kind_of_map(space, settings, stored=True)
     maps = map_place(folder / puzzle.name if folder else None) if settings.residues else None
     needs = thread_needs(space, settings, folder, maps).estimate
-    return (
-        replace(needs, workers=worker_needs(space, settings, sorted(set(processes)))) if processes else needs
-    )
+    if not processes:
+        return needs
+    from farthest.coordinator.enumeration.cluster_model import worker_needs
+
+    return replace(needs, workers=worker_needs(space, settings, sorted(set(processes))))

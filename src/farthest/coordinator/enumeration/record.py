@@ -16,25 +16,19 @@ from farthest.models.chunks import (
     UNREACHED,
     WIDTHS,
     Chunk,
-    SparsePiece,
-    Unit,
+    MapDigest,
     code_array,
     layers_digest,
-    piece_of,
 )
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import CHUNK_KEYS, Maps
-from farthest.models.pieces import PieceDigest
 from farthest.models.records import JobRecord, LayerRecord
 from farthest.stores.distances import unit_for
 
 if TYPE_CHECKING:
-    from typing_extensions import Buffer
-
     from farthest.coordinator.enumeration.residues import ResidueFile
-    from farthest.models.pieces import Piece
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
@@ -100,31 +94,27 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str
     return text.split("\n")[:-1]
 
 
-def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:
+def state_rows(space: Space, chunks: Iterator[Chunk]) -> Iterator[Row]:
     """A row for every reached state of a map's chunks, in key order.
 
     Chained iterators, without Python code for each row: a map of 100,000 states is stored in some tenths of a second.
     """
     return chain.from_iterable(
-        _sparse_rows(space, chunk) if isinstance(chunk, SparsePiece) else _chunk_rows(space, *chunk)
-        for chunk in chunks
+        _sparse_rows(space, chunk) if chunk.width else _dense_rows(space, chunk) for chunk in chunks
     )
 
 
-def layer_rows(space: Space, pieces: Iterator[Piece], depth: int, limit: int) -> Iterator[Row]:
+def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) -> Iterator[Row]:
     """Rows of the first ``limit`` states of a sparse map, or as many as there are, at one depth."""
-    rows = chain.from_iterable(
-        _sparse_rows(space, piece, depth) for piece in pieces if isinstance(piece, SparsePiece)
-    )
-    return islice(rows, limit)
+    return islice(chain.from_iterable(_sparse_rows(space, chunk, depth) for chunk in chunks), limit)
 
 
-def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> Iterable[Row]:
+def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
     import numpy
 
-    codes = code_array(piece.codes, piece.width)
-    distances = numpy.frombuffer(memoryview(piece.distances), dtype=numpy.dtype(piece.unit).newbyteorder("<"))
-    numbers = numpy.arange(piece.first, piece.last + 1)
+    codes = code_array(chunk.codes, chunk.width)
+    distances = numpy.frombuffer(memoryview(chunk.distances), dtype=numpy.dtype(chunk.unit).newbyteorder("<"))
+    numbers = numpy.arange(chunk.first, chunk.last + 1)
     if depth is not None:
         wanted = distances == depth
         codes, distances, numbers = codes[wanted], distances[wanted], numbers[wanted]
@@ -132,12 +122,12 @@ def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> 
     return zip(numbers.tolist(), distances.tolist(), texts, strict=True)
 
 
-def _chunk_rows(space: Space, first: int, last: int, unit: Unit, buffer: Buffer) -> Iterable[Row]:
-    data = bytes(memoryview(buffer))  # bytes: searched and iterated faster than a memoryview
-    keys, unreached = range(first, last + 1), UNREACHED[unit]
+def _dense_rows(space: Space, chunk: Chunk) -> Iterable[Row]:
+    data = bytes(memoryview(chunk.distances))  # bytes: searched and iterated faster than a memoryview
+    keys, unreached = range(chunk.first, chunk.last + 1), UNREACHED[chunk.unit]
     if data == b"\xff" * len(data):  # no state of a large key range was reached
         return ()
-    distances: Sequence[int] = data if unit == "uint8" else memoryview(data).cast("H")
+    distances: Sequence[int] = data if chunk.unit == "uint8" else memoryview(data).cast("H")
     if unreached not in distances:
         return zip(keys, distances, board_texts(space, keys), strict=True)
     reached = list(compress(keys, map(unreached.__ne__, distances)))
@@ -220,7 +210,7 @@ class JobRecorder(OwnedJob):
         chunk. Raises DamagedMapError when the checkpoint is damaged."""
         depth, layers = checkpoint.depth, checkpoint.layers
         try:
-            store.restore(depth, self._restorable(told), sum(layer.states for layer in layers), threads)
+            store.restore(depth, self._chunks(told), sum(layer.states for layer in layers), threads)
             if sum(store.counts(depth).values()) != layers[-1].states:
                 raise DamagedMapError(
                     f"its last layer does not have the {layers[-1].states:,} states that were counted"
@@ -235,15 +225,12 @@ class JobRecorder(OwnedJob):
             f"remove the job with `farthest delete {self.job}` and enumerate again"
         )
 
-    def _restorable(self, told: Callable[[float], None]) -> Iterator[Any]:
-        """The chunks of the checkpoint, as ``JobStore.restore`` takes them."""
+    def _chunks(self, told: Callable[[float], None]) -> Iterator[Chunk]:
+        """The chunks of the checkpoint."""
         keys = self._jobs.get(self.job).keys or 1
         for chunk in self._maps.chunks(self.job):
-            told(chunk.first_key / keys)
-            if chunk.width:
-                yield piece_of(chunk)
-            else:
-                yield chunk.first_key, chunk.unit, memoryview(chunk.distances)
+            told(chunk.first / keys)
+            yield chunk
 
     def _base(self, key: int) -> Chunk:
         return self._maps.chunk_at(self.job, key, apart=True)
@@ -333,7 +320,7 @@ class JobRecorder(OwnedJob):
         depth, states = len(layers) - 1, sum(layers)
         has_map = self._settings.keeps_distances
         if has_map:
-            of_map = PieceDigest(layers)
+            of_map = MapDigest(layers)
             self._write_map(store, layers, seconds, threads, of_map, made)
             digest = of_map.hexdigest() if made is None else made.digest(layers)
         else:
@@ -373,7 +360,7 @@ class JobRecorder(OwnedJob):
         layers: Sequence[int],
         seconds: Sequence[float],
         threads: int,
-        digest: PieceDigest | None = None,
+        digest: MapDigest | None = None,
         made: MadeMap | None = None,
     ) -> None:
         """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless it was

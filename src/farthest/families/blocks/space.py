@@ -13,8 +13,7 @@ import numpy as np
 
 from farthest import _kernel
 from farthest.errors import PuzzleError
-from farthest.families.blocks.definition import blocks
-from farthest.families.blocks.paths import move_name
+from farthest.families.blocks.definition import blocks, move_name
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import WALL
 from farthest.puzzles.origin import MAX_ORIGINS, origin_patterns
@@ -87,7 +86,7 @@ class BlockSpace:
         return _kernel.expand_codes(self.expander, codes, threads)
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
-        """See Space. A move's name is the piece and its way (families/blocks/paths.py)."""
+        """See Space. A move's name is the piece and its way (families/blocks/definition.py)."""
         codes = self.encode(boards)
         if (codes == _no_code(self.code_dtype)).any():
             raise ValueError("a row is no board of the puzzle")

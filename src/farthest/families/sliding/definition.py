@@ -32,7 +32,6 @@ from farthest.puzzles.grid import (
     grid_size,
     token_problem,
 )
-from farthest.untrusted_json import integers, pair, text
 from farthest.wording import counted, shown, times
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class Sliding(GoalPuzzle):
     tokens: tuple[str, ...]
     counts: tuple[int, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
     blanks: tuple[int, ...] = ()
 
     called = "sliding"
@@ -419,17 +418,3 @@ def _boards_problem(definition: Sliding) -> str | None:
         if spare[0] != 0 or min(spare) < 0 or (not wild and any(spare)):
             return f"{name} does not hold the pieces that the counts say"
     return None
-
-
-def from_fields(fields: dict[str, Any]) -> Sliding:
-    """The definition that had these ``fields``."""
-    return Sliding(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        edges=tuple(pair(edge) for edge in fields["edges"]),
-        arcs=tuple(pair(arc) for arc in fields["arcs"]),
-        tokens=tuple(text(token) for token in fields["tokens"]),
-        counts=integers(fields["counts"]),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-        blanks=integers(fields.get("blanks", [])),
-    )

@@ -55,11 +55,6 @@ class AttemptKeys:
         """The records of a layer."""
         return f"{self._prefix}c:{depth}"
 
-    @property
-    def fold_key(self) -> str:
-        """What map is to be made."""
-        return f"{self._prefix}fold"
-
     def parts_key(self, depth: int) -> str:
         """The records of the parts of the map up to a depth."""
         return f"{self._prefix}parts:{depth}"

@@ -15,13 +15,10 @@ enumeration's, on the main node except for the blobs:
     m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
                             these five are blobs, on the block's node; never changed once they are named. They are in
                             Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
-    todo:{depth}            set: the blocks of the layer under way, sent and not begun (worker/enumeration/choice.py)
-    done                    list: what was committed, and what failed, for the coordinator that waits
-    lease:{depth}:{block}   who steps the block now (worker/leases.py)
-    fold                    what map is to be made by workers now
+    fold                    field of meta: what map is to be made by workers now
     parts:{depth}, bases:{depth}    hashes: the records of its parts that were made; of those of the checkpoint that it
                             is made from, where they are in the place of blobs
-    todo:part:{depth}, lease:part:{depth}:{part}    as those of blocks
+    todo, done, lease       worker/work.py
 
 ``farthest:attempts`` has every attempt by the time when its coordinator was last seen, so that what a dead one left is
 removed. Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
