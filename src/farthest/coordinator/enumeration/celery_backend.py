@@ -20,7 +20,7 @@ from farthest.wording import bytes_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from farthest.coordinator.enumeration.celery_executor import LayerProgress
+    from farthest.coordinator.outstanding import WorkProgress
     from farthest.models.database import Database
     from farthest.spaces.contract import ScatterSpace, Space
     from farthest.stores.blocks import Cut
@@ -211,13 +211,13 @@ class CeleryBackend:
             should_stop=should_stop,
         )
 
-    def _watch(self, progress: Progress) -> Callable[[LayerProgress], None]:
-        def watch(layer: LayerProgress) -> None:
+    def _watch(self, progress: Progress) -> Callable[[WorkProgress], None]:
+        def watch(layer: WorkProgress) -> None:
             if layer.note:
                 self._reporter.notice(layer.note)
             progress(
                 {
-                    "blocks": layer.blocks,
+                    "blocks": layer.items,
                     "blocks_done": layer.done,
                     "workers": layer.workers,
                     "resent": layer.resent,

@@ -1,13 +1,12 @@
-"""The executor whose steps run in Celery workers, on any hosts."""
+"""Steps, and parts of maps, in Celery workers, on any hosts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from farthest.coordinator.outstanding import Outstanding, Publisher, RollCall
-from farthest.environment import LEASE_SECONDS, SMALL_LAYER_STATES
+from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.environment import SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
 from farthest.stores.contract import ShardStore, step
 from farthest.stores.redis.attempt_layers import AttemptLayers
@@ -15,109 +14,11 @@ from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt
-from farthest.worker.app import PART_TASK, TASK
-from farthest.worker.enumeration.choice import offer
+from farthest.worker.enumeration.tasks import PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.stores.contract import JobStore
     from farthest.stores.redis.map_parts import AttemptParts, MadeParts
-    from farthest.stores.redis.records import WorkKind
-
-
-# --- Work of an enumeration that was sent to workers: the blocks of a layer, or the parts of a map.
-#
-# A message is sent for each item; workers report commits on the attempt's done-list (coordinator/outstanding.py).
-# Only the records of committed items count: the work is complete when all of its items have one.
-
-NAMES = {
-    "step": ("the step of block", "layer {}: blocks"),
-    "part": ("the map part", "the map up to depth {}: parts"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class LayerProgress:
-    """The layer, or the map, under way. ``resent``: messages that were sent again. ``note``: for the user, once, else
-    ''."""
-
-    depth: int
-    blocks: int
-    done: int
-    workers: int
-    resent: int
-    note: str = ""
-
-
-class SentWork:
-    """``Work`` of one depth. ``committed`` gives the items that have records; ``provide``: see Outstanding."""
-
-    def __init__(
-        self,
-        store: AttemptLayers[Any],
-        kind: WorkKind,
-        depth: int,
-        items: Sequence[int],
-        committed: Callable[[], Collection[int]],
-        publisher: Publisher,
-        lease_seconds: float,
-        provide: Callable[[int], None] = lambda item: None,
-    ) -> None:
-        self.nodes = store.nodes
-        self.attempt = store.attempt
-        self.kind = kind
-        self._store = store
-        self._depth = depth
-        self._items = items
-        self._committed = committed
-        # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
-        self.outstanding = Outstanding(
-            self, depth, publisher, lease_seconds, lambda items: store.look_for_mark(), provide
-        )
-
-    @property
-    def done_key(self) -> str:
-        """See Work."""
-        return self._store.done_key
-
-    def finished(self, depth: int) -> Collection[int]:
-        """See Work."""
-        return self._committed()
-
-    def name(self, depth: int, item: int) -> str:
-        """See Work."""
-        return f"{NAMES[self.kind][0]} {item} at depth {depth}"
-
-    def named(self, depth: int, items: Iterable[int]) -> str:
-        """See Work."""
-        return f"{NAMES[self.kind][1].format(depth)} {list(items)}"
-
-    def begin(self) -> None:
-        """Sends what is not committed."""
-        missing = self._missing()
-        if missing:
-            offer(self.nodes, self.attempt, self._depth, missing, self.kind)
-        self.outstanding.send(missing)
-
-    def complete(self) -> bool:
-        """Whether all items are committed."""
-        if self.outstanding:
-            return False
-        # A reported record may be lost, where Redis came back with older data.
-        self.outstanding.expect(self._missing())
-        return not self.outstanding
-
-    def _missing(self) -> list[int]:
-        committed = self._committed()
-        return [item for item in self._items if item not in committed]
-
-    def progress(self, workers: int, resent: int, note: str) -> LayerProgress:
-        """The progress of the work; ``resent``: messages sent again before it."""
-        done = len(self._items) - len(self.outstanding)
-        resent += self.outstanding.resent
-        return LayerProgress(self._depth, len(self._items), done, workers, resent, note)
-
-
-# --- A map that workers make, part by part, while the coordinator waits and handles records alone.
 
 CHUNK_SHARE = 0.5
 """Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""
@@ -138,13 +39,13 @@ class MapParts:
         room: Callable[[], int | None],
         small_keys: int | None = None,
         lease_seconds: float | None = None,
-        watch: Callable[[LayerProgress], None] = lambda progress: None,
+        watch: Callable[[WorkProgress], None] = lambda progress: None,
         look: Callable[[], None] = lambda: None,
     ) -> None:
         self._nodes = nodes
         self._room = room
         self._small_keys = int(SMALL_LAYER_STATES.number()) if small_keys is None else small_keys
-        self._lease_seconds = lease_seconds or LEASE_SECONDS.number()
+        self._lease_seconds = lease_seconds
         self._watch = watch
         self._look = look
 
@@ -161,46 +62,32 @@ class MapParts:
         room = self._room() if parts.fold.job == NO_JOB else None
         if room is not None and needed > room:
             return None
-        publisher = Publisher(self._nodes, PART_TASK)
+        workers = Workers(self._nodes, self._lease_seconds)
         try:
-            if not self._made(store, parts, publisher):
-                parts.end()
-                return None
-            return parts.made(states)
+            if self._made(store, parts, workers):
+                return parts.made(states)
         except NoRoomError:
-            parts.end()
-            return None
+            pass
         finally:
-            publisher.close()
+            workers.close()
+        parts.end()
+        return None
 
-    def _made(self, store: GatherAttempt, parts: AttemptParts, publisher: Publisher) -> bool:
+    def _made(self, store: GatherAttempt, parts: AttemptParts, workers: Workers) -> bool:
         parts.begin()
         if parts.fold.job == NO_JOB:
             for part in parts.parts:
                 parts.give_base(part)
-        work = SentWork(
-            store,
-            "part",
+        return workers.do(
+            PartWork(self._nodes, store.attempt),
             parts.fold.depth,
             parts.parts,
-            parts.committed,
-            publisher,
-            self._lease_seconds,
-            parts.give_base,
+            poll=self._look,
+            watch=self._watch,
+            renew=lambda items: store.look_for_mark(),
+            provide=parts.give_base,
+            wait_for_workers=False,
         )
-        roll_call = RollCall(self._nodes)
-        work.begin()
-        while not work.complete():
-            self._look()
-            roll = roll_call.look()
-            if roll is not None:
-                work.outstanding.alive = roll.workers > 0
-                if roll.told and not roll.workers:
-                    return False
-                if roll.told:
-                    self._watch(work.progress(roll.workers, 0, ""))
-            work.outstanding.wait()
-        return True
 
 
 SMALL_LAYER_BLOCKS = 256
@@ -225,18 +112,15 @@ class CeleryExecutor:
         threads: int = 1,
         small_states: int | None = None,
         lease_seconds: float | None = None,
-        watch: Callable[[LayerProgress], None] = lambda progress: None,
+        watch: Callable[[WorkProgress], None] = lambda progress: None,
         should_stop: Callable[[], None] = lambda: None,
     ) -> None:
         self._nodes = nodes
         self._threads = threads
         self._small_states = int(SMALL_LAYER_STATES.number()) if small_states is None else small_states
-        self._lease_seconds = lease_seconds or LEASE_SECONDS.number()
         self._watch = watch
         self._should_stop = should_stop
-        self._publisher = Publisher(nodes, TASK)
-        self._roll_call = RollCall(nodes)
-        self._resent = 0
+        self._workers = Workers(nodes, lease_seconds)
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """See Executor. Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away,
@@ -257,21 +141,16 @@ class CeleryExecutor:
                     store, depth, [shard for one in part for shard in store.blocks.shards(one)], self._threads
                 )
             return
-        layer = SentWork(
-            store, "step", depth, blocks, lambda: store.committed(depth), self._publisher, self._lease_seconds
+        self._workers.do(
+            StepWork(self._nodes, store.attempt),
+            depth,
+            blocks,
+            poll=self._should_stop,
+            watch=self._watch,
+            # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
+            renew=lambda items: store.look_for_mark(),
         )
-        self._roll_call.soon()
-        layer.begin()
-        while not layer.complete():
-            self._should_stop()
-            roll = self._roll_call.look()
-            if roll is not None:
-                layer.outstanding.alive = roll.workers > 0
-                if roll.told:
-                    self._watch(layer.progress(roll.workers, self._resent, roll.note))
-            layer.outstanding.wait()
-        self._resent += layer.outstanding.resent
 
     def close(self) -> None:
         """Ends the connection to the broker."""
-        self._publisher.close()
+        self._workers.close()

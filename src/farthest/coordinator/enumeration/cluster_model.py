@@ -13,9 +13,9 @@ from functools import cached_property
 from itertools import accumulate
 from math import exp, log2, log10
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
+from farthest.coordinator.enumeration.celery_executor import SMALL_LAYER_BLOCKS
 from farthest.coordinator.enumeration.resources import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
 from farthest.environment import BLOBS, BLOCK_SIZE, REDIS_NODES, WORKER_MEMORY
@@ -26,17 +26,16 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks
+from farthest.stores.contract import excluded
 from farthest.stores.memory.gather_store import gathered_form, searches_in_place
 from farthest.stores.redis.cutting import cut_for_workers
-from farthest.stores.redis.gather_store import LEAST_SHARD
 from farthest.stores.redis.records import LEAST_CHUNKS
-from farthest.worker.enumeration.choice import Choice
+from farthest.worker.enumeration.tasks import BlockChoice
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, Space
-    from farthest.stores.redis.gather_store import GatherStore
 
 
 # --- What a distributed run works on: its layers, blocks and moves, and how often a worker has a block's input in
@@ -48,12 +47,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/redis/gather_store.py.
+    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/contract.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
-    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``coded``: whether blocks are stepped as
-    stores/redis/gather_store.py says, else as whole bitmaps. ``sources(b)``: the blocks that
-    moves lead from into b.
+    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that moves lead
+    from into b.
     """
 
     name: str
@@ -65,7 +63,6 @@ class Shape:
     blocks: int
     bitmap: int
     row_bytes: int
-    coded: bool
     active: tuple[dict[int, int], dict[int, int]]
     sources: Callable[[int], list[int]]
 
@@ -101,18 +98,16 @@ class Shape:
                 known[block] = blocks.of(shards)
             return known[block]
 
-        exclude = "before" if in_place else "two" if kernel.reversible else "all"
         return cls(
             name=space.puzzle.name,
             layers=tuple(layers),
-            exclude=exclude,
+            exclude=excluded(graded=False, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
             lines=kernel.lines,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
-            coded=exclude != "all" and kernel.words_per_shard * 8 >= LEAST_SHARD,
             active=active,
             sources=sources,
         )
@@ -159,7 +154,7 @@ LAYERS_PLAYED = 4
 
 
 class _ToDo:
-    """A layer's to-do set, as worker/enumeration/choice.py asks Redis for it."""
+    """A layer's to-do set, as a worker asks Redis for it (worker/work.py)."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -175,37 +170,13 @@ class _ToDo:
         if last != block:
             self._blocks[place], self._places[last] = last, place
 
-    def take(self, keys: Sequence[str], args: Sequence[str]) -> bytes | None:
-        """What the script does."""
-        wanted = next((int(block) for block in args if int(block) in self._places), None)
-        if wanted is None and self._blocks:
-            wanted = self._random.choice(self._blocks)
-        if wanted is not None:
-            self._remove(wanted)
-        return None if wanted is None else str(wanted).encode()
-
-
-class _Nodes:
-    """What Choice needs of RedisNodes."""
-
-    def __init__(self, todo: _ToDo) -> None:
-        self._todo = todo
-        self.main = self
-
-    def register_script(self, script: str) -> Callable[..., bytes | None]:
-        return self._todo.take
-
-    def call(self, operation: Callable[[], bytes | None]) -> bytes | None:
-        return operation()
-
-
-@dataclass(frozen=True)
-class _Store:
-    """What Choice needs of a store."""
-
-    attempt: str
-    nodes: _Nodes
-    sources_of: Callable[[int], list[int]]
+    def take(self, wishes: Sequence[int]) -> int:
+        """A block that is there: the first of the wishes, or any."""
+        taken = next((block for block in wishes if block in self._places), None)
+        if taken is None:
+            taken = self._random.choice(self._blocks)
+        self._remove(taken)
+        return taken
 
 
 @dataclass(frozen=True)
@@ -231,8 +202,7 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     """One play: the figures of its last layer."""
     todo = _ToDo(seed)
-    store = cast("GatherStore", _Store("1-0", _Nodes(todo), shape.sources))
-    chooses = [Choice(store) for _ in range(workers)]
+    choices = [BlockChoice(shape.sources) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)
     hits = {1: 0, 2: 0}
@@ -243,7 +213,9 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
         hits, asked = {1: 0, 2: 0}, {1: 0, 2: 0}
         for turn in range(len(blocks)):
             worker = turn % workers
-            block, cache = chooses[worker].next(depth, 0), caches[worker]
+            choice, cache = choices[worker], caches[worker]
+            block = todo.take(choice.wishes(depth))
+            choice.taken(block)
             backs = [(1, source) for source in shape.inputs(depth, block)]
             if shape.exclude != "all":
                 backs.append((2, block))
@@ -256,7 +228,7 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
                 else:
                     cache.put(f"{depth - back}:{source}", bitmap)
             cache.put(f"{depth}:{block}", bitmap)
-            chooses[worker].stepped(depth, block)
+            choice.stepped(depth, block)
     return Locality(
         before=hits[1] / max(1, asked[1]),
         two_before=hits[2] / max(1, asked[2]),
@@ -312,7 +284,6 @@ class Costs:
     record_memory: float = 730.0
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
-    small_block_memory: float = 270e3
     process_memory: float = 70e6
     # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
@@ -461,7 +432,6 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
         map_seconds = marked / min(cluster.workers, shape.blocks, cluster.cores or cluster.workers)
     checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
-    small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
     # What a process keeps of what it has read and written.
     kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
     # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
@@ -469,7 +439,7 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + (kept if shape.coded else small * costs.small_block_memory)
+        + kept
         + shape.row_bytes
     )
     worker = (
@@ -507,11 +477,8 @@ def _with_older(layer: LayerCost, cluster: Cluster, costs: Costs, older: float) 
 
 
 def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
-    """What a step holds besides what the process keeps, ``memory`` at most. Where blocks are stepped as bitmaps: these.
-    Else coded: at most twice the shards that the slots hold, or all inputs; what is excluded; what is found, in pieces
-    and joined."""
-    if not shape.coded:
-        return shape.bitmap * (shape.inputs_per_block + 3)
+    """What a step holds besides what the process keeps, ``memory`` at most, all of it coded: at most twice the shards
+    that the slots hold, or all inputs; what is excluded; what is found, in pieces and joined."""
     layers = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
     blob = max(size / blobs for blobs, size in layers if blobs)
     return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
