@@ -17,7 +17,7 @@ from farthest.models.chunks import Chunk
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.drafts import MadeChunk, StoredDraft
+    from farthest.models.chunks import MadeChunk, StoredDraft
 
 
 class StepInput(Protocol):

@@ -13,6 +13,7 @@ from farthest.coordinator.runner import OwnedJob
 from farthest.coordinator.settings import Settings
 from farthest.errors import DamagedMapError
 from farthest.models.chunks import (
+    CHUNK_KEYS,
     UNREACHED,
     WIDTHS,
     Chunk,
@@ -23,7 +24,7 @@ from farthest.models.chunks import (
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
-from farthest.models.maps import CHUNK_KEYS, Maps
+from farthest.models.maps import Maps
 from farthest.models.records import JobRecord, LayerRecord
 from farthest.stores.distances import unit_for
 

@@ -12,7 +12,8 @@ from farthest.environment import scratch_folder
 from farthest.errors import PuzzleError
 from farthest.map_files.form import layout_digest, map_digest
 from farthest.map_files.place import job_token
-from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
+from farthest.models.map_rows import RESIDUES, MapFiles
+from farthest.models.records import MapFileRecord
 from farthest.spaces.contract import gather
 from farthest.stores.memory.gather_store import gathered_form, residue_blocks, residue_problem, scattered_form
 
@@ -59,7 +60,7 @@ class ResidueFile:
 
     files: MapFiles
     job: int
-    row: MapFileRow
+    row: MapFileRecord
     digest: str
     writer: MapWriter
 
@@ -108,7 +109,7 @@ def residue_file(
             poll()
             writer.write(first, words)
         written = writer.finish(threads)
-        row = MapFileRow(0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum)
+        row = MapFileRecord(0, form.order.keys - 1, RESIDUES, written.name, written.bytes, written.checksum)
         digest = map_digest(tuple(layers), form, written.sections)
         yield ResidueFile(files, record.id, row, digest, writer)
 
