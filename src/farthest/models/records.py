@@ -80,7 +80,7 @@ class LayerRecord:
 @dataclass(frozen=True, slots=True)
 class ChunkRecord:
     """One row of ``chunk``: keys ``first_key`` to ``last_key`` inclusive, known up to ``depth``. A negative
-    ``first_key`` is that of a draft (``models.drafts``).
+    ``first_key`` is that of a draft (``models.maps``).
 
     In a sparse map a key is a state's number, and ``lead`` the written form of the first state's code.
     """
