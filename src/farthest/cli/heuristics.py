@@ -305,19 +305,19 @@ def compare(
       farthest compare pancake-7 --algorithms astar,ida,iddfs --instances 20
     """
     from farthest.cli.printing import print_json
+    from farthest.machine import memory_limit
     from farthest.puzzles import catalogue
     from farthest.queries.output_files import comparison_files
     from farthest.queries.pattern_maps import PatternMaps
     from farthest.search.comparison import Comparison, Tally, entrants
     from farthest.search.contract import Problem
     from farthest.search.plain import target_test
-    from farthest.wording import available_memory
 
     puzzle = catalogue.load(name)
     chosen = entrants(puzzle, [word.strip() for word in algorithms.split(",")], heuristics)
     with ExitStack() as stack:
         opened, truth, why_none = _stored(stack, puzzle, database)
-        limit = available_memory() * 4 // 5 if memory is None else memory
+        limit = memory_limit(memory)
         load_map = None if opened is None else PatternMaps(opened)
         comparison = Comparison(puzzle, chosen, memory=limit, load_map=load_map)
         boards = _boards(puzzle, instances, seed, truth)
