@@ -104,6 +104,6 @@ def base_of(of: Case, depth: int, size: int) -> Base:
     def chunk(key: int) -> Chunk:
         first = key - key % size
         part = whole[first : first + size]
-        return Chunk(1, first, first + len(part) - 1, depth, "uint8", part)
+        return Chunk(first, first + len(part) - 1, "uint8", part, depth=depth)
 
     return chunk

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from farthest import _kernel
 from farthest.families.blocks.reader import rush_hour
-from farthest.models.pieces import digest_of
+from farthest.models.chunks import digest_of
 from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces import compile_space

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest.mock import patch
 
 import numpy
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from farthest.coordinator.enumeration.record import Found, JobRecorder
 from farthest.coordinator.settings import Settings
 from farthest.errors import BoardError
-from farthest.models.chunks import Chunk, SparsePiece, Unit
+from farthest.models.chunks import Chunk, Unit
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.puzzles import puzzle as definition
@@ -30,10 +30,6 @@ from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.queries.distance_map import DistanceMap
 from farthest.spaces import compile_space
 from farthest.verify.ranking import LayoutError
-
-if TYPE_CHECKING:
-    from farthest.models.pieces import Piece
-    from farthest.puzzles.tables import Source
 
 Moves = tuple[tuple[str, int, int], ...]
 MIX = 0x9E3779B97F4A7C15
@@ -87,20 +83,13 @@ class Toy(PuzzleDefinition):
 
 
 class ToyFamily(Family):
-    metrics = ("move",)
-    default_origin = "from start"
-    example = "size = 10"
-
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> Toy:
-        raise NotImplementedError
-
     def from_fields(self, fields: dict[str, Any]) -> Toy:
         moves = tuple((name, a, b) for name, a, b in fields["moves"])
         goals = tuple(tuple(goal) for goal in fields["goals"])
         return Toy(fields["size_"], moves, fields["codes"], fields["both_ways"], goals)
 
 
-FAMILY = ToyFamily()
+FAMILY = ToyFamily("toy", metrics=("move",), default_origin="from start", example="size = 10")
 
 
 def numbers(boards: NDArray[numpy.uint8]) -> NDArray[numpy.uint64]:
@@ -288,21 +277,20 @@ class ToyStore:
         self.codes = codes[order]
         self.distances = numpy.array([found[state] for state in states])[order].astype(unit)
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         del depth, size, threads
         if self._space.keys is None:
             for first in range(0, len(self.codes), self._size):
                 codes, part = (all_[first : first + self._size] for all_ in (self.codes, self.distances))
                 last = first + len(part) - 1
-                yield SparsePiece(
-                    first, last, codes.dtype.itemsize, codes.tobytes(), self._unit, part.tobytes()
-                )
+                width = codes.dtype.itemsize
+                yield Chunk(first, last, self._unit, part.tobytes(), width, codes.tobytes())
             return
         whole = numpy.full(self._space.keys, numpy.iinfo(self._unit).max, dtype=self._unit)
         whole[self.codes] = self.distances
         for first in range(0, len(whole), self._size):
             part = whole[first : first + self._size]
-            yield first, first + len(part) - 1, self._unit, memoryview(part.tobytes())
+            yield Chunk(first, first + len(part) - 1, self._unit, memoryview(part.tobytes()))
 
     def keys(self, depth: int, limit: int) -> list[Any]:
         codes: list[Any] = self.codes[self.distances == depth][:limit].tolist()
@@ -314,7 +302,7 @@ class ToyStore:
     def restore(self, depth: int, chunks: Any, states: int, threads: int = 1) -> None:
         """Keeps what it is given, and the chunks of the checkpoint as the base has them."""
         del depth, states, threads
-        self.restored: list[SparsePiece | Chunk] = list(chunks)
+        self.restored: list[Chunk] = list(chunks)
 
     def counts(self, depth: int) -> dict[int, int]:
         return {0: int((self.distances == depth).sum())}

@@ -15,7 +15,7 @@ from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import Settings
-from farthest.models.chunks import encode_chunk, encode_piece, piece_of
+from farthest.models.chunks import encode
 from farthest.models.database import open_database
 from farthest.models.maps import Maps
 from farthest.models.tables import chunk, job
@@ -168,14 +168,10 @@ def damage(opened: DistanceMap) -> None:
     """Makes the first farthest state one farther than it is, with a checksum that is right, and without digests, as if
     an older version of the program had stored the job."""
     stored = Maps(opened.database).chunk_at(opened.job, 0)
-    assert stored.last_key == (opened.record.keys or 0) - 1
-    distances = bytearray(stored.distances)
+    assert stored.last == (opened.record.keys or 0) - 1
+    distances = bytearray(memoryview(stored.distances))
     distances[distances.index(opened.depth)] += 1
-    if stored.width:
-        piece = piece_of(stored)
-        payload = encode_piece(replace(piece, distances=bytes(distances)))
-    else:
-        payload = encode_chunk(bytes(distances), "uint8")
+    payload = encode(replace(stored, distances=bytes(distances)))
     assert payload.checksum == hashlib.sha256(payload.payload).hexdigest()
     with opened.database.write() as connection:
         connection.execute(

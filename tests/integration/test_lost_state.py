@@ -29,6 +29,7 @@ from farthest.puzzles.catalogue import load
 from farthest.puzzles.puzzle import Puzzle
 from farthest.stores.redis import attempts
 from farthest.stores.redis.connections import RedisNodes
+from farthest.stores.redis.scatter_attempt import ScatterAttempt
 from run_cases import keys
 from servers import RedisServer
 
@@ -378,16 +379,24 @@ def test_a_redis_that_is_certainly_too_small_is_refused(
         redis.close()
 
 
-@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize(("kept", "margin"), [(False, True), (True, True), (False, False), (True, False)])
 def test_a_full_redis_ends_a_run_of_some_layers_with_those_before(
-    redis: RedisNodes, database: Database, kept: bool
+    redis: RedisNodes, database: Database, monkeypatch: pytest.MonkeyPatch, kept: bool, margin: bool
 ) -> None:
+    """Without a ``margin`` Redis takes nothing at all any more once the first write was refused."""
     wanted = enumerate_puzzle(load("15-puzzle"), None, Settings(max_depth=9, histogram_only=True)).layers
+    give_up = ScatterAttempt.give_up
 
     def fill() -> None:
         memory: Any = redis.main.info("memory")
         redis.main.config_set("maxmemory", memory["used_memory"] + 20_000)
 
+    def give_up_without_margin(store: ScatterAttempt, depth: int) -> None:
+        redis.main.config_set("maxmemory", 1)
+        give_up(store, depth)
+
+    if not margin:
+        monkeypatch.setattr(ScatterAttempt, "give_up", give_up_without_margin)
     try:
         outcome = run(load("15-puzzle"), database, Meddler({9}, fill), max_depth=30, histogram_only=not kept)
     finally:

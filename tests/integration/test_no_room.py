@@ -20,6 +20,7 @@ from farthest.coordinator.enumeration.queue import submit_puzzle
 from farthest.coordinator.service import SETBACKS_ALONE
 from farthest.coordinator.service import Service as CoordinatorService
 from farthest.coordinator.settings import Settings
+from farthest.models.chunks import Chunk
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -156,7 +157,7 @@ def test_a_redis_that_has_shrunk_is_want_of_room(
             with database.write() as connection:
                 progress = json.dumps(Setbacks(1).progress())
                 connection.execute(update(table).where(table.c.id == waited).values(progress=progress))
-            Maps(database).checkpoint(stored, 0, [(0, 0, "uint8", b"\0")], [LayerRecord(0, 1)], None)
+            Maps(database).checkpoint(stored, 0, [Chunk(0, 0, "uint8", b"\0")], [LayerRecord(0, 1)], None)
             assert CoordinatorService(database, nodes).run(once=True) == 3
             assert [jobs.get(job).status for job in (new, waited, stored)] == ["failed", "queued", "queued"]
             for job in (new, waited, stored):

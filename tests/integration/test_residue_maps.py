@@ -138,7 +138,7 @@ KILLED = """
 import os, signal, sys
 from farthest.coordinator.enumeration.job import enumerate_puzzle
 from farthest.coordinator.settings import Settings
-from farthest.map_files import writer
+from farthest.map_files import places
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.puzzles.catalogue import load
@@ -154,15 +154,15 @@ def killed_after(function):
 
 point = sys.argv[2]
 if point == "written":
-    writer.MapFileWriter.finish = killed
+    places.MapFileWriter.finish = killed
 elif point == "finished":
-    writer.MapFileWriter.publish = killed
+    places.MapFileWriter.publish = killed
 elif point == "named":
-    writer.MapFileWriter.publish = killed_after(writer.MapFileWriter.publish)
+    places.MapFileWriter.publish = killed_after(places.MapFileWriter.publish)
 elif point == "interrupted":
     def interrupted(*arguments):
         raise KeyboardInterrupt
-    writer.MapFileWriter.finish = interrupted
+    places.MapFileWriter.finish = interrupted
 with open_database(sys.argv[1], create=True) as database:
     enumerate_puzzle(load("8-puzzle"), database, Settings(residues=True))
 """

@@ -152,13 +152,7 @@ def test_what_is_restored_must_fit(database: Database, codes: str) -> None:
     states = sum(outcome.layers)
 
     def chunks() -> list[Any]:
-        from farthest.models.chunks import piece_of
-
-        found = list(Maps(database).chunks(Jobs(database).list()[-1].id))
-        return [
-            piece_of(one) if one.width else (one.first_key, one.unit, memoryview(one.distances))
-            for one in found
-        ]
+        return list(Maps(database).chunks(Jobs(database).list()[-1].id))
 
     def restored(depth: int, pieces: list[Any], count: int) -> ScatterMemoryStore:
         store = ScatterMemoryStore(space, distances=True)

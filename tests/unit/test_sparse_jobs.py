@@ -9,11 +9,10 @@ import pytest
 import toy
 from farthest.coordinator.enumeration.record import Found, JobRecorder
 from farthest.coordinator.settings import Settings
-from farthest.models.chunks import SparsePiece, piece_of
+from farthest.models.chunks import Chunk, digest_of
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.pieces import digest_of
 from farthest.spaces import compile_space
 
 CODES = ["numbers", "strings"]
@@ -40,8 +39,8 @@ def found(codes: str, store: Any, layers: list[int]) -> Found:
     return Found(compile_space(toy.toy(codes)), store, layers, [0.5] * len(layers), 1)
 
 
-def pieces(store: Any) -> list[SparsePiece]:
-    return [piece for piece in store.chunks(0, 0) if isinstance(piece, SparsePiece)]
+def pieces(store: Any) -> list[Chunk]:
+    return list(store.chunks(0, 0))
 
 
 @pytest.mark.parametrize("codes", CODES)
@@ -77,14 +76,14 @@ def test_the_older_checkpoint_can_be_read_while_the_newer_is_written(database: D
             yield from most
             number, read = 0, []
             while number < len(older.codes):
-                read.append(piece_of(bases[0](number)))
+                read.append(bases[0](number))
                 number = read[-1].last + 1
             assert read == pieces(older)
             yield last
 
     merging: Any = Merging.__new__(Merging)
     recorder.checkpoint(found(codes, merging, layers))
-    assert list(map(piece_of, Maps(database).chunks(recorder.job))) == pieces(newer)
+    assert list(Maps(database).chunks(recorder.job)) == pieces(newer)
 
 
 @pytest.mark.parametrize("codes", CODES)

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 import toy
 from farthest.errors import ResourceError
-from farthest.models.chunks import SparsePiece, Unit
-from farthest.models.pieces import digest_of
+from farthest.models.chunks import Chunk, Unit, digest_of
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.verify import generic
 from farthest.verify.generic import verify_generic
@@ -62,17 +61,13 @@ class Stored:
     def renew(self) -> None:
         """Makes layers, digest, facts and rows those of the damaged map: what only the proof itself can find."""
         if self.codes is None:
-            pieces: list[Any] = [(0, len(self.distances) - 1, "uint8", self.distances.tobytes())]
+            width, codes = 0, b""
         else:
-            width = self.codes.dtype.itemsize
-            pieces = [
-                SparsePiece(
-                    0, len(self.codes) - 1, width, self.codes.tobytes(), "uint8", self.distances.tobytes()
-                )
-            ]
+            width, codes = self.codes.dtype.itemsize, self.codes.tobytes()
+        whole = Chunk(0, len(self.distances) - 1, "uint8", self.distances.tobytes(), width, codes)
         reached = self.distances[self.distances != 255]
         self.layers = np.trim_zeros(np.bincount(reached), "b").tolist()
-        self.digest = digest_of(self.layers, pieces)
+        self.digest = digest_of(self.layers, [whole])
         last = len(self.layers) - 1
         self.facts = Facts(len(reached), None if self.depth is not None else last, last, "uint8")
         self.rows = []

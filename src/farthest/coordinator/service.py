@@ -65,15 +65,11 @@ class Leftovers:
             return
         self._due = time.monotonic() + LOOK_SECONDS
         with self._nodes.errors():
-            silent = attempts.silent(self._nodes)
-        if not silent:
-            return
-        ended = {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
-        for attempt in silent:
-            if attempt.rpartition("-")[0] in ended:
-                with self._nodes.errors():
-                    attempts.drop(self._nodes, attempt, self._place)
-                log.info("attempt %s has ended, and its keys were still in Redis: removed", attempt)
+            for attempt in attempts.drop_ended(self._nodes, self._ended, self._place):
+                log.info("attempt %s has ended, and something of it was still there: removed", attempt)
+
+    def _ended(self) -> set[str]:
+        return {attempt_of(record) for record in self._jobs.list() if record.status != RUNNING}
 
 
 JOB_LEASE_SECONDS = 15.0

@@ -42,7 +42,6 @@ class NamedMoves(MoveMaker):
 
     @cached_property
     def spaced(self) -> bool:
-        """See MoveMaker."""
         names = [name for back in self._ways for name, _ in self._moves(self._board, back=back)]
         return any(" " in name for name in names)
 
@@ -51,12 +50,10 @@ class NamedMoves(MoveMaker):
         return (False, True) if self._space.moves_both_ways else (False,)
 
     def made(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         moves = self._moves(board, back=False)
         return _chosen(moves, word) or self._refuse(word, moves, "it cannot be made on this board")
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         if not self._space.moves_both_ways:
             raise BoardError("it cannot be undone: the puzzle does not tell the states before a state")
         moves = self._moves(board, back=True)
@@ -68,7 +65,7 @@ class NamedMoves(MoveMaker):
         return found or self._refuse(word, moves, "it does not lead to this board")
 
     def naming(self, board: Board) -> tuple[MoveMaker, Board]:
-        """See MoveMaker: a maker of the puzzle whose pieces are told apart by their names."""
+        """A maker of the puzzle whose pieces are told apart by their names."""
         if not self._puzzle.definition.names_swap:
             return self, board
         path = self._puzzle.definition.named_path(numpy.array([board], dtype=numpy.uint8), [])
@@ -101,7 +98,6 @@ class _ToldApart(NamedMoves):
         self._plain = plain
 
     def renamed(self, board: Board) -> Board:
-        """See MoveMaker."""
         return self._plain.definition.parse_board(self._puzzle.definition.format_board(board))
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from farthest.errors import LateStepError, LostStateError
-from farthest.models.chunks import CHUNK_KEYS, Unit
+from farthest.models.chunks import CHUNK_KEYS, Payload, Unit
 from farthest.models.records import RUNNING
 from farthest.models.sealing import record_digest
 from farthest.models.tables import chunk, job
@@ -54,16 +54,17 @@ class StoredDraft:
     nonce: str
 
 
-def chunk_row(job_id: int, depth: int, one: MadeChunk | StoredDraft) -> dict[str, Any]:
-    """The columns of a chunk of a dense map, without its payload."""
+def chunk_row(job_id: int, depth: int, one: Payload | MadeChunk | StoredDraft) -> dict[str, Any]:
+    """The columns of a chunk, without its payload."""
+    codec, lead = (one.codec, one.lead) if isinstance(one, Payload) else (f"zstd:{one.unit}", None)
     head = {
         "job_id": job_id,
         "first_key": one.first,
         "last_key": one.last,
         "depth": depth,
-        "codec": f"zstd:{one.unit}",
+        "codec": codec,
         "checksum": one.checksum,
-        "lead": None,
+        "lead": lead,
     }
     return {**head, "record_digest": record_digest("chunk", head)}
 

@@ -19,12 +19,13 @@ from farthest.models.chunks import (
     Chunk,
     ChunkRecord,
     Unit,
+    checked,
+    encode,
     open_chunk,
     unpack_into,
 )
 from farthest.models.database import Database
-from farthest.models.drafts import MadeChunk, StoredDraft, adopt_drafts
-from farthest.models.pieces import checked, encode
+from farthest.models.drafts import MadeChunk, StoredDraft, adopt_drafts, chunk_row
 from farthest.models.records import LayerRecord
 from farthest.models.rows import change_job, put_layers
 from farthest.models.sealing import (
@@ -45,8 +46,6 @@ from farthest.models.tables import chunk, job, layer, state
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from farthest.models.pieces import Piece
 
 
 # --- Applies a function to the items of a stream in two threads, with the results in the order of the stream.
@@ -104,7 +103,7 @@ class Maps:
         self,
         job_id: int,
         depth: int,
-        chunks: Iterable[Piece],
+        chunks: Iterable[Chunk],
         layers: Sequence[LayerRecord],
         seconds: float | None,
         *,
@@ -112,13 +111,12 @@ class Maps:
     ) -> None:
         """Stores a job's map, known up to ``depth``, in place of its older map, layers and states.
 
-        ``chunks`` gives (first key, last key inclusive, unit, distances) for all keys from 0 in order, without gaps,
-        all of one unit, or the pieces of a sparse map in the same way; a buffer must not change until the next few
-        chunks were taken (two threads compress them). Meanwhile ``chunks`` may read the older map with ``chunk_at``: of
-        a dense map with the same chunks those from the next one on, of any map all with ``apart``. Everything is one
-        transaction: until its end others see the older map, and it stays if this process dies. JobError if the job is
-        gone or is not ``owner``'s any more, StorageError if the database cannot take it, ValueError for chunks that do
-        not fit together.
+        ``chunks`` gives all keys from 0 in order, without gaps, all of one kind; a buffer must not change until the
+        next few chunks were taken (two threads compress them). Meanwhile ``chunks`` may read the older map with
+        ``chunk_at``: of a dense map with the same chunks those from the next one on, of any map all with ``apart``.
+        Everything is one transaction: until its end others see the older map, and it stays if this process dies.
+        JobError if the job is gone or is not ``owner``'s any more, StorageError if the database cannot take it,
+        ValueError for chunks that do not fit together.
         """
         with self._database.write() as connection:
             self._begin(connection, job_id, depth, layers, seconds, owner)
@@ -127,21 +125,11 @@ class Maps:
             leads: list[tuple[int, bytes]] = []
             for one in in_order(encode, checked(chunks)):
                 connection.execute(_CHUNK_DELETION, {"job": job_id, "first": one.first, "last": one.last})
-                head = {
-                    "job_id": job_id,
-                    "first_key": one.first,
-                    "last_key": one.last,
-                    "depth": depth,
-                    "codec": one.payload.codec,
-                    "checksum": one.payload.checksum,
-                    "lead": one.payload.lead,
-                }
-                digest = record_digest("chunk", head)
-                row = {**head, "payload": one.payload.payload, "record_digest": digest}
-                connection.execute(insert(chunk), row)
-                digests.append((digest,))
-                if one.payload.lead is not None:
-                    leads.append((one.first, one.payload.lead))
+                row = chunk_row(job_id, depth, one)
+                connection.execute(insert(chunk), {**row, "payload": one.payload})
+                digests.append((row["record_digest"],))
+                if one.lead is not None:
+                    leads.append((one.first, one.lead))
                 keys, unit_of_all = one.last + 1, one.unit
             if not keys:
                 raise ValueError("a checkpoint needs at least one chunk")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import WILDCARD
 from farthest.puzzles.picture import text_picture
-from farthest.puzzles.puzzle import FAMILIES, rules
+from farthest.puzzles.puzzle import FAMILIES, Rules, rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.move_text import MoveMaker
     from farthest.puzzles.picture import Hold, Picture
     from farthest.puzzles.puzzle import Puzzle
-    from farthest.puzzles.tables import Source
     from farthest.random_source import RandomSource
 
 
@@ -53,97 +51,126 @@ def undecided(puzzle: Puzzle) -> UndecidedError:
     )
 
 
-def draw_of_union(
-    sizes: Sequence[int],
-    draw: Callable[[int], Board],
-    holds: Callable[[int, Board], bool],
-    rng: RandomSource,
-) -> Board:
-    """One of the boards in any of some sets, each with the same chance, also where the sets overlap.
+class Target(Protocol):
+    """The boards from which moves lead to one target. ``size``: how many they are."""
 
-    ``sizes[i]``: of set i. ``draw(i)``: one of its boards, each with the same chance. ``holds(i, board)``: whether it
-    is there.
+    size: int
+
+    def why_not(self, board: Board) -> str | None:
+        """As of Solvable."""
+
+    def draw(self, rng: RandomSource) -> Board:
+        """As of Solvable."""
+
+
+class SolvableUnion:
+    """The boards from which moves lead to one of some targets."""
+
+    def __init__(self, targets: Sequence[Target]) -> None:
+        self._targets = targets
+
+    def why_not(self, board: Board) -> str | None:
+        return why_none([target.why_not(board) for target in self._targets])
+
+    def draw(self, rng: RandomSource) -> Board:
+        sizes = [target.size for target in self._targets]
+        while True:
+            board = self._targets[rng.weighed(sizes)].draw(rng)
+            # A board of k targets is drawn k times as often as one of a single target.
+            if rng.below(sum(target.why_not(board) is None for target in self._targets)) == 0:
+                return board
+
+
+def why_none(reasons: Sequence[str | None]) -> str | None:
+    """Why a board leads to none of some targets, from the reason of each; None where one has no reason."""
+    if None in reasons:
+        return None
+    return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
+
+
+class Family(Rules):
+    """A family: ``FAMILY`` of the package ``farthest.families.NAME``.
+
+    ``forms``: how its parametric names are written, each with what people call such puzzles. ``files``: the endings of
+    files of other programs that hold its puzzles. Each method below calls the family's function of the same name, and
+    says what holds where the family has none.
     """
-    while True:
-        board = draw(rng.weighed(sizes))
-        # A board of k sets is drawn k times as often as one of a single set.
-        if rng.below(sum(holds(i, board) for i in range(len(sizes)))) == 0:
-            return board
 
-
-class Family(ABC):
-    """A family: ``FAMILY`` of the package ``farthest.families.NAME``. See Rules for what is not said here."""
-
-    metrics: ClassVar[tuple[str, ...]]
-    default_origin: ClassVar[str]
-    example: ClassVar[str]
-    forms: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """How its parametric names are written, each with what people call such puzzles."""
-    files: ClassVar[tuple[str, ...]] = ()
-    """The endings of files of other programs that hold its puzzles."""
-
-    @abstractmethod
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
-        """See Rules."""
-
-    @abstractmethod
-    def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
-        """See Rules."""
+    def __init__(
+        self,
+        name: str,
+        *,
+        metrics: tuple[str, ...],
+        default_origin: str,
+        example: str,
+        forms: tuple[tuple[str, str], ...] = (),
+        files: tuple[str, ...] = (),
+        **functions: str,
+    ) -> None:
+        super().__init__(name, metrics=metrics, default_origin=default_origin, example=example, **functions)
+        self.forms = forms
+        self.files = files
 
     def parametric(self, name: str) -> Puzzle | None:
         """The puzzle of a parametric name; None: it is not one. Raises PuzzleError for a size that cannot be."""
-        del name
-        return None
+        found: Puzzle | None = self.call("parametric", name)
+        return found
 
     def written(self, text: str) -> Puzzle | None:
         """The puzzle that a text without a file or a name tells; None: it is not one of the family's. Raises
         PuzzleError."""
-        del text
-        return None
+        found: Puzzle | None = self.call("written", text)
+        return found
 
     def read_file(self, data: bytes, place: str) -> Puzzle:
         """The puzzle of a file with one of the endings ``files``; messages call it ``place``. Raises PuzzleError."""
-        raise NotImplementedError("the family has no files of other programs")
+        found: Puzzle = self.call("read_file", data, place)
+        return found
 
     def solvable(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> Solvable:
         """The boards from which moves lead to one of ``targets``. Raises UndecidedError where that is not known."""
-        del targets
-        raise undecided(puzzle)
+        found: Solvable | None = self.call("solvable", puzzle, targets)
+        if found is None:
+            raise undecided(puzzle)
+        return found
 
     def picture(self, definition: PuzzleDefinition, board: Sequence[int]) -> Picture:
         """The picture of a board; ``WILDCARD`` is allowed."""
-        return text_picture(definition.draw_board(board), definition.palette())
+        found: Picture | None = self.call("picture", definition, board)
+        return found or text_picture(definition.draw_board(board), definition.palette())
 
     def hold(
         self, definition: PuzzleDefinition, board: Sequence[int], move: MoveName, after: Sequence[int]
     ) -> Hold | None:
         """Where people take hold of the picture of a board for a move that leads to ``after``; None: nowhere."""
-        del definition, board, move, after
-        return None
+        found: Hold | None = self.call("hold", definition, board, move, after)
+        return found
 
     def move_maker(self, puzzle: Puzzle) -> MoveMaker | None:
         """What makes moves from their written names; None: the names that the puzzle's space gives are enough."""
-        del puzzle
-        return None
+        found: MoveMaker | None = self.call("move_maker", puzzle)
+        return found
 
     def symmetries(self, definition: PuzzleDefinition, fixed: Board) -> Symmetries | None:
-        """Those of the puzzle that fix a board (puzzles/family.py); None where the family knows of none. Raises
-        ResourceError where they are too many to be found."""
-        del definition, fixed
-        return None
+        """Those of the puzzle that fix a board; None where the family knows of none. Raises ResourceError where they
+        are too many to be found."""
+        found: Symmetries | None = self.call("symmetries", definition, fixed)
+        return found
 
     def with_moves(self, puzzle: Puzzle, text: str, fail: Callable[[str], PuzzleError]) -> Puzzle:
         """The puzzle with some of its moves alone (puzzles/catalogue.py). Raises what ``fail`` makes of a problem."""
-        able = " and ".join(
-            name for name in FAMILIES if type(family(name)).with_moves is not Family.with_moves
-        )
-        raise fail(
-            f"moves are chosen of {able} puzzles, and this is of the family {puzzle.family}; write the puzzle alone"
-        )
+        found: Puzzle | None = self.call("with_moves", puzzle, text, fail)
+        if found is None:
+            able = " and ".join(each.name for each in families() if "with_moves" in each.functions)
+            raise fail(
+                f"moves are chosen of {able} puzzles, and this is of the family {self.name}; write the puzzle alone"
+            )
+        return found
 
     def patterns(self) -> PatternMaker | None:
         """What makes patterns of its puzzles (puzzles/patterns.py); None: there are none."""
-        return None
+        found: PatternMaker | None = self.call("patterns")
+        return found
 
 
 def family(name: str) -> Family:

@@ -63,6 +63,20 @@ def components(cells: int, passages: Iterable[tuple[int, int]]) -> list[list[int
     return parts
 
 
+def round_trips(cells: int, ways: Iterable[tuple[int, int]]) -> bool:
+    """Whether each cell can be reached from each other along one-way passages."""
+    ways = list(ways)
+    for direction in (ways, [(b, a) for a, b in ways]):
+        queue, seen = [0], {0}
+        for cell in queue:
+            found = {b for a, b in direction if a == cell} - seen
+            queue += sorted(found)
+            seen |= found
+        if len(seen) < cells:
+            return False
+    return True
+
+
 def disconnection(cells: int, passages: Iterable[tuple[int, int]]) -> str | None:
     """What is wrong when the cells are not all joined, with the parts named; None when they are."""
     parts = components(cells, passages)

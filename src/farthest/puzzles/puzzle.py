@@ -5,49 +5,75 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from farthest.errors import PuzzleError
 from farthest.puzzles.definition import PuzzleDefinition
 from farthest.puzzles.origin import WORDS, names_of, where_text
-from farthest.untrusted_json import integers, text
+from farthest.untrusted_json import text
 from farthest.wording import shown
 
 if TYPE_CHECKING:
-    from farthest.puzzles.tables import Source
+    from collections.abc import Callable
 
+    from farthest.puzzles.tables import FamilyTable, Source
 
-# --- The families of puzzles by name, and how the definitions of each are read.
-#
-# A family is a package of its name in ``farthest.families``. A new one is a word in ``FAMILIES``, a package, and a
-# model in ``farthest.verify.models``, which is written apart. The package has
-#
-#     FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
-#     definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
-#     space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
-#
-# and beside them whatever the family needs: ``reader`` for its TOML table, ``forms`` for puzzles by parametric
-# names, ``boards`` for boards as text, ``picture``, ``solvable``.
 
 FAMILIES = ("sliding", "permutation", "blocks", "hanoi", "lights", "jugs", "pegs", "python")
+"""A family is a package of its name in ``farthest.families``, which has
+
+    FAMILY: Family              in its ``__init__``: what the family offers (puzzles/family.py)
+    definition                  a module: the family's PuzzleDefinition (puzzles/definition.py)
+    space                       a module: ``compile(puzzle, origin, layout) -> Space`` (spaces/contract.py)
+
+and a model in ``farthest.verify.models``, which is written apart.
+"""
 
 
-class Rules(Protocol):
-    """How a family's definitions are read."""
+class Rules:
+    """What a family is called, and how its definitions are read.
 
-    metrics: tuple[str, ...]
-    """The first is what a file without a metric means."""
-    default_origin: str
-    """``to goal`` or ``from start``."""
-    example: str
-    """What the least table holds, for messages."""
+    ``metrics``: the first is what a file without a metric means. ``default_origin``: ``to goal`` or ``from start``.
+    ``example``: what the least table holds, for messages. ``functions``: where the functions of the family are,
+    ``module.name`` in its package; they are imported when they are first called.
+    """
 
-    def read(self, table: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
-        """The definition of the family's TOML table. Raises PuzzleError."""
+    def __init__(
+        self, name: str, *, metrics: tuple[str, ...], default_origin: str, example: str, **functions: str
+    ) -> None:
+        self.name = name
+        self.metrics = metrics
+        self.default_origin = default_origin
+        self.example = example
+        self.functions = functions
+
+    def function(self, what: str) -> Callable[..., Any] | None:
+        """The function of the family that does this; None: the family has none."""
+        if what not in self.functions:
+            return None
+        module, _, name = self.functions[what].rpartition(".")
+        return cast(
+            "Callable[..., Any]", getattr(import_module(f"farthest.families.{self.name}.{module}"), name)
+        )
+
+    def call(self, what: str, *values: object) -> Any:
+        """What that function makes of the values; None: the family has none."""
+        function = self.function(what)
+        return None if function is None else function(*values)
+
+    def read(self, fields: dict[str, Any], source: Source, metric: str) -> PuzzleDefinition:
+        """The definition of the family's TOML table, by its class ``table``. Raises PuzzleError."""
+        table: FamilyTable | None = self.call("table", fields, source, metric)
+        definition: PuzzleDefinition = self.call("read", fields, source) if table is None else table.read()
+        return definition
 
     def from_fields(self, fields: dict[str, Any]) -> PuzzleDefinition:
-        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON. Raises TypeError, KeyError,
-        ValueError or PuzzleError."""
+        """The definition whose ``PuzzleDefinition.fields`` these were, come through JSON, by its class ``definition``.
+        Raises ValueError or PuzzleError."""
+        import msgspec
+
+        kind = cast("type[PuzzleDefinition]", self.function("definition"))
+        return msgspec.convert(fields, kind)
 
 
 def rules(name: str) -> Rules:
@@ -183,20 +209,21 @@ class Puzzle:
 
 
 def _from_fields(fields: dict[str, Any]) -> Puzzle:
+    import msgspec
+
     name = text(fields["family"])
     if name not in FAMILIES:
         raise PuzzleError(
             f"stored puzzle: family {name!r} is not known; expected one of {', '.join(FAMILIES)}"
         )
-    origin = fields["origin"]
     return Puzzle(
         name=_stored_name(fields["name"]),
         title=text(fields["title"]),
         source=text(fields["source"]),
         family=name,
         metric=text(fields["metric"]),
-        origin=Origin(cast(Direction, text(origin["direction"])), text(origin["where"])),
-        known=tuple(_known(known) for known in fields["known"]),
+        origin=msgspec.convert(fields["origin"], Origin),
+        known=msgspec.convert(fields["known"], tuple[KnownAnswer, ...]),
         definition=rules(name).from_fields(fields[name]),
     )
 
@@ -211,16 +238,3 @@ def _stored_name(value: object) -> str:
     if not (bounded and NAME.fullmatch(plain) and closed and name.isprintable() and "/" not in name):
         raise ValueError(f"its name is {shown(name)}")
     return name
-
-
-def _known(fields: dict[str, Any]) -> KnownAnswer:
-    layers, farthest, first = fields["layers"], fields["farthest"], fields.get("first_layers")
-    return KnownAnswer(
-        states=None if fields["states"] is None else integers([fields["states"]])[0],
-        eccentricity=None if fields["eccentricity"] is None else integers([fields["eccentricity"]])[0],
-        layers=None if layers is None else integers(layers),
-        farthest=None if farthest is None else tuple(text(board) for board in farthest),
-        source=text(fields["source"]),
-        goal=None if fields.get("goal") is None else integers([fields["goal"]])[0],
-        first_layers=None if first is None else integers(first),
-    )

@@ -170,6 +170,9 @@ def parse_puzzle(text: str, place: str) -> Puzzle:
         found = f"expected a table, got {shown(table)}" if family in fields else f"no table [{family}]"
         raise source.error("", family, f"{found}; write [{family}] and below it {reader.example}")
     definition = reader.read(table, source, metric)
+    problem = definition.metric_problem(metric)
+    if problem:
+        raise source.error("", "metric", problem)
     puzzle = Puzzle(
         name=name,
         title=_text(fields, source, "title", name),

@@ -1,14 +1,33 @@
-"""The text of a definition and where things stand in it, for messages that name the place."""
+"""The tables of a puzzle's TOML file: their keys, each with a type, a range and a mend, and errors that name the place.
+
+A table is a class derived from ``Table``, and its keys are attributes of the class::
+
+    class HanoiTable(BoardsTable):
+        header = "hanoi"
+        pegs = Number(2, MAX_PEGS, write=3)
+        variant = Word(VARIANTS, default="standard")
+        edges = Given()
+
+On an object of the class each attribute is the value of its key, or the default. A value of another type or out of its
+range is refused when it is asked for, a key that the class does not have when the object is made.
+"""
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import cast
+from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar, cast, overload
 
 from farthest.errors import BoardError, PuzzleError
-from farthest.puzzles.definition import Board
+from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.wording import near_match, shown
+
+Value = TypeVar("Value")
+Inner = TypeVar("Inner", bound="Table")
+
+Parse = Callable[[str, str, bool], Board]
+"""The board of a text: (text, what messages call it, whether ``*`` is allowed). Raises BoardError."""
 
 _HEADER = re.compile(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#.*)?$")  # no two parts that both take spaces
 
@@ -55,13 +74,262 @@ class Source:
         return header
 
 
+class Table:
+    """One table of a source. ``index``: its number, from 0, where several have the same header."""
+
+    header: ClassVar[str] = ""
+    """As it is written in brackets; empty: the top of the file."""
+    keys: ClassVar[tuple[str, ...]] = ()
+    """The declared keys, in the order of their declaration."""
+    any_key: ClassVar[bool] = False
+    """Whether other keys are allowed too."""
+
+    def __init_subclass__(cls) -> None:
+        declared = (each for base in reversed(cls.__mro__) for each in vars(base).values())
+        cls.keys = tuple(dict.fromkeys(each.name for each in declared if isinstance(each, Key)))
+
+    def __init__(self, fields: Mapping[str, Any], source: Source, index: int = 0) -> None:
+        self.fields = fields
+        self.source = source
+        self.index = index
+        for key in () if self.any_key else fields:
+            if key not in self.keys:
+                mend = near_match(key, self.keys) or f"the keys are {', '.join(self.keys)}"
+                raise self.fail(key, f"key {shown(key)} is not known; {mend}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.fields
+
+    def fail(self, key: str, problem: str, *, row: int = 0) -> PuzzleError:
+        """The error at a key; an empty key: at the table."""
+        return self.source.error(self.header, key, problem, self.index, row=row)
+
+    def only_one(self, key: str, others: Iterable[str], mend: str = "leave one out") -> None:
+        """Raises the error of a key that is given together with one of the others."""
+        for other in others:
+            if key in self and other in self:
+                raise self.fail(key, f"both {other} and {key} are given; expected one of them, {mend}")
+
+    def inner(self, key: str, kind: type[Inner]) -> Inner:
+        """The table that is the value of a key."""
+        value = self.fields[key]
+        if not isinstance(value, dict):
+            raise self.fail(
+                key, f"expected a table, got {shown(value)}; write [{kind.header}] and its keys below"
+            )
+        return kind(value, self.source)
+
+    def inners(self, key: str, kind: type[Inner]) -> list[Inner]:
+        """The tables that are the value of a key."""
+        values = self.fields[key]
+        if not isinstance(values, list) or not all(isinstance(each, dict) for each in values):
+            raise self.fail(
+                key, f"expected tables, got {shown(values)}; write [[{kind.header}]] and its keys below"
+            )
+        return [kind(each, self.source, index) for index, each in enumerate(values)]
+
+
+class Key(Generic[Value]):
+    """A key of a table. ``write``: an example of its value. ``default``: its value where the key is missing; None: the
+    table must have the key."""
+
+    expected = ""
+    """What its value must be, for messages."""
+
+    def __init__(self, write: str, default: Value | None) -> None:
+        self.name = ""
+        self.write = write
+        self.default = default
+
+    def __set_name__(self, owner: type[Table], name: str) -> None:
+        self.name = name.rstrip("_")  # ``self_`` is the key ``self``
+
+    @overload
+    def __get__(self, table: None, owner: type[Table]) -> Self: ...
+
+    @overload
+    def __get__(self, table: Table, owner: type[Table]) -> Value: ...
+
+    def __get__(self, table: Table | None, owner: type[Table]) -> Self | Value:
+        if table is None:
+            return self
+        if self.name not in table:
+            return self.missing(table)
+        value = table.fields[self.name]
+        problem = self.problem(value)
+        if problem:
+            raise table.fail(self.name, problem)
+        return cast(Value, value)
+
+    def missing(self, table: Table) -> Value:
+        """What the key is where the table does not have it."""
+        if self.default is None:
+            problem = f"no {self.name}; expected {self.expected}, write {self.name} = {self.write}"
+            raise table.fail("", problem)
+        return self.default
+
+    def problem(self, value: object) -> str | None:
+        """Why the key cannot have the value, and what helps; None: it can."""
+        if self.fits(value):
+            return None
+        return f"expected {self.expected}, got {shown(value)}; write {self.name} = {self.write}"
+
+    def fits(self, value: object) -> bool:
+        """Whether the key can have the value."""
+        raise NotImplementedError
+
+
+class Number(Key[int]):
+    """A whole number from ``least`` to ``most``. ``what``: what it is the number of, for messages."""
+
+    def __init__(
+        self, least: int, most: int, *, write: int, default: int | None = None, what: str = ""
+    ) -> None:
+        super().__init__(str(write), default)
+        self.least = least
+        self.most = most
+        self.expected = f"a whole number from {least} to {most}{f' ({what})' if what else ''}"
+
+    def fits(self, value: object) -> bool:
+        """Whether it is such a number; a truth value is none."""
+        return type(value) is int and self.least <= value <= self.most
+
+
+class Flag(Key[bool]):
+    """``true`` or ``false``."""
+
+    expected = "true or false"
+
+    def __init__(self, *, default: bool) -> None:
+        super().__init__("true", default)
+
+    def fits(self, value: object) -> bool:
+        """Whether it is a truth value."""
+        return isinstance(value, bool)
+
+
+class Text(Key[str]):
+    """A text. ``what``: what it is, for messages."""
+
+    def __init__(self, *, write: str, default: str | None = None, what: str = "a text") -> None:
+        super().__init__(f'"{write}"', default)
+        self.expected = what
+
+    def fits(self, value: object) -> bool:
+        """Whether it is a text."""
+        return isinstance(value, str)
+
+
+class Word(Key[str]):
+    """One of some words. ``instead``: what may be written in its place."""
+
+    def __init__(self, words: Iterable[str], *, default: str, instead: str = "") -> None:
+        super().__init__(f'"{default}"', default)
+        self.words = tuple(words)
+        self.mend = f"write one of them{f', or {instead}' if instead else ''}"
+
+    def problem(self, value: object) -> str | None:
+        """Why it is none of the words."""
+        if isinstance(value, str) and value in self.words:
+            return None
+        mend = (isinstance(value, str) and near_match(value, self.words)) or self.mend
+        return f"{self.name} {shown(value)} is not known, expected {', '.join(self.words)}; {mend}"
+
+
+class Given(Key[Any]):
+    """A value of any type, which the table checks by itself; None where the key is missing."""
+
+    def __init__(self) -> None:
+        super().__init__("", None)
+
+    def missing(self, table: Table) -> None:
+        """Nothing."""
+
+    def fits(self, value: object) -> bool:
+        """Always."""
+        return True
+
+
+class FamilyTable(Table, ABC):
+    """The table of a family in a puzzle's file. ``metric``: of the puzzle."""
+
+    def __init__(self, fields: Mapping[str, Any], source: Source, metric: str) -> None:
+        super().__init__(fields, source)
+        self.metric = metric
+
+    @abstractmethod
+    def read(self) -> PuzzleDefinition:
+        """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
+
+
+class GivenBoard(NamedTuple):
+    """A board in a table: its key, what messages call it, and its value."""
+
+    key: str
+    name: str
+    value: object
+
+
+class BoardsTable(FamilyTable):
+    """The table of a family whose puzzles have goals and a start."""
+
+    goal = Given()
+    goals = Given()
+    start = Given()
+
+    def given_goals(self, example: str) -> list[GivenBoard]:
+        """The boards of ``goal`` or ``goals``; none where there is neither. ``example``: a board, for messages."""
+        self.only_one("goals", ["goal"], "put all boards into goals")
+        if "goal" in self:
+            return [GivenBoard("goal", "goal", self.goal)]
+        if "goals" not in self:
+            return []
+        if not isinstance(self.goals, list) or not self.goals:
+            found = "an empty array" if self.goals == [] else shown(self.goals)
+            raise self.fail(
+                "goals", f'expected an array of boards, got {found}; write goals = ["{example}", ...]'
+            )
+        return [GivenBoard("goals", f"goal {number}", value) for number, value in enumerate(self.goals, 1)]
+
+    def each_once(self, goals: Iterable[tuple[GivenBoard, Board]]) -> tuple[Board, ...]:
+        """The boards of goals. Raises the error of one that is there twice."""
+        names: dict[Board, str] = {}
+        for given, board in goals:
+            if board in names:
+                raise self.fail(given.key, f"{given.name} is the same board as {names[board]}; leave one out")
+            names[board] = given.name
+        return tuple(names)
+
+    def text_goals(self, parse: Parse, example: str, default: Board | None) -> tuple[Board, ...]:
+        """The goals of a table whose boards are texts; ``default`` where there are none (None: there is none then)."""
+        given = self.given_goals(example)
+        if not given:
+            return () if default is None else (default,)
+        return self.each_once((each, self._parsed(each, parse, example, wildcards=True)) for each in given)
+
+    def text_start(self, parse: Parse, example: str, default: Board | None) -> Board | None:
+        """The start of a table whose boards are texts, or the default."""
+        if "start" not in self:
+            return default
+        return self._parsed(GivenBoard("start", "start", self.start), parse, example, wildcards=False)
+
+    def _parsed(self, given: GivenBoard, parse: Parse, example: str, *, wildcards: bool) -> Board:
+        """The board of a text, or of its rows as an array of texts."""
+        key, name, value = given
+        if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
+            value = "/".join(value)
+        if not isinstance(value, str):
+            raise self.fail(key, f'{name}: expected a text, got {shown(value)}; write {key} = "{example}"')
+        try:
+            return parse(value, f"{name} {shown(value)}", wildcards)
+        except BoardError as error:
+            raise self.fail(key, str(error)) from None
+
+
 # --- The keys ``goal``, ``goals`` and ``start`` of a table whose boards are texts.
 
 Fail = Callable[[str, str], PuzzleError]
 """Makes the error at a key, from the key and the problem."""
-
-Parse = Callable[[str, str, bool], Board]
-"""The board of a text: (text, what messages call it, whether ``*`` is allowed). Raises BoardError."""
 
 
 def check_keys(table: Mapping[str, object], keys: Iterable[str], fail: Fail) -> None:

@@ -175,6 +175,6 @@ class MapReader:
 
 def _opened(stored: StoredChunk) -> Chunk:
     unit = numpy.dtype(stored.unit).newbyteorder("<")
-    distances = numpy.frombuffer(stored.distances, dtype=unit)
+    distances = numpy.frombuffer(memoryview(stored.distances), dtype=unit)
     codes = code_array(stored.codes, stored.width) if stored.width else None
-    return Chunk(stored.first_key, stored.last_key, distances, codes)
+    return Chunk(stored.first, stored.last, distances, codes)

@@ -1,6 +1,10 @@
-"""Arrangement spaces: labels on cells, permuted by moves. Boards to keys and back, and one move's neighbours.
+"""Arrangement spaces: labels on cells, permuted by moves. Moves, the layout of keys, boards to keys and back, and one
+move's neighbours.
 
-A board is one label for each cell, in cell order, uint8. A key is an unsigned 64-bit integer (docs/key-layout.md).
+A board is one label for each cell, in cell order, uint8. A key is an unsigned 64-bit integer. Which cell is which slot,
+in which order labels are placed, and whether parity halves the keys, says the layout, which is stored with every map
+(docs/key-layout.md); the choices made here change speed and memory, never distances.
+A move is active on contents (docs/permutations.md): after it, the content of cell i is in cell ``to[i]``.
 numpy is imported where it is used: enumerating a puzzle does without it.
 """
 
@@ -16,22 +20,15 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
-from farthest.errors import StorageError
 from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.too_large import check_keys, kernel_limits
+from farthest.spaces.contract import check_keys, check_version, damaged_layout, kernel_limits
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from farthest.spaces.contract import EngineKind
-
-
-# --- Moves of an arrangement space over its cells.
-#
-# Convention (docs/permutations.md): a move is active on contents. After it, the content of cell i is in cell
-# ``to[i]``.
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +46,7 @@ class Move:
     @property
     def odd(self) -> bool:
         """Whether the permutation is odd."""
-        seen, odd = set[int](), False
-        for start in range(len(self.to)):
-            cell, length = start, 0
-            while cell not in seen:
-                seen.add(cell)
-                cell = self.to[cell]
-                length += 1
-            odd ^= length > 0 and length % 2 == 0
-        return odd
+        return is_odd([target for cell, target in enumerate(self.to) if target != cell])
 
     def inverse(self) -> Move:
         """The move that undoes this one, legal exactly on its results."""
@@ -72,14 +61,14 @@ class Move:
         )
 
 
+def is_odd(numbers: Sequence[int]) -> bool:
+    """Whether different numbers in this order are an odd permutation of their ascending order."""
+    return sum(a > b for a, b in combinations(numbers, 2)) % 2 == 1
+
+
 def _image(mask: int, to: tuple[int, ...]) -> int:
     return sum(1 << target for cell, target in enumerate(to) if mask >> cell & 1)
 
-
-# --- The key layout: which cell is which slot, in which order labels are placed, whether parity halves the keys.
-#
-# docs/key-layout.md defines the key of a board by this layout; it is stored with every map. The choices made here
-# change speed and memory, never distances.
 
 VERSION = 1
 WORD_BITS = 64
@@ -108,11 +97,7 @@ class Layout:
         """Inverse of ``to_dict``. ``label_counts``: of the puzzle, by label. Raises StorageError when the fields are of
         another version, damaged or of another puzzle."""
         try:
-            if fields["version"] != VERSION:
-                raise StorageError(
-                    f"stored key layout: version {fields['version']!r}, expected {VERSION}; "
-                    "the map was written by another version of farthest, use that one"
-                )
+            check_version(fields, VERSION)
             parity = fields["parity"]
             layout = cls(
                 tuple(fields["slots"]),
@@ -123,9 +108,7 @@ class Layout:
             if not layout._fits(label_counts):
                 raise ValueError("it is not one of this puzzle")
         except (KeyError, TypeError, ValueError) as error:
-            raise StorageError(
-                f"stored key layout is damaged ({error!r}); enumerate the puzzle again"
-            ) from None
+            raise damaged_layout(repr(error)) from None
         return layout
 
     def _fits(self, label_counts: Sequence[int]) -> bool:
@@ -155,11 +138,11 @@ def choose_layout(
     return Layout(slots, classes, layout.counts, _parities(layout, moves, origins))
 
 
-def digit_parity(layout: Layout, board: Sequence[int]) -> int:
+def digit_parity(layout: Layout, board: Sequence[int]) -> bool:
     """Parity of the sum of the key's digits, all labels distinct: that of the permutation label order -> slot."""
     slot_of = {board[cell]: slot for slot, cell in enumerate(layout.slots)}
     places = [slot_of[label] for label in layout.classes]
-    return sum(a > b for a, b in combinations(places, 2)) % 2
+    return is_odd(places)
 
 
 def _slot_order(
@@ -335,7 +318,6 @@ class ArrangementSpace:
             return kernel if levels == 1 else build(levels)
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         shards, free = 1, self.cells
         for count in self.layout.counts[:shard_classes]:
             shards *= comb(free, count)
@@ -355,7 +337,6 @@ class ArrangementSpace:
         return factorial(self.cells) // prod(factorial(count) for count in self.layout.counts)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return self.layout.to_dict()
 
     @property
@@ -371,7 +352,7 @@ class ArrangementSpace:
         return keys.tolist()
 
     def shard_order(self, shards: int) -> list[int]:
-        """See GatherSpace: by the cells of the labels, the blanks' last, which each move changes."""
+        """By the cells of the labels, the blanks' last, which each move changes."""
         import numpy as np
 
         firsts = np.arange(shards, dtype=np.uint64) * np.uint64(self.keys // shards)
@@ -380,16 +361,6 @@ class ArrangementSpace:
         blanks = self.layout.counts[0]
         places = [cells[:, at] for at in (*range(blanks, self.cells), *range(blanks))]
         return [int(shard) for shard in np.lexsort(places[::-1])]
-
-    def key(self, board: Sequence[int]) -> int:
-        """The board's key, or NO_KEY."""
-        return self.keys_of([board])[0]
-
-    def board(self, key: int) -> Board:
-        """The board of a key. Raises ValueError when the key is out of range."""
-        out = bytearray(self.cells)
-        self.kernel.decode(array("Q", [key]), self.cells, self.layout.slots, self._labels, out)
-        return tuple(out)
 
     def encode(self, boards: bytes | bytearray | memoryview | NDArray[np.uint8]) -> NDArray[np.uint64]:
         """Keys uint64 (N,) of N boards, given as N x cells bytes; ``NO_KEY`` where a board has none."""
@@ -424,7 +395,6 @@ class ArrangementSpace:
     def neighbours(
         self, boards: NDArray[np.uint8], *, toward: bool
     ) -> Iterator[tuple[tuple[int, int], NDArray[np.intp], NDArray[np.uint8]]]:
-        """See Space."""
         import numpy as np
 
         blanks = np.where(boards == 0, self._bits, np.uint64(0)).sum(axis=1, dtype=np.uint64)

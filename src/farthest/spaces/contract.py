@@ -1,4 +1,5 @@
-"""What every family's space offers, and what each of the two ways of enumerating needs besides.
+"""What every family's space offers, and what each of the two ways of enumerating needs besides; and what is told of
+spaces before they are enumerated: how many states they have, which layout of codes a job has stored, what is too large.
 
 A *code* names a state: in a *dense* space a key, a number below ``keys``; in a *sparse* one a 64-bit number or a byte
 string of fixed length, of which few are states. Codes are ordered as numbers, byte strings as their bytes.
@@ -6,13 +7,14 @@ string of fixed length, of which few are states. Codes are ordered as numbers, b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
-from farthest.errors import StorageError
+from farthest.errors import ResourceError, StorageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -22,8 +24,6 @@ if TYPE_CHECKING:
     from farthest.puzzles.definition import Board, MoveName
     from farthest.puzzles.puzzle import Origin, Puzzle
 
-
-if TYPE_CHECKING:
     Boards = NDArray[np.uint8]
     """Boards: shape (boards, cells)."""
     Codes = NDArray[Any]
@@ -139,8 +139,6 @@ def scatter(space: Space) -> ScatterSpace:
     return cast(ScatterSpace, space)
 
 
-# --- How many states a space has, where that is known before it is enumerated.
-
 PUBLISHED = "published figures"
 WORKED_OUT = "the order of the group of its moves"
 
@@ -155,18 +153,63 @@ def known_states(space: Space, *, own_origin: bool = False) -> tuple[int, str] |
     return None if reached is None else (reached, WORKED_OUT)
 
 
-# --- The layout of packed codes, as stored with a job: the definition decides all codes.
+# Stored layouts
 
 PACKED: dict[str, Any] = {"version": 1, "kind": "packed"}
+"""The layout of packed codes: the definition decides all codes."""
 
 
 def is_packed(layout: Mapping[str, Any] | None) -> bool:
     """Whether a stored layout is that of packed codes. Raises StorageError where it is of another version."""
     if layout is None or layout.get("kind") != PACKED["kind"]:
         return False
+    check_version(layout, PACKED["version"])
     if layout != PACKED:
+        raise damaged_layout(f"{dict(layout)!r}")
+    return True
+
+
+def check_version(layout: Mapping[str, Any], version: int) -> None:
+    """Raises StorageError for a stored layout of another version."""
+    if layout.get("version") != version:
         raise StorageError(
-            f"stored key layout: version {layout.get('version')!r}, expected {PACKED['version']}; "
+            f"stored key layout: version {layout.get('version')!r}, expected {version}; "
             "the map was written by another version of farthest, use that one"
         )
-    return True
+
+
+def damaged_layout(problem: object) -> StorageError:
+    """The error of a stored layout that cannot be one of the puzzle."""
+    return StorageError(f"stored key layout is damaged ({problem}); enumerate the puzzle again")
+
+
+# What is too large
+
+MAX_KEYS = 2**62
+
+
+def check_keys(puzzle: Puzzle, keys: int, mend: str, *, what: str = "arrangements") -> None:
+    """Raises ResourceError where there are more keys than can be numbered. ``mend``: what makes them fewer."""
+    if keys > MAX_KEYS:
+        raise too_large(puzzle, keys, "more than the 4.6e18 that keys can number", mend, what=what)
+
+
+@contextmanager
+def kernel_limits(puzzle: Puzzle, keys: int, mend: str) -> Iterator[None]:
+    """Turns a limit of the kernel into a ResourceError."""
+    from farthest import _kernel
+
+    try:
+        yield
+    except _kernel.LimitError as error:
+        raise too_large(puzzle, keys, f"more than the kernel can step ({error})", mend) from None
+
+
+def too_large(
+    puzzle: Puzzle, keys: int, limit: str, mend: str, *, what: str = "arrangements"
+) -> ResourceError:
+    """The error: what there is, what the limit is, what can be done."""
+    return ResourceError(
+        f"puzzle {puzzle.name}: {keys:.2e} {what}, {limit}; it is too large to enumerate: {mend}, or search for "
+        "solutions of single boards with `farthest solve`"
+    )

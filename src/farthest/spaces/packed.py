@@ -1,12 +1,14 @@
-"""Sparse spaces of boards packed into codes: a field of bits for what stands in each cell (docs/key-layout.md).
+"""Spaces that are enumerated by scattering, whose codes are made for the boards of another space or of a family; among
+them boards packed into codes, a field of bits for what stands in each cell (docs/key-layout.md).
 
-A puzzle may have any number of arrangements: codes are never ranked, and memory goes by the states that are found. The
-kernel makes moves that permute the contents of cells, which are then numbers below 256, and change what stands there;
-numpy makes all others.
+A packed puzzle may have any number of arrangements: codes are never ranked, and memory goes by the states that are
+found. The kernel makes moves that permute the contents of cells, which are then numbers below 256, and change what
+stands there; numpy makes all others.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +19,7 @@ from farthest.errors import ResourceError
 from farthest.spaces.contract import NO_KEY, PACKED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     import numpy as np
     from numpy.typing import NDArray
@@ -27,36 +29,16 @@ if TYPE_CHECKING:
     from farthest.puzzles.puzzle import Origin, Puzzle
     from farthest.spaces.contract import Boards, Codes, EngineKind
 
-
-# --- Successors that numpy finds, some codes at a time.
-
-BLOCK = 1 << 15
-"""Codes at a time: their arrays stay in the cache."""
-
-
-def in_blocks(expand: Callable[[Codes], Codes], codes: Codes, threads: int) -> Buffer:
-    """What ``expand`` finds for all codes, by so many threads: numpy lets them work beside each other."""
-    import numpy as np
-
-    blocks = [codes[first : first + BLOCK] for first in range(0, codes.size, BLOCK)]
-    if threads > 1 and len(blocks) > 1:
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(threads) as pool:
-            found = list(pool.map(expand, blocks))
-    else:
-        found = [expand(block) for block in blocks]
-    return np.concatenate(found).view(np.uint8).data if found else b""
-
-
 WORD = 64
 MOST_CELLS = 64
 CONTENTS = 256
 UNCHANGED = bytes(range(CONTENTS))
+BLOCK = 1 << 15
+"""Codes that numpy expands at a time: their arrays stay in the cache."""
 
 
-class Neighbours(Protocol):
-    """What a packed space has of another space of the same puzzle."""
+class MovedBoards(Protocol):
+    """Boards and their moves, without codes: the part of Space that a CodedSpace takes from elsewhere."""
 
     puzzle: Puzzle
     origin: Origin
@@ -65,11 +47,70 @@ class Neighbours(Protocol):
 
     def neighbours(
         self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
+    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]: ...
 
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
+    def why_unreachable(self, board: Sequence[int]) -> str | None: ...
+
+
+class CodedSpace(ABC):
+    """A ScatterSpace with codes for the boards of ``plain``."""
+
+    engine: EngineKind = "scatter"
+    keys: int | None = None
+    code_bytes = 8
+    graded = False
+    moves_both_ways = True
+
+    def __init__(self, plain: MovedBoards, *, undirected: bool) -> None:
+        self.puzzle = plain.puzzle
+        self.origin = plain.origin
+        self.origins = plain.origins
+        self.cells = plain.cells
+        self.undirected = undirected
+        self.neighbours = plain.neighbours
+        self.why_unreachable = plain.why_unreachable
+
+    @abstractmethod
+    def encode(self, boards: Boards) -> Codes: ...
+
+    @abstractmethod
+    def decode(self, codes: Codes) -> Boards: ...
+
+    def origin_codes(self) -> Buffer:
+        import numpy as np
+
+        boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
+        return np.ascontiguousarray(self.encode(boards)).view(np.uint8).data
+
+    @property
+    def expander(self) -> _kernel.Expander | None:
+        """The kernel's successors; None: numpy finds them."""
+        return None
+
+    def successors(self, codes: Buffer, threads: int) -> Buffer:
+        import numpy as np
+
+        if self.expander is not None:
+            return _kernel.expand_codes(self.expander, codes, threads)
+        given = np.frombuffer(
+            memoryview(codes), dtype="u8" if self.code_bytes == 8 else f"S{self.code_bytes}"
+        )
+        blocks = [given[first : first + BLOCK] for first in range(0, given.size, BLOCK)]
+        if threads > 1 and len(blocks) > 1:  # numpy lets threads work beside each other
+            from concurrent.futures import ThreadPoolExecutor
+
+            with ThreadPoolExecutor(threads) as pool:
+                found = list(pool.map(self.expand, blocks))
+        else:
+            found = [self.expand(block) for block in blocks]
+        return np.concatenate(found).view(np.uint8).data if found else b""
+
+    def expand(self, codes: Codes) -> Codes:
+        """The successors of some codes, by numpy."""
+        import numpy as np
+
+        found = [self.encode(reached) for _, _, reached in self.neighbours(self.decode(codes), toward=False)]
+        return np.concatenate(found) if found else codes[:0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,34 +124,24 @@ class PackedMove:
     forbid: int = 0
 
 
-class PackedSpace:
-    """See ScatterSpace. ``radices``: for each cell the number of its contents; ``total``: the sum of the contents of
+class PackedSpace(CodedSpace):
+    """``radices``: for each cell the number of its contents; ``total``: the sum of the contents of
     all cells, where it never changes: then the last cell has no field; ``moves_away``: those away from the origin that
     the kernel makes, None where it makes none.
 
     A family whose boards are more than a content for each cell overrides ``contents`` and ``boards``.
     """
 
-    engine: EngineKind = "scatter"
-    keys: int | None = None
-    graded = False
-    moves_both_ways = True
-
     def __init__(
         self,
-        known: Neighbours,
+        plain: MovedBoards,
         radices: Sequence[int],
         total: int | None,
         moves_away: Sequence[PackedMove] | None,
         *,
         undirected: bool,
     ) -> None:
-        self.puzzle = known.puzzle
-        self.origin = known.origin
-        self.origins = known.origins
-        self.cells = known.cells
-        self.undirected = undirected
-        self._known = known
+        super().__init__(plain, undirected=undirected)
         self._total = total
         self._moves = moves_away
         if moves_away is not None and len(radices) > MOST_CELLS:
@@ -128,7 +159,6 @@ class PackedSpace:
         self.fields, self.code_bytes = packed_fields(radices if total is None else radices[:-1])
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return dict(PACKED)
 
     def contents(self, boards: Boards) -> NDArray[np.integer[Any]]:
@@ -142,7 +172,6 @@ class PackedSpace:
         return contents.astype(np.uint8)
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         import numpy as np
 
         contents = self.contents(np.asarray(boards, dtype=np.uint8).reshape(-1, self.cells))
@@ -165,7 +194,6 @@ class PackedSpace:
         return written.reshape(-1).view(f"S{self.code_bytes}")
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         words = np.zeros((codes.size, self._words), dtype=np.uint64)
@@ -186,26 +214,8 @@ class PackedSpace:
             raise ValueError(f"a code is of no board of the puzzle {self.puzzle.name}")
         return self.boards(contents)
 
-    def neighbours(
-        self, boards: Boards, *, toward: bool
-    ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
-        return self._known.neighbours(boards, toward=toward)
-
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
-        return self._known.why_unreachable(board)
-
-    def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
-        import numpy as np
-
-        codes = self.encode(np.array(self.origins, dtype=np.uint8))
-        return np.ascontiguousarray(codes).view(np.uint8).data
-
     @cached_property
     def expander(self) -> _kernel.Expander | None:
-        """See ScatterSpace."""
         if self._moves is None:
             return None
         tables = list(dict.fromkeys([UNCHANGED, *(table for move in self._moves for table in move.turns)]))
@@ -217,23 +227,6 @@ class PackedSpace:
         return _kernel.packed_expander(
             self.code_bytes, self.fields, self._total, [list(table) for table in tables], moves
         )
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
-        import numpy as np
-
-        if self.expander is not None:
-            return _kernel.expand_codes(self.expander, codes, threads)
-        given = np.frombuffer(
-            memoryview(codes), dtype=np.uint64 if self.code_bytes == 8 else f"S{self.code_bytes}"
-        )
-        return in_blocks(self._expand, given, threads)
-
-    def _expand(self, codes: Codes) -> Codes:
-        import numpy as np
-
-        found = [self.encode(reached) for _, _, reached in self.neighbours(self.decode(codes), toward=False)]
-        return np.concatenate(found) if found else codes[:0]
 
     @property
     def _words(self) -> int:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.models.drafts import MadeChunk, StoredDraft
-    from farthest.models.pieces import Piece
 
 
 class StepInput(Protocol):
@@ -111,16 +110,13 @@ class JobStore(ShardStore, Protocol):
     def keys(self, depth: int, limit: int) -> list[int] | list[bytes]:
         """The least ``limit`` codes of the layer ``depth``, the last one that has states: keys, where it is dense."""
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
-        """All distances up to ``depth``: (first key, last key, unit, distances), ``size`` keys a chunk, in key order.
-
-        ``distances`` are bytes, little endian; see stores/distances.py. Of a sparse space: pieces of at most ``size``
-        states, and of as many as models/chunks.py allows.
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
+        """All distances up to ``depth``, ``size`` keys a chunk, in key order. Of a sparse space at most ``size`` states
+        a chunk, and as many as models/chunks.py allows.
         """
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
-        """Continues from the distances of ``states`` states up to ``depth``: (first key, unit, distances) a chunk, or a
-        sparse space's pieces.
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
+        """Continues from the distances of ``states`` states up to ``depth``.
 
         The store must be new. Raises DamagedMapError when the distances are not those of this space up to that depth.
         """

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import DamagedMapError, PuzzleError
-from farthest.models.chunks import WIDTHS, SparsePiece, chunk_states, code_array, descent
+from farthest.models.chunks import WIDTHS, Chunk, chunk_states, code_array, descent
 from farthest.stores.blocks import zeros
 from farthest.stores.distances import typed, unit_for
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.pieces import Piece
     from farthest.spaces.contract import ScatterSpace
 
 LEAST_KEPT = 1000
@@ -86,12 +85,12 @@ class MapPieces:
         self._unit = unit_for(depth)
         self._runs_of = runs_of
 
-    def chunks(self, size: int, threads: int) -> Iterator[Piece]:
+    def chunks(self, size: int, threads: int) -> Iterator[Chunk]:
         """See JobStore.chunks."""
         keys = self._space.keys
         return self._sparse(size, threads) if keys is None else self._dense(keys, size)
 
-    def _dense(self, keys: int, size: int) -> Iterator[Piece]:
+    def _dense(self, keys: int, size: int) -> Iterator[Chunk]:
         per_shard = -(-keys // self._shards)
         readers: dict[int, _kernel.MapReader] = {}
         for first in range(0, keys, size):
@@ -103,9 +102,9 @@ class MapPieces:
                     readers = {shard: self._reader([shard])}
                 begin, stop = max(first, shard * per_shard), min(end, (shard + 1) * per_shard)
                 readers[shard].fill(begin, distances[begin - first : stop - first])
-            yield first, end - 1, self._unit, out
+            yield Chunk(first, end - 1, self._unit, out)
 
-    def _sparse(self, size: int, threads: int) -> Iterator[Piece]:
+    def _sparse(self, size: int, threads: int) -> Iterator[Chunk]:
         reader = self._reader(range(self._shards))
         states, first, before = min(size, chunk_states(self._width)), 0, b""
         while True:
@@ -119,7 +118,7 @@ class MapPieces:
                 )
             before = codes[-self._width :]
             last = first + len(codes) // self._width - 1
-            yield SparsePiece(first, last, self._width, codes, self._unit, distances)
+            yield Chunk(first, last, self._unit, distances, self._width, codes)
             first = last + 1
 
     def _reader(self, shards: Iterable[int]) -> _kernel.MapReader:
@@ -128,29 +127,27 @@ class MapPieces:
 
 
 def read_map(
-    space: ScatterSpace, shards: int, depth: int, chunks: Iterable[Any], states: int
+    space: ScatterSpace, shards: int, depth: int, chunks: Iterable[Chunk], states: int
 ) -> Iterator[tuple[int, dict[int, tuple[int, bytes]]]]:
     """Each depth from 0 on with the runs of its shards, as number of states and run, from the ``chunks`` of a
     checkpoint at ``depth`` (see JobStore.restore). Raises DamagedMapError, at the latest after the last."""
     writer = _kernel.MapWriter(space.code_bytes, shards, space.keys or 0, depth)
     for chunk in chunks:
-        sparse = isinstance(chunk, SparsePiece)
         try:
-            if sparse != (space.keys is None):
+            if bool(chunk.width) != (space.keys is None):
                 raise ValueError("it is of the other kind of map, dense or sparse")
-            if isinstance(chunk, SparsePiece):
+            if chunk.width:
                 if chunk.width != space.code_bytes:
                     raise ValueError(
                         f"its codes have {chunk.width} bytes, those of the space {space.code_bytes}"
                     )
                 writer.add(chunk.codes, chunk.distances, WIDTHS[chunk.unit])
             else:
-                first, unit, distances = chunk
-                writer.add_keys(first, distances, WIDTHS[unit])
+                writer.add_keys(chunk.first, chunk.distances, WIDTHS[chunk.unit])
         except ValueError as error:
-            place = f"state {chunk.first}" if sparse else f"key {chunk[0]}"
+            place = "state" if chunk.width else "key"
             raise DamagedMapError(
-                f"the chunk from {place} does not fit a map up to depth {depth}: {error}"
+                f"the chunk from {place} {chunk.first} does not fit a map up to depth {depth}: {error}"
             ) from None
     found = 0
     for known in range(depth + 1):

@@ -1,10 +1,13 @@
 """Payloads and digests: round trips, what they are byte for byte, and every kind of damage."""
 
+from __future__ import annotations
+
 import hashlib
 import random
 import sys
 import tracemalloc
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -13,15 +16,20 @@ from hypothesis import strategies as st
 from farthest.errors import StorageError
 from farthest.models.chunks import (
     WIDTHS,
+    Chunk,
     ChunkRecord,
-    MapDigest,
+    Payload,
     Unit,
     chunk_digest,
-    encode_chunk,
+    digest_of,
+    encode,
     layers_digest,
     map_digest,
     open_chunk,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -31,10 +39,13 @@ else:
 UNITS: list[Unit] = ["uint8", "uint16"]
 
 
+def encoded(distances: Buffer, unit: Unit, first: int = 0) -> Payload:
+    return encode(Chunk(first, first + memoryview(distances).nbytes // WIDTHS[unit] - 1, unit, distances))
+
+
 def record(distances: bytes, unit: Unit = "uint8", first_key: int = 0) -> ChunkRecord:
-    payload = encode_chunk(distances, unit)
-    last_key = first_key + len(distances) // WIDTHS[unit] - 1
-    return ChunkRecord(7, first_key, last_key, 3, payload.codec, payload.payload, payload.checksum)
+    one = encoded(distances, unit, first_key)
+    return ChunkRecord(7, one.first, one.last, 3, one.codec, one.payload, one.checksum)
 
 
 @given(st.binary(min_size=1, max_size=300), st.sampled_from(UNITS), st.integers(0, 2**62))
@@ -43,12 +54,12 @@ def test_distances_come_back_as_they_were(data: bytes, unit: Unit, first_key: in
     row = record(distances, unit, first_key)
     assert open_chunk(row).distances == distances
     chunk = open_chunk(row)
-    assert (chunk.unit, chunk.first_key, chunk.depth, chunk.distances) == (unit, first_key, 3, distances)
+    assert (chunk.unit, chunk.first, chunk.depth, chunk.distances) == (unit, first_key, 3, distances)
 
 
 def test_a_view_of_a_larger_buffer_is_encoded_without_a_copy() -> None:
     whole = bytearray(range(200))
-    assert encode_chunk(memoryview(whole)[50:60], "uint8") == encode_chunk(bytes(range(50, 60)), "uint8")
+    assert encoded(memoryview(whole)[50:60], "uint8") == encoded(bytes(range(50, 60)), "uint8")
 
 
 def test_a_chunk_is_readable_without_the_program() -> None:
@@ -134,10 +145,9 @@ def test_the_map_digest_is_what_the_documentation_says(unit: Unit, width: int, k
     assert map_digest([1, 2, 1], unit, chunks) == expected
     assert chunk_digest(memoryview(distances)[: 2**19 * width]) == chunks[0]
     for cut in (1, 3) if keys == 5 else (10_007, 2**18, 2**19, 2**19 + 1, 2**21):
-        digest = MapDigest([1, 2, 1], unit)
-        for first in range(0, len(distances), cut * width):
-            digest.update(memoryview(distances)[first : first + cut * width])
-        assert digest.hexdigest() == expected, cut
+        parts = (distances[at : at + cut * width] for at in range(0, len(distances), cut * width))
+        chunks_cut = (Chunk(0, len(part) // width - 1, unit, part) for part in parts)
+        assert digest_of([1, 2, 1], chunks_cut) == expected, cut
 
 
 def test_the_map_digest_depends_on_layers_unit_and_distances() -> None:

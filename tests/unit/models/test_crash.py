@@ -18,6 +18,7 @@ CHUNKS, KEYS = 8, 1 << 16
 
 PROGRAM = """
 import os, random, signal, sys
+from farthest.models.chunks import Chunk
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -40,7 +41,8 @@ def pieces(depth):
     for part in range(CHUNKS):
         if part == die_at and depth > 1:
             os.kill(os.getpid(), signal.SIGKILL)
-        yield part * KEYS, part * KEYS + KEYS - 1, "uint8", random.Random(f"{depth} {part}").randbytes(KEYS)
+        data = random.Random(f"{depth} {part}").randbytes(KEYS)
+        yield Chunk(part * KEYS, part * KEYS + KEYS - 1, "uint8", data)
 
 for depth in range(depth + 1, depth + 1 + checkpoints):
     layers = [LayerRecord(one, depth) for one in range(depth + 1)]
@@ -63,7 +65,7 @@ def whole_checkpoint(url: str) -> int:
         depth = maps.depth(job.id)
         assert depth is not None
         chunks = list(maps.chunks(job.id))
-        assert [one.first_key for one in chunks] == [part * KEYS for part in range(CHUNKS)]
+        assert [one.first for one in chunks] == [part * KEYS for part in range(CHUNKS)]
         for part, chunk in enumerate(chunks):
             assert chunk.distances == random.Random(f"{depth} {part}").randbytes(KEYS)
         assert (job.depth, job.seconds, job.abandoned) == (depth, float(depth), True)
@@ -116,5 +118,5 @@ def test_processes_may_work_in_one_fresh_database_at_the_same_time(database_url:
         assert [job.id for job in jobs.list()] == [1, 2, 3]
         for job in jobs.list():
             assert maps.depth(job.id) == 4
-            assert sum(len(one.distances) for one in maps.chunks(job.id)) == CHUNKS * KEYS
+            assert sum(len(bytes(one.distances)) for one in maps.chunks(job.id)) == CHUNKS * KEYS
             assert jobs.claim(job.id, owner_token())

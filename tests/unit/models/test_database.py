@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 
 from farthest.errors import StorageError
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -149,7 +150,7 @@ def test_each_thread_has_its_own_transaction(database: Database, jobs: Jobs) -> 
 def test_a_database_may_be_moved(
     tmp_path: Path, place: Path, maps: Maps, database: Database, job_id: int
 ) -> None:
-    maps.checkpoint(job_id, 0, [(0, 2, "uint8", b"abc")], [], None)
+    maps.checkpoint(job_id, 0, [Chunk(0, 2, "uint8", b"abc")], [], None)
     database.close()
     place.rename(tmp_path / "moved.db")
     with open_database(str(tmp_path / "moved.db"), create=False) as moved:
@@ -159,13 +160,14 @@ def test_a_database_may_be_moved(
 def test_what_storing_a_small_map_imports(tmp_path: Path) -> None:
     program = """
 import sys
+from farthest.models.chunks import Chunk
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.models.maps import Maps
 with open_database(sys.argv[1], create=True) as database:
     job_id = Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, owner_token())
-    Maps(database).checkpoint(job_id, 0, [(0, 2, "uint8", b"abc")], [], None)
+    Maps(database).checkpoint(job_id, 0, [Chunk(0, 2, "uint8", b"abc")], [], None)
     Maps(database).add_states(job_id, [(0, 0, "a")])
     Jobs(database).find(str(job_id))
 print(*sorted({"sqlalchemy.orm", "alembic", "numpy", "rich", "difflib"} & set(sys.modules)))

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError
 from farthest.models import sqlite
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
@@ -173,19 +174,19 @@ def test_a_fresh_file_that_another_process_keeps_for_itself(place: Path) -> None
     other.close()
 
 
-def noise(chunks: int) -> Iterator[tuple[int, int, str, bytes]]:
+def noise(chunks: int) -> Iterator[Chunk]:
     for part in range(chunks):
-        yield part * 65536, part * 65536 + 65535, "uint8", os.urandom(65536)
+        yield Chunk(part * 65536, part * 65536 + 65535, "uint8", os.urandom(65536))
 
 
 def fills_up(database: Database, job_id: int) -> None:
     """A full disk during a checkpoint, alone and inside a larger transaction, leaves the older one usable."""
     jobs, maps = Jobs(database), Maps(database)
-    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [], None)
+    maps.checkpoint(job_id, 1, [Chunk(0, 2, "uint8", b"abc")], [], None)
     with pytest.raises(NoRoomError, match="no room left for the database; nothing of this change was stored"):
-        maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]
+        maps.checkpoint(job_id, 2, noise(100), [], None)
     with pytest.raises(NoRoomError, match="no room left"), database.write():
-        maps.checkpoint(job_id, 2, noise(100), [], None)  # type: ignore[arg-type]
+        maps.checkpoint(job_id, 2, noise(100), [], None)
     with pytest.raises(NoRoomError, match="no room left"):
         maps.add_states(job_id, ((key, 0, "x" * 1000) for key in range(10_000)))
     assert maps.depth(job_id) == 1
@@ -261,7 +262,7 @@ def shared() -> Iterator[Path]:
         place = Path(name) / "x.db"
         with open_database(str(place), create=True) as database:
             job_id = Jobs(database).add("{}", "d" * 64, "tiny", {}, {}, "elsewhere/1/0")
-            Maps(database).checkpoint(job_id, 0, [(0, 2, "uint8", b"abc")], [], None)
+            Maps(database).checkpoint(job_id, 0, [Chunk(0, 2, "uint8", b"abc")], [], None)
         place.chmod(0o444)
         place.parent.chmod(0o555)
         yield place
@@ -277,7 +278,7 @@ def use(place: Path, action: Callable[[Database], object], create: bool = False)
 
 
 def read(database: Database) -> str:
-    return Maps(database).chunk_at(1, 0).distances.decode()
+    return bytes(Maps(database).chunk_at(1, 0).distances).decode()
 
 
 def write(database: Database) -> object:
@@ -317,7 +318,7 @@ def test_a_read_only_database_that_was_not_closed(shared: Path) -> None:
     shared.parent.chmod(0o755)
     shared.chmod(0o644)
     with open_database(str(shared), create=False) as database:
-        Maps(database).checkpoint(1, 1, [(0, 2, "uint8", b"xyz")], [], None)
+        Maps(database).checkpoint(1, 1, [Chunk(0, 2, "uint8", b"xyz")], [], None)
         wal = shared.with_name("x.db-wal")
         copy = shared.with_name("copy.db")
         shutil.copy(shared, copy)

@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select, update
 
 from farthest.errors import JobError
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database
 from farthest.models.jobs import FIRST_SETBACK, LONGEST_SETBACK, Jobs
 from farthest.models.leases import Silence, owner_token
@@ -155,7 +156,7 @@ def test_a_job_that_there_was_no_room_for_waits(jobs: Jobs, maps: Maps) -> None:
     pauses = [again(jobs, job_id) for _ in range(9)]
     assert pauses == [10, 20, 40, 80, 160, 320, 600, 600, 600]
     assert jobs.claim(job_id, HERE)
-    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [LayerRecord(0, 1)], 1.0, owner=HERE)
+    maps.checkpoint(job_id, 1, [Chunk(0, 2, "uint8", b"abc")], [LayerRecord(0, 1)], 1.0, owner=HERE)
     assert jobs.set_back(job_id, HERE, "full") is not None
     assert Setbacks.of(jobs.get(job_id).progress) == Setbacks(1, 1), "it has come further"
     assert again(jobs, job_id) == 10
@@ -240,12 +241,12 @@ def test_a_job_is_handed_back_with_a_reason(jobs: Jobs) -> None:
 def test_a_cancelled_job_is_nobodys_and_keeps_its_checkpoint(jobs: Jobs, maps: Maps) -> None:
     job_id = submit(jobs)
     jobs.claim_next(HERE, 60)
-    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [LayerRecord(0, 1)], 1.0, owner=HERE)
+    maps.checkpoint(job_id, 1, [Chunk(0, 2, "uint8", b"abc")], [LayerRecord(0, 1)], 1.0, owner=HERE)
     cancelled = jobs.cancel(job_id)
     assert (cancelled.status, cancelled.state_now, cancelled.owner) == ("cancelled", "cancelled", None)
     assert not jobs.renew(job_id, HERE)
     with pytest.raises(JobError, match=f"^job {job_id} was cancelled; nothing of this change was stored$"):
-        maps.checkpoint(job_id, 2, [(0, 2, "uint8", b"xyz")], [], 2.0, owner=HERE)
+        maps.checkpoint(job_id, 2, [Chunk(0, 2, "uint8", b"xyz")], [], 2.0, owner=HERE)
     with pytest.raises(JobError, match=f"job {job_id} was cancelled"):
         jobs.interrupt(job_id, "stopped", owner=HERE)
     assert maps.depth(job_id) == 1

@@ -12,6 +12,7 @@ from farthest.errors import JobError
 from farthest.models import jobs as job_queue
 from farthest.models import jobs as jobs_module
 from farthest.models import records
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
@@ -180,7 +181,7 @@ def test_delete_removes_everything(database: Database, jobs: Jobs, maps: Maps) -
     kept = add(jobs, "kept", digest="k")
     shared, job_id = add(jobs), add(jobs)
     for one in (kept, job_id):
-        maps.checkpoint(one, 1, [(0, 99, "uint8", bytes(100))], [LayerRecord(0, 1)], 1)
+        maps.checkpoint(one, 1, [Chunk(0, 99, "uint8", bytes(100))], [LayerRecord(0, 1)], 1)
         maps.add_states(one, [(0, 0, "┘│└")])
         finish(jobs, one)
         proof = Verification(now(), "0.1", 0.5, (Proved("layers", "their counts", 1),))

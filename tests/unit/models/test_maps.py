@@ -11,22 +11,20 @@ from hypothesis import strategies as st
 from sqlalchemy import delete, event, func, select, update
 
 from farthest.errors import JobError, StorageError
-from farthest.models.chunks import MOST_PAYLOAD, Unit
+from farthest.models.chunks import MOST_PAYLOAD, Chunk, Unit
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
-from farthest.models.maps import AHEAD, Chunk, Maps, StateRecord
+from farthest.models.maps import AHEAD, Maps, StateRecord
 from farthest.models.records import LayerRecord
 from farthest.models.tables import chunk
 
-Piece = tuple[int, int, Unit, bytes]
 
-
-def pieces(distances: bytes, size: int, unit: Unit = "uint8") -> Iterator[Piece]:
+def pieces(distances: bytes, size: int, unit: Unit = "uint8") -> Iterator[Chunk]:
     """A map cut into chunks of `size` keys."""
     width = 2 if unit == "uint16" else 1
     for first in range(0, len(distances) // width, size):
         part = distances[first * width : (first + size) * width]
-        yield first, first + len(part) // width - 1, unit, part
+        yield Chunk(first, first + len(part) // width - 1, unit, part)
 
 
 def store(maps: Maps, job_id: int, distances: bytes, size: int = 100, depth: int = 3) -> None:
@@ -34,7 +32,7 @@ def store(maps: Maps, job_id: int, distances: bytes, size: int = 100, depth: int
 
 
 def joined(chunks: Iterator[Chunk]) -> bytes:
-    return b"".join(one.distances for one in chunks)
+    return b"".join(bytes(one.distances) for one in chunks)
 
 
 DISTANCES = bytes(key % 31 for key in range(950))
@@ -44,7 +42,7 @@ def test_a_checkpoint_comes_back(jobs: Jobs, maps: Maps, job_id: int) -> None:
     store(maps, job_id, DISTANCES)
     chunks = list(maps.chunks(job_id))
     assert joined(iter(chunks)) == DISTANCES
-    assert [one.first_key for one in chunks] == list(range(0, 950, 100))
+    assert [one.first for one in chunks] == list(range(0, 950, 100))
     assert {(one.depth, one.unit) for one in chunks} == {(3, "uint8")}
     assert maps.depth(job_id) == 3
     job = jobs.get(job_id)
@@ -61,7 +59,7 @@ def test_distances_of_two_bytes(maps: Maps, job_id: int) -> None:
 
 def test_buffers_of_any_kind_are_taken(maps: Maps, job_id: int) -> None:
     values = array("H", [1, 2, 3])
-    parts: list[tuple[int, int, Unit, memoryview]] = [(0, 2, "uint16", memoryview(values))]
+    parts = [Chunk(0, 2, "uint16", memoryview(values))]
     maps.checkpoint(job_id, 0, parts, [], None)
     assert joined(maps.chunks(job_id)) == values.tobytes()
 
@@ -75,12 +73,12 @@ def test_any_range_and_any_key(
     first = data.draw(st.integers(0, len(distances) - 1))
     last = data.draw(st.integers(first, len(distances) - 1))
     chunks = list(maps.chunks(job_id, first, last))
-    assert chunks[0].first_key <= first <= chunks[0].last_key
-    assert chunks[-1].first_key <= last <= chunks[-1].last_key
-    start = chunks[0].first_key
-    assert joined(iter(chunks)) == distances[start : chunks[-1].last_key + 1]
+    assert chunks[0].first <= first <= chunks[0].last
+    assert chunks[-1].first <= last <= chunks[-1].last
+    start = chunks[0].first
+    assert joined(iter(chunks)) == distances[start : chunks[-1].last + 1]
     at = maps.chunk_at(job_id, first)
-    assert at.distances[first - at.first_key] == distances[first]
+    assert bytes(at.distances)[first - at.first] == distances[first]
 
 
 def test_a_checkpoint_replaces_the_older_one_and_its_states(jobs: Jobs, maps: Maps, job_id: int) -> None:
@@ -140,7 +138,7 @@ def test_the_old_checkpoint_is_seen_until_the_new_one_is_whole(
     store(maps, job_id, DISTANCES)
     seen = []
 
-    def looking() -> Iterator[Piece]:
+    def looking() -> Iterator[Chunk]:
         with open_database(database_url, create=False) as other:
             for piece in pieces(DISTANCES[::-1], 100):
                 seen.append((Maps(other).depth(job_id), joined(Maps(other).chunks(job_id)) == DISTANCES))
@@ -154,7 +152,7 @@ def test_the_old_checkpoint_is_seen_until_the_new_one_is_whole(
 def test_a_reader_keeps_its_checkpoint_while_another_is_stored(maps: Maps, job_id: int) -> None:
     store(maps, job_id, DISTANCES, size=10)
     reading = maps.chunks(job_id)
-    start = next(reading).distances
+    start = bytes(next(reading).distances)
     store(maps, job_id, DISTANCES[::-1], size=10, depth=4)
     assert start + joined(reading) == DISTANCES
 
@@ -165,11 +163,11 @@ def test_a_checkpoint_that_fails_leaves_the_older_one(
 ) -> None:
     store(maps, job_id, DISTANCES)
 
-    def failing() -> Iterator[Piece]:
-        for first, *rest in pieces(DISTANCES[::-1], 100):
-            if first == 700:
+    def failing() -> Iterator[Chunk]:
+        for one in pieces(DISTANCES[::-1], 100):
+            if one.first == 700:
                 raise error
-            yield first, *rest  # type: ignore[misc]
+            yield one
 
     with pytest.raises(error):
         maps.checkpoint(job_id, 9, failing(), [], None)
@@ -177,15 +175,15 @@ def test_a_checkpoint_that_fails_leaves_the_older_one(
     assert jobs.get(job_id).depth == 3
 
 
-WRONG_PIECES: dict[str, list[Piece]] = {
+WRONG_PIECES: dict[str, list[Chunk]] = {
     "none": [],
-    "not from key 0": [(5, 9, "uint8", bytes(5))],
-    "gap": [(0, 4, "uint8", bytes(5)), (6, 9, "uint8", bytes(4))],
-    "overlap": [(0, 4, "uint8", bytes(5)), (4, 9, "uint8", bytes(6))],
-    "too short": [(0, 4, "uint8", bytes(4))],
-    "wrong width": [(0, 4, "uint16", bytes(5))],
-    "two units": [(0, 4, "uint8", bytes(5)), (5, 9, "uint16", bytes(10))],
-    "empty": [(0, -1, "uint8", b"")],
+    "not from key 0": [Chunk(5, 9, "uint8", bytes(5))],
+    "gap": [Chunk(0, 4, "uint8", bytes(5)), Chunk(6, 9, "uint8", bytes(4))],
+    "overlap": [Chunk(0, 4, "uint8", bytes(5)), Chunk(4, 9, "uint8", bytes(6))],
+    "too short": [Chunk(0, 4, "uint8", bytes(4))],
+    "wrong width": [Chunk(0, 4, "uint16", bytes(5))],
+    "two units": [Chunk(0, 4, "uint8", bytes(5)), Chunk(5, 9, "uint16", bytes(10))],
+    "empty": [Chunk(0, -1, "uint8", b"")],
 }
 
 
@@ -200,7 +198,7 @@ def test_chunks_that_do_not_fit_together_are_refused(maps: Maps, job_id: int, na
 def test_a_stream_of_chunks_is_taken_only_a_little_ahead(database: Database, maps: Maps, job_id: int) -> None:
     ahead = []
 
-    def counting() -> Iterator[Piece]:
+    def counting() -> Iterator[Chunk]:
         for taken, piece in enumerate(pieces(bytes(1000), 10)):
             with database.read() as connection:  # within the checkpoint's own transaction
                 stored = connection.execute(select(func.count()).select_from(chunk)).scalar_one()
@@ -215,7 +213,7 @@ def test_a_stream_of_chunks_is_taken_only_a_little_ahead(database: Database, map
 def test_a_stream_may_be_left_early(maps: Maps, job_id: int) -> None:
     store(maps, job_id, DISTANCES, size=10)
     reading = maps.chunks(job_id)
-    assert next(reading).first_key == 0
+    assert next(reading).first == 0
     reading.close()
     store(maps, job_id, DISTANCES[::-1])
 
@@ -234,7 +232,7 @@ def test_a_missing_chunk_is_told(database: Database, maps: Maps, job_id: int, mi
         joined(maps.chunks(job_id))
     with pytest.raises(StorageError, match=f"begin at key {missing} is missing"):
         maps.chunk_at(job_id, missing + 49)
-    assert maps.chunk_at(job_id, 300).first_key == 300
+    assert maps.chunk_at(job_id, 300).first == 300
 
 
 def test_chunks_of_different_stamps_are_refused(database: Database, maps: Maps, job_id: int) -> None:
@@ -311,10 +309,11 @@ def test_states_may_be_made_from_what_the_same_transaction_reads(
     database: Database, maps: Maps, job_id: int
 ) -> None:
     maps.checkpoint(
-        job_id, 1, [(0, 3, "uint8", b"\x00\x01\x01\xff")], [LayerRecord(0, 1), LayerRecord(1, 2)], 0.0
+        job_id, 1, [Chunk(0, 3, "uint8", b"\x00\x01\x01\xff")], [LayerRecord(0, 1), LayerRecord(1, 2)], 0.0
     )
     with database.write():
-        maps.add_states(job_id, ((key, maps.chunk_at(job_id, key).distances[key], "x") for key in range(3)))
+        made = ((key, bytes(maps.chunk_at(job_id, key).distances)[key], "x") for key in range(3))
+        maps.add_states(job_id, made)
     assert [(row.key, row.distance) for row in maps.states(job_id)] == [(0, 0), (1, 1), (2, 1)]
 
 
@@ -357,7 +356,7 @@ def test_a_part_that_fails_is_undone_alone(database: Database, maps: Maps, job_i
     with database.write():
         maps.add_states(job_id, [(0, 0, "a")])
         with pytest.raises(ValueError, match="chunk"):
-            maps.checkpoint(job_id, 4, [(0, 0, "uint8", b"a"), (5, 5, "uint8", b"b")], [], None)
+            maps.checkpoint(job_id, 4, [Chunk(0, 0, "uint8", b"a"), Chunk(5, 5, "uint8", b"b")], [], None)
     assert [one.board for one in maps.states(job_id)] == ["a"]
     assert maps.depth(job_id) is None
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from farthest.errors import NoRoomError, StorageError, UnavailableError
 from farthest.models import postgres
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database, open_database
 from farthest.models.failures import translate
 from farthest.models.jobs import Jobs
@@ -244,26 +245,26 @@ def test_a_server_that_is_killed_amid_rows_and_comes_back(database: Database, lo
 def test_a_server_that_ends_amid_a_checkpoint(database: Database, locked: PostgresServer, kill: bool) -> None:
     job_id = add(database)
     maps = Maps(database)
-    maps.checkpoint(job_id, 1, [(0, 2, "uint8", b"abc")], [], 1.0)
+    maps.checkpoint(job_id, 1, [Chunk(0, 2, "uint8", b"abc")], [], 1.0)
 
-    def pieces() -> Iterator[tuple[int, int, str, bytes]]:
+    def pieces() -> Iterator[Chunk]:
         for part in range(20):
             if part == 10:
                 (locked.kill if kill else locked.stop)()
-            yield part, part, "uint8", b"a"
+            yield Chunk(part, part, "uint8", b"a")
 
     with pytest.raises(UnavailableError), database.write():
-        maps.checkpoint(job_id, 2, pieces(), [], 2.0)  # type: ignore[arg-type]
+        maps.checkpoint(job_id, 2, pieces(), [], 2.0)
     locked.start()
     assert maps.depth(job_id) == 1
     assert [one.distances for one in maps.chunks(job_id)] == [b"abc"]
-    maps.checkpoint(job_id, 3, [(0, 2, "uint8", b"xyz")], [], 3.0)
+    maps.checkpoint(job_id, 3, [Chunk(0, 2, "uint8", b"xyz")], [], 3.0)
 
 
 def test_a_server_that_ends_amid_reading(database: Database, locked: PostgresServer) -> None:
     job_id = add(database)
     maps = Maps(database)
-    maps.checkpoint(job_id, 1, [(key, key, "uint8", b"a") for key in range(50)], [], 1.0)
+    maps.checkpoint(job_id, 1, [Chunk(key, key, "uint8", b"a") for key in range(50)], [], 1.0)
     reading = maps.chunks(job_id)
     next(reading)
     locked.restart()

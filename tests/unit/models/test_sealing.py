@@ -10,6 +10,7 @@ import pytest
 from sqlalchemy import update
 
 from farthest.errors import JobError, StorageError
+from farthest.models.chunks import Chunk
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
@@ -49,7 +50,7 @@ def finish(jobs: Jobs, job_id: int) -> None:
 @pytest.fixture
 def stored(jobs: Jobs, maps: Maps, job_id: int) -> int:
     layers = [LayerRecord(0, 1, 0.5), LayerRecord(1, 1), LayerRecord(2, 1, 1.25)]
-    maps.checkpoint(job_id, 2, [(0, 3, "uint8", b"\0\1\xff\2")], layers, 0.25)
+    maps.checkpoint(job_id, 2, [Chunk(0, 3, "uint8", b"\0\1\xff\2")], layers, 0.25)
     maps.add_states(job_id, STATES)
     finish(jobs, job_id)
     return job_id
@@ -143,7 +144,9 @@ def test_a_job_of_an_older_version_is_told_by_table_row_and_column(
 def test_all_that_an_older_version_stored_is_sealed_with_the_first_write(
     database: Database, jobs: Jobs, maps: Maps, job_id: int, lead: bytes | None
 ) -> None:
-    maps.checkpoint(job_id, 2, [(0, 3, "uint8", b"\0\1\xff\2")], [LayerRecord(0, 1), LayerRecord(1, 2)], 0.25)
+    maps.checkpoint(
+        job_id, 2, [Chunk(0, 3, "uint8", b"\0\1\xff\2")], [LayerRecord(0, 1), LayerRecord(1, 2)], 0.25
+    )
     maps.add_states(job_id, STATES)
     change(database, puzzle, record_digest=None)
     change(database, job, parts=None, record_digest=None)
@@ -238,7 +241,7 @@ def test_what_was_changed_is_told_where_it_is_read(
     finished: bool,
 ) -> None:
     layers = [LayerRecord(depth, 1) for depth in range(3)]
-    maps.checkpoint(job_id, 2, [(0, 3, "uint8", b"\0\1\xff\2")], layers, 0.25)
+    maps.checkpoint(job_id, 2, [Chunk(0, 3, "uint8", b"\0\1\xff\2")], layers, 0.25)
     maps.add_states(job_id, STATES)
     if finished:
         finish(jobs, job_id)

@@ -13,20 +13,20 @@ from hypothesis import strategies as st
 from farthest.errors import StorageError
 from farthest.models.chunks import (
     CHUNK_BYTES,
+    Chunk,
     ChunkRecord,
-    SparsePiece,
+    MapDigest,
     Unit,
     chunk_states,
     code_array,
-    encode_piece,
+    digest_of,
+    encode,
     open_chunk,
-    piece_of,
     written,
 )
 from farthest.models.database import Database
 from farthest.models.jobs import Jobs
 from farthest.models.maps import Maps
-from farthest.models.pieces import PieceDigest, digest_of
 from farthest.models.records import LayerRecord
 
 if sys.version_info >= (3, 14):
@@ -47,30 +47,30 @@ def held(codes: list[bytes], width: int) -> bytes:
     return b"".join(code[::-1] if width == 8 else code for code in codes)
 
 
-def piece(codes: list[bytes], unit: Unit = "uint8", first: int = 0) -> SparsePiece:
+def piece(codes: list[bytes], unit: Unit = "uint8", first: int = 0) -> Chunk:
     width = len(codes[0])
     distances = b"".join(i.to_bytes(2 if unit == "uint16" else 1, "little") for i in range(len(codes)))
-    return SparsePiece(first, first + len(codes) - 1, width, held(codes, width), unit, distances)
+    return Chunk(first, first + len(codes) - 1, unit, distances, width, held(codes, width))
 
 
-def cut(whole: SparsePiece, size: int) -> Iterator[SparsePiece]:
+def cut(whole: Chunk, size: int) -> Iterator[Chunk]:
     """A map cut into pieces of ``size`` states."""
     codes, distances = memoryview(whole.codes).cast("B"), memoryview(whole.distances).cast("B")
     unit = 2 if whole.unit == "uint16" else 1
     for first in range(0, whole.last + 1, size):
         last = min(first + size - 1, whole.last)
-        yield SparsePiece(
+        yield Chunk(
             first,
             last,
-            whole.width,
-            codes[first * whole.width : (last + 1) * whole.width],
             whole.unit,
             distances[first * unit : (last + 1) * unit],
+            whole.width,
+            codes[first * whole.width : (last + 1) * whole.width],
         )
 
 
-def record(one: SparsePiece) -> ChunkRecord:
-    stored = encode_piece(one)
+def record(one: Chunk) -> ChunkRecord:
+    stored = encode(one)
     return ChunkRecord(7, one.first, one.last, 3, stored.codec, stored.payload, stored.checksum, stored.lead)
 
 
@@ -80,7 +80,7 @@ def test_a_piece_comes_back_as_it_was(codes: list[bytes], unit: Unit, first: int
     row = record(one)
     assert row.codec == f"zstd:codes{len(codes[0])}:{unit}"
     assert row.lead == codes[0]
-    assert piece_of(open_chunk(row)) == one
+    assert open_chunk(row) == one
 
 
 def test_a_sparse_chunk_is_readable_without_the_program() -> None:
@@ -118,7 +118,8 @@ WRONG = {
     "too few distances": (replace(ABC, distances=b"\0"), "6 bytes of codes and 1 of distances"),
     "no states": (replace(ABC, last=-1, codes=b"", distances=b""), "for 0 states"),
     "too wide": (replace(ABC, width=1025), "codes of 1025 bytes; 1 to 1024 are possible"),
-    "no width": (replace(ABC, width=0), "codes of 0 bytes"),
+    "no width": (replace(ABC, width=0), "6 bytes of codes and 3 of distances"),
+    "less than no width": (replace(ABC, width=-1), "codes of -1 bytes"),
 }
 
 
@@ -126,7 +127,7 @@ WRONG = {
 def test_a_wrong_piece_is_not_encoded(name: str) -> None:
     wrong, message = WRONG[name]
     with pytest.raises(ValueError, match=message):
-        encode_piece(wrong)
+        encode(wrong)
 
 
 def forged(data: bytes, **fields: object) -> ChunkRecord:
@@ -164,8 +165,8 @@ LAYERS = [LayerRecord(0, 1, 0.5)]
 NUMBERS = piece([number.to_bytes(8, "big") for number in range(5, 705, 7)])
 
 
-def all_of(maps: Maps, job_id: int) -> list[SparsePiece]:
-    return [piece_of(chunk) for chunk in maps.chunks(job_id)]
+def all_of(maps: Maps, job_id: int) -> list[Chunk]:
+    return list(maps.chunks(job_id))
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
@@ -177,11 +178,11 @@ def test_a_checkpoint_comes_back(jobs: Jobs, maps: Maps, job_id: int, size: int)
     leads = maps.leads(job_id)
     assert [first for first, _ in leads] == list(range(0, 100, size))
     assert [int.from_bytes(lead, "big") for _, lead in leads] == [5 + 7 * i for i in range(0, 100, size)]
-    assert piece_of(maps.chunk_at(job_id, 99)) == list(cut(NUMBERS, size))[-1]
+    assert maps.chunk_at(job_id, 99) == list(cut(NUMBERS, size))[-1]
 
 
 def test_a_dense_map_has_no_leads(maps: Maps, job_id: int) -> None:
-    maps.checkpoint(job_id, 3, [(0, 2, "uint8", b"\0\1\2")], LAYERS, 1.5)
+    maps.checkpoint(job_id, 3, [Chunk(0, 2, "uint8", b"\0\1\2")], LAYERS, 1.5)
     assert maps.leads(job_id) == []
     assert maps.chunk_at(job_id, 1).codes == b""
 
@@ -190,15 +191,15 @@ def test_the_older_map_is_read_apart_while_the_newer_is_written(maps: Maps, job_
     older, newer = piece([bytes([c]) for c in range(0, 200, 2)]), piece([bytes([c]) for c in range(200)])
     maps.checkpoint(job_id, 3, cut(older, 10), LAYERS, 1.5)
 
-    def pieces() -> Iterator[SparsePiece]:
+    def pieces() -> Iterator[Chunk]:
         read = 0
         for one in cut(newer, 10):
             while read < 100 and read <= one.first:  # numbers of the newer map are far ahead of the older
-                assert piece_of(maps.chunk_at(job_id, read, apart=True)).first == read
+                assert maps.chunk_at(job_id, read, apart=True).first == read
                 read += 10
             yield one
         while read < 100:
-            assert piece_of(maps.chunk_at(job_id, read, apart=True)).first == read
+            assert maps.chunk_at(job_id, read, apart=True).first == read
             read += 10
 
     maps.checkpoint(job_id, 4, pieces(), LAYERS, 1.5)
@@ -208,7 +209,7 @@ def test_the_older_map_is_read_apart_while_the_newer_is_written(maps: Maps, job_
 @pytest.mark.parametrize(
     ("pieces", "message"),
     [
-        ([replace(ABC, first=1, last=3)], "chunk of keys 1 to 3 .* expected it from key 0"),
+        ([replace(ABC, first=1, last=3)], "chunk of keys 1 to 3: expected it from key 0"),
         (
             [ABC, replace(ABC, first=3, last=5)],
             "chunk of states 3 to 5: its codes do not follow those before",
@@ -217,12 +218,12 @@ def test_the_older_map_is_read_apart_while_the_newer_is_written(maps: Maps, job_
             [ABC, piece([b"xyz"], first=3)],
             "chunk of keys 3 to 3 is codes3:uint8, those before it codes2:uint8",
         ),
-        ([ABC, (3, 3, "uint8", b"\0")], "chunk of keys 3 to 3 is uint8, those before it codes2:uint8"),
+        ([ABC, Chunk(3, 3, "uint8", b"\0")], "chunk of keys 3 to 3 is uint8, those before it codes2:uint8"),
         ([WRONG["twice"][0]], "is not greater than the one before"),
     ],
 )
 def test_pieces_that_do_not_fit_together_are_not_stored(
-    maps: Maps, database: Database, job_id: int, pieces: list[SparsePiece], message: str
+    maps: Maps, database: Database, job_id: int, pieces: list[Chunk], message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
         maps.checkpoint(job_id, 3, pieces, LAYERS, 1.5)
@@ -237,6 +238,6 @@ def test_the_digest_is_that_of_the_documents_whatever_the_pieces() -> None:
     expected = hashlib.sha256(text.encode()).hexdigest()
     assert digest_of([1, 99], [NUMBERS]) == expected
     assert digest_of([1, 99], cut(NUMBERS, 9)) == expected
-    digest = PieceDigest([1, 99])
+    digest = MapDigest([1, 99])
     assert list(digest.passed(cut(NUMBERS, 30))) == list(cut(NUMBERS, 30))
     assert digest.hexdigest() == expected

@@ -84,7 +84,7 @@ def enumerated(space: PatternSpace, isa: str, threads: int = 1) -> PatternStore:
 
 def distances(space: PatternSpace, isa: str, threads: int = 1) -> list[int]:
     store = enumerated(space, isa, threads)
-    return [value for *_, part in store.chunks(0, 1000) for value in part]
+    return [value for one in store.chunks(0, 1000) for value in memoryview(one.distances)]
 
 
 SMALL = [

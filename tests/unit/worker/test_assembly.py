@@ -36,14 +36,14 @@ def test_the_base_is_not_read_behind_what_was_given(per_block: int, size: int) -
 
     def careful(key: int) -> Chunk:
         chunk = base(key)
-        assert chunk.first_key >= given
+        assert chunk.first >= given
         return chunk
 
     whole = b""
-    for first, last, _, distances in assembly(per_block, 7, careful).chunks(size, 1):
-        assert first == given
-        given = last + 1
-        whole += bytes(distances)
+    for one in assembly(per_block, 7, careful).chunks(size, 1):
+        assert one.first == given
+        given = one.last + 1
+        whole += bytes(memoryview(one.distances))
     assert whole == distances_of(OF, 5)
 
 
@@ -55,13 +55,11 @@ def test_a_base_of_two_bytes_a_distance_is_read_and_written() -> None:
 
     def base(key: int) -> Chunk:
         if key < half:
-            return Chunk(1, 0, half - 1, 5, "uint8", whole[:half])
-        return Chunk(1, half, KEYS - 1, 5, "uint16", wide[2 * half :])
+            return Chunk(0, half - 1, "uint8", whole[:half], depth=5)
+        return Chunk(half, KEYS - 1, "uint16", wide[2 * half :], depth=5)
 
-    [(first, last, unit, distances)] = assembly(3, 300, base).chunks(KEYS, 2)
-    assert (first, last, unit, bytes(distances)) == (0, KEYS - 1, "uint16", wide)
-    [(_, _, unit, distances)] = assembly(3, 254, base).chunks(KEYS, 1)
-    assert (unit, bytes(distances)) == ("uint8", whole)
+    assert list(assembly(3, 300, base).chunks(KEYS, 2)) == [Chunk(0, KEYS - 1, "uint16", wide)]
+    assert list(assembly(3, 254, base).chunks(KEYS, 1)) == [Chunk(0, KEYS - 1, "uint8", whole)]
 
 
 def test_a_base_that_is_deeper_than_the_map_is_damaged() -> None:

@@ -12,12 +12,13 @@ import pytest
 from farthest.coordinator.runner import attempt_of
 from farthest.coordinator.service import Leftovers
 from farthest.coordinator.settings import Settings
-from farthest.errors import LostStateError, NoRoomError, SettingError, UnavailableError
+from farthest.errors import LateStepError, LostStateError, NoRoomError, SettingError, UnavailableError
 from farthest.models.database import open_database
 from farthest.models.jobs import Jobs
 from farthest.models.leases import owner_token
 from farthest.puzzles.catalogue import load
 from farthest.spaces import compile_space
+from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.folder import FolderPlace
 from farthest.stores.blobs.place import DAY, BlobName, BlobPart, attempt_in
 from farthest.stores.blocks import Cut
@@ -25,8 +26,10 @@ from farthest.stores.redis import attempts
 from farthest.stores.redis.attempts import new_attempt
 from farthest.stores.redis.connections import RedisNodes
 from farthest.stores.redis.gather_attempt import GatherAttempt
+from farthest.stores.redis.gather_store import GatherStore
 from farthest.stores.redis.records import Pointer, Record, with_checksum
-from farthest.worker.enumeration.tasks import StepProcess
+from farthest.worker.enumeration.tasks import StepWork
+from farthest.worker.work import WorkerProcess
 from store_cases import case
 from unit.worker.test_tasks import told
 
@@ -64,9 +67,9 @@ def begin(redis_nodes: RedisNodes, folder: Path) -> Iterator[Begin]:
 
 
 def step_all(run: GatherAttempt) -> None:
-    process = StepProcess("farthest@test")
+    process = WorkerProcess("farthest@test")
     for block in range(run.blocks.count):
-        process.run(run.attempt, 1, block)
+        process.run(StepWork, run.attempt, 1, block)
     process.nodes.close()
 
 
@@ -254,6 +257,49 @@ def test_what_dead_attempts_left_is_removed(begin: Begin, folder: Path) -> None:
     assert (folder / "farthest-attempt-lost-ab-1.txt").exists()
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_step_that_is_committed_while_its_attempt_is_dropped_leaves_no_blobs(
+    begin: Begin, folder: Path, when: str
+) -> None:
+    """Before its blobs are removed, or after, while there are still keys of the attempt."""
+
+    class Dropped(FolderPlace):
+        def drop(self, attempt: str) -> None:
+            if when == "before":
+                commit()
+            super().drop(attempt)
+            if when == "after":
+                commit()
+
+    def commit() -> None:
+        if step_inputs:
+            with pytest.raises(LateStepError):
+                worker.commit(1, step_inputs.pop(), counts)
+
+    run = begin()
+    worker = GatherStore.attach(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    worker._check_under_way = lambda depth: None  # type: ignore[method-assign]  # looked just before the drop
+    step_inputs = [worker.open(1, range(run.kernel.shards))]
+    counts = step_inputs[0].run()
+    assert any(counts)
+    attempts.drop(run.nodes, run.attempt, Dropped(folder))
+    assert not step_inputs
+    assert list(folder.iterdir()) == []
+
+
+def test_a_step_that_is_late_writes_no_blobs(
+    begin: Begin, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = begin()
+    worker = GatherStore.attach(run.nodes, run.attempt, BlobCache(0), "worker", FolderPlace(folder))
+    step_input = worker.open(1, range(run.kernel.shards))
+    counts = step_input.run()
+    run.drop()
+    monkeypatch.setattr(FolderPlace, "put", lambda *arguments: pytest.fail("it writes"))
+    with pytest.raises(LateStepError):
+        worker.commit(1, step_input, counts)
+
+
 def test_blobs_of_jobs_that_nobody_runs_are_removed(
     redis_nodes: RedisNodes, folder: Path, tmp_path: Path
 ) -> None:
@@ -268,6 +314,8 @@ def test_blobs_of_jobs_that_nobody_runs_are_removed(
         jobs.cancel(number)
         attempts.touch(redis_nodes, name)
         redis_nodes.main.zincrby(attempts.ATTEMPTS, -2 * attempts.SEEN_SECONDS, name)
-        place.put({BlobName(one, "b", 1, 1, "0123abcd"): b"blob" for one in (name, "8-aa-1")})
+        written_late = new_attempt(attempt_of(jobs.get(number)))  # for an attempt that had been dropped
+        left = (name, written_late, "8-aa-1")
+        place.put({BlobName(one, "b", 1, 1, "0123abcd"): b"blob" for one in left})
         Leftovers(jobs, redis_nodes, place).look()
     assert place.attempts() == ["8-aa-1"]

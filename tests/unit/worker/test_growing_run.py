@@ -84,7 +84,7 @@ def test_a_run_deeper_than_any_map_keeps_no_layers_to_grow(
 def test_a_checkpoint_is_restored_in_the_shards_that_it_needs(begin: Begin, name: str) -> None:
     of = scatter_case(name)
     middle, last = len(of.layers) // 2, len(of.layers) - 1
-    pieces = growing_attempt._restorable(in_memory(of, middle).chunks(middle, 23))
+    pieces = in_memory(of, middle).chunks(middle, 23)
     run = begin(of, 2)
     run.restore(middle, pieces, sum(map(len, of.layers[: middle + 1])))
     assert run.shards > 1

@@ -7,15 +7,13 @@ from time import process_time
 import pytest
 
 from farthest.errors import ResourceError, StorageError
-from farthest.models.chunks import Unit
+from farthest.models.chunks import Chunk
 from farthest.stores import distances
 from farthest.stores.contract import step
 from farthest.stores.distances import unit_for
 from farthest.stores.memory.gather_store import MemoryStore, searches_in_place
 from kernel_samples import make_space
 from store_cases import NAMES, Case, case
-
-Chunks = list[tuple[int, Unit, memoryview]]
 
 
 def new_store(of: Case, *, distances: bool = True, memory: int | None = None) -> MemoryStore:
@@ -58,10 +56,10 @@ def test_chunks_follow_each_other(one_case: Case) -> None:
     advance(store, one_case, 1, last)
     for size in (1, 7, one_case.kernel.keys, 10**9):
         chunks = list(store.chunks(last, size))
-        assert [chunks[0][0], chunks[-1][1]] == [0, one_case.kernel.keys - 1]
-        assert all(here[1] + 1 == there[0] for here, there in pairwise(chunks))
-        assert {unit for _, _, unit, _ in chunks} == {"uint8"}
-        assert b"".join(data for _, _, _, data in chunks) == expected(one_case, last)
+        assert [chunks[0].first, chunks[-1].last] == [0, one_case.kernel.keys - 1]
+        assert all(here.last + 1 == there.first for here, there in pairwise(chunks))
+        assert {one.unit for one in chunks} == {"uint8"}
+        assert b"".join(memoryview(one.distances) for one in chunks) == expected(one_case, last)
 
 
 def test_a_restored_store_goes_on_as_if_nothing_had_happened(one_case: Case) -> None:
@@ -69,8 +67,7 @@ def test_a_restored_store_goes_on_as_if_nothing_had_happened(one_case: Case) -> 
     for depth in range(last + 1):
         old, new = new_store(one_case), new_store(one_case)
         advance(old, one_case, 1, depth)
-        chunks: Chunks = [(first, unit, data) for first, _, unit, data in old.chunks(depth, 101)]
-        new.restore(depth, chunks, sum(map(len, one_case.layers[: depth + 1])), threads=2)
+        new.restore(depth, old.chunks(depth, 101), sum(map(len, one_case.layers[: depth + 1])), threads=2)
         assert new.counts(depth) == one_case.counts(depth)
         assert new.keys(depth, 10**6) == list(one_case.layers[depth])
         advance(new, one_case, depth + 1, last + 1)
@@ -145,7 +142,7 @@ def test_distances_that_are_not_those_of_the_layers_are_refused(
     advance(old, of, 1, 2)
     wrong = change(2, bytes(old.distances(2)))
     with pytest.raises(StorageError, match=message):
-        new.restore(2, [(0, "uint8", memoryview(wrong))], sum(map(len, of.layers[:3])))
+        new.restore(2, [Chunk(0, len(wrong) - 1, "uint8", wrong)], sum(map(len, of.layers[:3])))
 
 
 def test_a_store_that_only_counts_has_no_distances_to_give() -> None:
@@ -184,7 +181,7 @@ def test_deep_spaces_have_distances_of_two_bytes() -> None:
     assert len(reached) == states
     assert max(reached) == depth
     again = MemoryStore(kernel, [0], distances=True)
-    again.restore(depth, [(first, unit, data) for first, _, unit, data in store.chunks(depth, 1000)], states)
+    again.restore(depth, store.chunks(depth, 1000), states)
     assert bytes(again.distances(depth)) == bytes(store.distances(depth))
 
 
@@ -208,5 +205,5 @@ def test_chunks_without_states_are_restored_at_the_speed_of_memory() -> None:
     for _ in range(500):
         bytes(unreached)
     copied = process_time()
-    store.restore(1, [(0, "uint8", unreached)] * 500, 0)
+    store.restore(1, [Chunk(0, 2**18 - 1, "uint8", unreached)] * 500, 0)
     assert process_time() - copied < 30 * (copied - begun)

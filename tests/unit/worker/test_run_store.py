@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from farthest.environment import REDIS_WAIT_SECONDS
 from farthest.errors import DamagedMapError, LateStepError, LostStateError, ResourceError, StorageError
-from farthest.models.chunks import Chunk, Unit
+from farthest.models.chunks import Chunk
 from farthest.stores.contract import step
 from farthest.stores.memory.gather_store import MemoryStore
 from farthest.stores.redis import attempts
 from farthest.stores.redis.gather_attempt import GatherAttempt
 from farthest.stores.redis.places import blob_key
+from farthest.worker.enumeration.tasks import StepWork
 from run_cases import (
     NAMES_BY_RULE,
     Nodes,
@@ -44,15 +45,18 @@ def whole(store: GatherAttempt | MemoryStore, depth: int, size: int = 10**9, thr
     expected = [
         (first, min(first + size, store.kernel.keys) - 1) for first in range(0, store.kernel.keys, size)
     ]
-    assert [(first, last) for first, last, _, _ in chunks] == expected
-    assert {unit for _, _, unit, _ in chunks} == {"uint8"}
-    return b"".join(data for _, _, _, data in chunks)
+    assert [(one.first, one.last) for one in chunks] == expected
+    assert {one.unit for one in chunks} == {"uint8"}
+    return b"".join(memoryview(one.distances) for one in chunks)
 
 
-def as_stored(of: Case, depth: int, size: int) -> list[tuple[int, Unit, memoryview]]:
+def as_stored(of: Case, depth: int, size: int) -> list[Chunk]:
     """A checkpoint as a store is given it, in chunks of ``size`` keys."""
     data = memoryview(distances_of(of, depth))
-    return [(first, "uint8", data[first : first + size]) for first in range(0, len(data), size)]
+    return [
+        Chunk(first, min(first + size, len(data)) - 1, "uint8", data[first : first + size])
+        for first in range(0, len(data), size)
+    ]
 
 
 def restored(run: GatherAttempt, of: Case, depth: int, size: int = 97) -> GatherAttempt:
@@ -276,7 +280,7 @@ def test_a_run_with_long_layers_or_checkpoints_is_alive(begin: Begin, nodes: Nod
     of = case("two colours", 2)
     run = begin(of)
     run.begin(1, range(run.kernel.shards))
-    for alive in (lambda: run.committed(1), lambda: list(run.chunks(0, 100))):
+    for alive in (lambda: StepWork(run.nodes, run.attempt).finished(1), lambda: list(run.chunks(0, 100))):
         nodes.main.zadd(attempts.ATTEMPTS, {run.attempt: 0})
         alive()
         assert (nodes.main.zscore(attempts.ATTEMPTS, run.attempt) or 0) > 0
@@ -440,7 +444,7 @@ def test_a_run_that_redis_has_lost_is_noticed(begun: tuple[Case, GatherAttempt],
         with pytest.raises(LostStateError):
             run.commit(5, own_views, own_counts)
         with pytest.raises(LostStateError):
-            run.committed(5)
+            StepWork(run.nodes, run.attempt).finished(5)
     with pytest.raises(LostStateError):
         advance(run, 6, 6)
 

@@ -76,8 +76,7 @@ def check_to_the_end(run: ScatterAttempt, of: ScatterCase, first: int) -> None:
 
 def as_stored(of: ScatterCase, depth: int, size: int = 23) -> list[Any]:
     """A checkpoint as a store is given it."""
-    pieces = in_memory(of, depth).chunks(depth, size)
-    return [(piece[0], piece[2], piece[3]) if isinstance(piece, tuple) else piece for piece in pieces]
+    return list(in_memory(of, depth).chunks(depth, size))
 
 
 def states(of: ScatterCase, depth: int) -> int:

@@ -1,20 +1,14 @@
-"""The backend whose steps, and maps, are made by workers on any number of machines.
-
-A message is sent for each block of a layer, or part of a map; workers report commits on the attempt's done-list
-(coordinator/outstanding.py). Only the records of committed items count: the work is complete when all of its items have
-one.
-"""
+"""The backend whose steps, and maps, are made by workers on any number of machines."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
 from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
-from farthest.coordinator.outstanding import Outstanding, Publisher, RollCall
-from farthest.environment import BLOCK_SIZE, LEASE_SECONDS, SMALL_LAYER_STATES
+from farthest.coordinator.outstanding import Workers, WorkProgress
+from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.contract import ShardStore, step
@@ -27,8 +21,7 @@ from farthest.stores.redis.gather_attempt import GatherAttempt, PlaceRoom
 from farthest.stores.redis.records import NO_BASE, NO_JOB
 from farthest.stores.redis.scatter_attempt import GrowingAttempt, ScatterAttempt, shards_for
 from farthest.wording import bytes_text
-from farthest.worker.app import PART_TASK, TASK
-from farthest.worker.enumeration.choice import offer
+from farthest.worker.enumeration.tasks import PartWork, StepWork
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
@@ -37,113 +30,9 @@ if TYPE_CHECKING:
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.redis.map_parts import AttemptParts
-    from farthest.stores.redis.records import WorkKind
-
-NAMES = {
-    "step": ("the step of block", "layer {}: blocks"),
-    "part": ("the map part", "the map up to depth {}: parts"),
-}
 
 CHUNK_SHARE = 0.5
 """Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerProgress:
-    """The layer, or the map, under way. ``resent``: messages that were sent again. ``note``: for the user, once, else
-    ''."""
-
-    depth: int
-    blocks: int
-    done: int
-    workers: int
-    resent: int
-    note: str = ""
-
-
-class SentWork:
-    """``Work`` of one depth: the blocks of a layer, or the parts of a map. ``committed`` gives the items that have
-    records; ``provide``: see Outstanding."""
-
-    def __init__(
-        self,
-        store: AttemptLayers[Any],
-        kind: WorkKind,
-        depth: int,
-        items: Sequence[int],
-        committed: Callable[[], Collection[int]],
-        publisher: Publisher,
-        lease_seconds: float,
-        provide: Callable[[int], None] = lambda item: None,
-    ) -> None:
-        self.nodes = store.nodes
-        self.attempt = store.attempt
-        self.kind = kind
-        self._store = store
-        self._depth = depth
-        self._items = items
-        self._committed = committed
-        # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
-        self.outstanding = Outstanding(
-            self, depth, publisher, lease_seconds, lambda items: store.look_for_mark(), provide
-        )
-
-    @property
-    def done_key(self) -> str:
-        """The list on which workers report what they have done."""
-        return self._store.done_key
-
-    def finished(self, depth: int) -> Collection[int]:
-        """The items that have records."""
-        return self._committed()
-
-    def name(self, depth: int, item: int) -> str:
-        """The name of an item in messages for users."""
-        return f"{NAMES[self.kind][0]} {item} at depth {depth}"
-
-    def named(self, depth: int, items: Iterable[int]) -> str:
-        """The name of the depth and of items in messages for users."""
-        return f"{NAMES[self.kind][1].format(depth)} {list(items)}"
-
-    def done_by_workers(
-        self,
-        roll_call: RollCall,
-        poll: Poll,
-        watch: Callable[[LayerProgress], None],
-        *,
-        resent: int = 0,
-        alone: bool = True,
-    ) -> bool:
-        """Sends what is not committed, and waits until all is. ``resent``: messages sent again before. ``alone``:
-        whether to wait while no worker is alive; else False then."""
-        missing = self._missing()
-        if missing:
-            offer(self.nodes, self.attempt, self._depth, missing, self.kind)
-        self.outstanding.send(missing)
-        while not self._complete():
-            poll()
-            roll = roll_call.look()
-            if roll is not None:
-                self.outstanding.alive = roll.workers > 0
-                if roll.told and not (roll.workers or alone):
-                    return False
-                if roll.told:
-                    again = resent + self.outstanding.resent
-                    done = len(self._items) - len(self.outstanding)
-                    watch(LayerProgress(self._depth, len(self._items), done, roll.workers, again, roll.note))
-            self.outstanding.wait()
-        return True
-
-    def _complete(self) -> bool:
-        if self.outstanding:
-            return False
-        # A reported record may be lost, where Redis came back with older data.
-        self.outstanding.expect(self._missing())
-        return not self.outstanding
-
-    def _missing(self) -> list[int]:
-        committed = self._committed()
-        return [item for item in self._items if item not in committed]
 
 
 class CeleryExecutor:
@@ -162,17 +51,14 @@ class CeleryExecutor:
         threads: int = 1,
         small_states: int | None = None,
         lease_seconds: float | None = None,
-        watch: Callable[[LayerProgress], None] = lambda progress: None,
+        watch: Callable[[WorkProgress], None] = lambda progress: None,
         should_stop: Poll = lambda: None,
     ) -> None:
         self._threads = threads
         self._small_states = int(SMALL_LAYER_STATES.number()) if small_states is None else small_states
-        self._lease_seconds = lease_seconds or LEASE_SECONDS.number()
         self._watch = watch
         self._should_stop = should_stop
-        self._publisher = Publisher(nodes, TASK)
-        self._roll_call = RollCall(nodes)
-        self._resent = 0
+        self._workers = Workers(nodes, lease_seconds)
 
     def run_layer(self, store: ShardStore, depth: int, shards: Sequence[int]) -> None:
         """Raises LostStateError when Redis has lost the attempt, UnavailableError when it stays away, JobError when the
@@ -187,12 +73,15 @@ class CeleryExecutor:
         if store.work(depth) <= self._small_states and len(blocks) <= SMALL_LAYER_BLOCKS:
             self._run_here(store, depth, blocks)
             return
-        layer = SentWork(
-            store, "step", depth, blocks, lambda: store.committed(depth), self._publisher, self._lease_seconds
+        self._workers.do(
+            StepWork(store.nodes, store.attempt),
+            depth,
+            blocks,
+            poll=self._should_stop,
+            watch=self._watch,
+            # Where workers lose their steps because the place of blobs is away, this one waits for it, too.
+            renew=lambda items: store.look_for_mark(),
         )
-        self._roll_call.soon()
-        layer.done_by_workers(self._roll_call, self._should_stop, self._watch, resent=self._resent)
-        self._resent += layer.outstanding.resent
 
     def _run_here(self, store: AttemptLayers[Any], depth: int, blocks: Sequence[int]) -> None:
         store.poll = self._should_stop
@@ -203,7 +92,7 @@ class CeleryExecutor:
 
     def close(self) -> None:
         """Ends the connection to the broker."""
-        self._publisher.close()
+        self._workers.close()
 
 
 class CeleryBackend(Backend):
@@ -274,13 +163,13 @@ class CeleryBackend(Backend):
             self._nodes, threads=self.plan.threads, watch=self._watch(progress), should_stop=should_stop
         )
 
-    def _watch(self, progress: Progress) -> Callable[[LayerProgress], None]:
-        def watch(layer: LayerProgress) -> None:
+    def _watch(self, progress: Progress) -> Callable[[WorkProgress], None]:
+        def watch(layer: WorkProgress) -> None:
             if layer.note:
                 self._notice(layer.note)
             progress(
                 {
-                    "blocks": layer.blocks,
+                    "blocks": layer.items,
                     "blocks_done": layer.done,
                     "workers": layer.workers,
                     "resent": layer.resent,
@@ -330,14 +219,14 @@ class CeleryBackend(Backend):
         room = self._room.free() if job == NO_JOB else None
         if room is not None and needed > room:
             return None
-        publisher = Publisher(self._nodes, PART_TASK)
+        workers = Workers(self._nodes)
         try:
-            if self._made(store, parts, publisher, self._watch(progress), still_ours):
+            if self._made(store, parts, workers, self._watch(progress), still_ours):
                 return parts.made(states)
         except NoRoomError:
             pass
         finally:
-            publisher.close()
+            workers.close()
         parts.end()
         return None
 
@@ -345,22 +234,21 @@ class CeleryBackend(Backend):
         self,
         store: GatherAttempt,
         parts: AttemptParts,
-        publisher: Publisher,
-        watch: Callable[[LayerProgress], None],
+        workers: Workers,
+        watch: Callable[[WorkProgress], None],
         poll: Poll,
     ) -> bool:
         parts.begin()
         if parts.fold.job == NO_JOB:
             for part in parts.parts:
                 parts.give_base(part)
-        work = SentWork(
-            store,
-            "part",
+        return workers.do(
+            PartWork(self._nodes, store.attempt),
             parts.fold.depth,
             parts.parts,
-            parts.committed,
-            publisher,
-            LEASE_SECONDS.number(),
-            parts.give_base,
+            poll=poll,
+            watch=watch,
+            renew=lambda items: store.look_for_mark(),
+            provide=parts.give_base,
+            wait_for_workers=False,
         )
-        return work.done_by_workers(RollCall(self._nodes), poll, watch, alone=False)

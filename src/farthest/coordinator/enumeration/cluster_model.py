@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 from math import exp, log2, log10
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.resources import expected_layers
 from farthest.coordinator.settings import WorkersEstimate
@@ -30,14 +30,13 @@ from farthest.stores.memory.gather_store import gathered_form, searches_in_place
 from farthest.stores.redis.cutting import cut_for_workers
 from farthest.stores.redis.gather_store import LEAST_SHARD
 from farthest.stores.redis.records import LEAST_CHUNKS
-from farthest.worker.enumeration.choice import Choice
+from farthest.worker.enumeration.tasks import BlockChoice
 
 if TYPE_CHECKING:
     from farthest.coordinator.settings import Settings
     from farthest.map_files.form import ResidueForm
     from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.blocks import Cut
-    from farthest.stores.redis.gather_store import GatherStore
 
 
 SMALL_LAYER_BLOCKS = 256
@@ -160,7 +159,7 @@ LAYERS_PLAYED = 4
 
 
 class _ToDo:
-    """A layer's to-do set, as worker/enumeration/choice.py asks Redis for it."""
+    """A layer's to-do set, as a worker asks Redis for it (worker/work.py)."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -176,37 +175,13 @@ class _ToDo:
         if last != block:
             self._blocks[place], self._places[last] = last, place
 
-    def take(self, keys: Sequence[str], args: Sequence[str]) -> bytes | None:
-        """What the script does."""
-        wanted = next((int(block) for block in args if int(block) in self._places), None)
-        if wanted is None and self._blocks:
-            wanted = self._random.choice(self._blocks)
-        if wanted is not None:
-            self._remove(wanted)
-        return None if wanted is None else str(wanted).encode()
-
-
-class _Nodes:
-    """What Choice needs of RedisNodes."""
-
-    def __init__(self, todo: _ToDo) -> None:
-        self._todo = todo
-        self.main = self
-
-    def register_script(self, script: str) -> Callable[..., bytes | None]:
-        return self._todo.take
-
-    def call(self, operation: Callable[[], bytes | None]) -> bytes | None:
-        return operation()
-
-
-@dataclass(frozen=True)
-class _Store:
-    """What Choice needs of a store."""
-
-    attempt: str
-    nodes: _Nodes
-    sources_of: Callable[[int], list[int]]
+    def take(self, wishes: Sequence[int]) -> int:
+        """A block that is there: the first of the wishes, or any."""
+        taken = next((block for block in wishes if block in self._places), None)
+        if taken is None:
+            taken = self._random.choice(self._blocks)
+        self._remove(taken)
+        return taken
 
 
 @dataclass(frozen=True)
@@ -232,8 +207,7 @@ def simulated_locality(shape: Shape, workers: int, memory: int) -> Locality:
 def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
     """One play: the figures of its last layer."""
     todo = _ToDo(seed)
-    store = cast("GatherStore", _Store("1-0", _Nodes(todo), shape.sources))
-    chooses = [Choice(store) for _ in range(workers)]
+    choices = [BlockChoice(shape.sources) for _ in range(workers)]
     caches = [BlobCache(memory) for _ in range(workers)]
     bitmap: Any = _Bitmap(shape.bitmap)
     hits = {1: 0, 2: 0}
@@ -244,7 +218,9 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
         hits, asked = {1: 0, 2: 0}, {1: 0, 2: 0}
         for turn in range(len(blocks)):
             worker = turn % workers
-            block, cache = chooses[worker].next(depth, 0), caches[worker]
+            choice, cache = choices[worker], caches[worker]
+            block = todo.take(choice.wishes(depth))
+            choice.taken(block)
             backs = [(1, source) for source in shape.inputs(depth, block)]
             if shape.exclude != "all":
                 backs.append((2, block))
@@ -257,7 +233,7 @@ def _played(shape: Shape, workers: int, memory: int, seed: int) -> Locality:
                 else:
                     cache.put(f"{depth - back}:{source}", bitmap)
             cache.put(f"{depth}:{block}", bitmap)
-            chooses[worker].stepped(depth, block)
+            choice.stepped(depth, block)
     return Locality(
         before=hits[1] / max(1, asked[1]),
         two_before=hits[2] / max(1, asked[2]),

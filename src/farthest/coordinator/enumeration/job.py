@@ -33,9 +33,10 @@ from farthest.errors import (
     StorageError,
 )
 from farthest.families.python.allowed import named_in
-from farthest.models.chunks import layers_digest
+from farthest.models.chunks import digest_of, layers_digest
 from farthest.models.records import Takeovers
 from farthest.models.stored_job import origin_of, puzzle_of, space_of
+from farthest.wording import bytes_text
 
 if TYPE_CHECKING:
     from farthest.coordinator.enumeration.executors import Executor
@@ -252,13 +253,14 @@ class Enumeration:
                     raise Interrupted(self._stored_depth(recorder), self._backend.folder) from None
 
     def _admit(self, space: Space | None, *, in_files: bool = False) -> None:
-        """Plans the enumeration, and reports what it needs. Raises why it is refused."""
+        """Plans the enumeration, and reports what it needs unless it has begun. Raises why it is refused."""
         machine = Machine.of(self._asked, self._database, self._servers)
         chosen = plan(self._puzzle, self._asked, machine, space, in_files=in_files)
-        self._reporter.estimate(chosen.needs)
+        if not in_files:
+            self._reporter.estimate(chosen.needs)
         if chosen.refusal is not None:
             raise chosen.refusal
-        if chosen.files is not None:
+        if chosen.files is not None and not in_files:
             self._reporter.notice(layers_told(chosen.needs))
         self._found.expect(chosen.needs.states_at_most)
         self._plan, self._settings = chosen, chosen.settings
@@ -319,7 +321,7 @@ class Enumeration:
     def _go_over_to_files(self, error: MemoryUsedUpError, store: JobStore) -> bool:
         """Gives the store up, and goes on with layers in files, or with less memory where they are in files. False
         where that cannot be."""
-        layers = self._backend.folder
+        anew = self._backend.folder is None
         self._backend.leave(store)
         try:
             self._admit(self._plan.space, in_files=True)
@@ -327,11 +329,13 @@ class Enumeration:
             return False
         if self._plan.files is None:
             return False
-        if layers is None:
+        if anew:
             self._resumed_from = None
-            self._reporter.notice(
-                f"{error}; beginning anew with layers in files in {self._plan.files.scratch}"
-            )
+            size = "" if self._plan.needs.layers_disk else ", of a size that is not known before"
+            then = f"beginning anew with layers in files in {self._plan.files.scratch}{size}"
+        else:
+            then = f"going on within {bytes_text(self._plan.needs.memory)}"
+        self._reporter.notice(f"{error}; {then}")
         return True
 
     def _lost(self, error: LostStateError) -> None:
@@ -532,9 +536,7 @@ class Enumeration:
     def _digest(self, store: JobStore) -> str:
         if self._settings.histogram_only:
             return layers_digest(self._found.states)
-        from farthest.models.pieces import digest_of
-
-        return digest_of(self._found.states, self._layers(store).pieces())
+        return digest_of(self._found.states, self._layers(store).chunks())
 
     def _outcome(self, complete: bool, digest: str, farthest: list[str]) -> Outcome:
         outcome = Outcome(

@@ -121,8 +121,9 @@ class LayersInFiles:
 
 
 class BitmapsInFiles(LayersInFiles):
-    """Of a space that gathers, within ``memory`` bytes. ``layers``: the expected states of each depth.
-    ``residues``: the form of the residue map that is to be made. Raises WantedError where the memory is too small, or the disk by far."""
+    """Of a space that gathers, within ``memory`` bytes. ``layers``: the expected states of each depth. ``residues``:
+    the form of the residue map that is to be made. Raises WantedError where the memory is too small, or the disk by
+    far."""
 
     needs: FileNeeds
 

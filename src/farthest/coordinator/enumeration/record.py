@@ -19,16 +19,13 @@ from farthest.models.chunks import (
     UNREACHED,
     WIDTHS,
     Chunk,
-    SparsePiece,
-    Unit,
+    MapDigest,
     code_array,
     layers_digest,
-    piece_of,
 )
 from farthest.models.database import Database
 from farthest.models.map_rows import RESIDUES, MapFileRow, MapFiles
 from farthest.models.maps import CHUNK_KEYS, Maps
-from farthest.models.pieces import PieceDigest
 from farthest.models.records import JobRecord, LayerRecord
 from farthest.spaces.contract import gather
 from farthest.stores.distances import unit_for
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 
     from farthest.map_files.form import ResidueForm
     from farthest.map_files.place import MapWriter
-    from farthest.models.pieces import Piece
     from farthest.spaces.arrangement import ArrangementSpace
     from farthest.spaces.contract import Space
     from farthest.stores.contract import JobStore, MadeMap
@@ -107,7 +103,7 @@ class Found:
         each = zip(self.layers, self.seconds, strict=True)
         return [LayerRecord(depth, states, seconds) for depth, (states, seconds) in enumerate(each)]
 
-    def pieces(self) -> Iterator[Piece]:
+    def chunks(self) -> Iterator[Chunk]:
         """The map that the store holds."""
         return self.store.chunks(self.depth, CHUNK_KEYS, self.threads)
 
@@ -172,7 +168,7 @@ class JobRecorder(OwnedJob):
         each chunk. Raises DamagedMapError when the checkpoint is damaged."""
         depth, layers = checkpoint.depth, checkpoint.layers
         try:
-            store.restore(depth, self._restorable(report), sum(layer.states for layer in layers), threads)
+            store.restore(depth, self._chunks(report), sum(layer.states for layer in layers), threads)
             if sum(store.counts(depth).values()) != layers[-1].states:
                 raise DamagedMapError(
                     f"its last layer does not have the {layers[-1].states:,} states that were counted"
@@ -187,15 +183,12 @@ class JobRecorder(OwnedJob):
             f"remove the job with `farthest delete {self.job}` and enumerate again"
         )
 
-    def _restorable(self, report: Callable[[float], None]) -> Iterator[Any]:
-        """The chunks of the checkpoint, as ``JobStore.restore`` takes them."""
+    def _chunks(self, report: Callable[[float], None]) -> Iterator[Chunk]:
+        """The chunks of the checkpoint."""
         keys = self._jobs.get(self.job).keys or 1
         for chunk in self._maps.chunks(self.job):
-            report(chunk.first_key / keys)
-            if chunk.width:
-                yield piece_of(chunk)
-            else:
-                yield chunk.first_key, chunk.unit, memoryview(chunk.distances)
+            report(chunk.first / keys)
+            yield chunk
 
     def _base(self, key: int) -> Chunk:
         return self._maps.chunk_at(self.job, key, apart=True)
@@ -238,7 +231,7 @@ class JobRecorder(OwnedJob):
     def _write_result(self, found: Found, file: ResidueFile | None) -> str:
         has_map = self._settings.keeps_distances
         if has_map:
-            of_map = PieceDigest(found.layers)
+            of_map = MapDigest(found.layers)
             self._write_map(found, of_map)
             digest = of_map.hexdigest() if found.made is None else found.made.digest(found.layers)
         else:
@@ -274,18 +267,18 @@ class JobRecorder(OwnedJob):
         keys: Iterable[Any] = codes if space.keys is not None else range(len(codes))
         return zip(keys, repeat(found.depth), board_texts(space, codes), strict=False)
 
-    def _write_map(self, found: Found, digest: PieceDigest | None = None) -> None:
+    def _write_map(self, found: Found, digest: MapDigest | None = None) -> None:
         """Stores the map in the place of an older one. ``digest``: what all of it is added to, unless workers have made
         it."""
         seconds, records = sum(found.seconds), found.records()
         if found.made is not None:
-            chunks = found.made.chunks()
-            self._maps.checkpoint_made(self.job, found.depth, chunks, records, seconds, owner=self._owner)
+            made = found.made.chunks()
+            self._maps.checkpoint_made(self.job, found.depth, made, records, seconds, owner=self._owner)
             return
-        pieces = found.pieces()
+        chunks = found.chunks()
         if digest is not None:
-            pieces = digest.passed(pieces)
-        self._maps.checkpoint(self.job, found.depth, pieces, records, seconds, owner=self._owner)
+            chunks = digest.passed(chunks)
+        self._maps.checkpoint(self.job, found.depth, chunks, records, seconds, owner=self._owner)
 
     @contextmanager
     def _residue_file(self, found: Found) -> Iterator[ResidueFile]:
@@ -374,31 +367,27 @@ def board_texts(space: Space, keys: Sequence[int] | Sequence[bytes]) -> list[str
     return text.split("\n")[:-1]
 
 
-def state_rows(space: Space, chunks: Iterator[Piece]) -> Iterator[Row]:
+def state_rows(space: Space, chunks: Iterator[Chunk]) -> Iterator[Row]:
     """A row for every reached state of a map's chunks, in key order.
 
     Chained iterators, without Python code for each row: a map of 100,000 states is stored in some tenths of a second.
     """
     return chain.from_iterable(
-        _sparse_rows(space, chunk) if isinstance(chunk, SparsePiece) else _chunk_rows(space, *chunk)
-        for chunk in chunks
+        _sparse_rows(space, chunk) if chunk.width else _dense_rows(space, chunk) for chunk in chunks
     )
 
 
-def layer_rows(space: Space, pieces: Iterator[Piece], depth: int, limit: int) -> Iterator[Row]:
+def layer_rows(space: Space, chunks: Iterator[Chunk], depth: int, limit: int) -> Iterator[Row]:
     """Rows of the first ``limit`` states of a sparse map, or as many as there are, at one depth."""
-    rows = chain.from_iterable(
-        _sparse_rows(space, piece, depth) for piece in pieces if isinstance(piece, SparsePiece)
-    )
-    return islice(rows, limit)
+    return islice(chain.from_iterable(_sparse_rows(space, chunk, depth) for chunk in chunks), limit)
 
 
-def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> Iterable[Row]:
+def _sparse_rows(space: Space, chunk: Chunk, depth: int | None = None) -> Iterable[Row]:
     import numpy
 
-    codes = code_array(piece.codes, piece.width)
-    distances = numpy.frombuffer(memoryview(piece.distances), dtype=numpy.dtype(piece.unit).newbyteorder("<"))
-    numbers = numpy.arange(piece.first, piece.last + 1)
+    codes = code_array(chunk.codes, chunk.width)
+    distances = numpy.frombuffer(memoryview(chunk.distances), dtype=numpy.dtype(chunk.unit).newbyteorder("<"))
+    numbers = numpy.arange(chunk.first, chunk.last + 1)
     if depth is not None:
         wanted = distances == depth
         codes, distances, numbers = codes[wanted], distances[wanted], numbers[wanted]
@@ -406,12 +395,12 @@ def _sparse_rows(space: Space, piece: SparsePiece, depth: int | None = None) -> 
     return zip(numbers.tolist(), distances.tolist(), texts, strict=True)
 
 
-def _chunk_rows(space: Space, first: int, last: int, unit: Unit, buffer: Buffer) -> Iterable[Row]:
-    data = bytes(memoryview(buffer))  # bytes: searched and iterated faster than a memoryview
-    keys, unreached = range(first, last + 1), UNREACHED[unit]
+def _dense_rows(space: Space, chunk: Chunk) -> Iterable[Row]:
+    data = bytes(memoryview(chunk.distances))  # bytes: searched and iterated faster than a memoryview
+    keys, unreached = range(chunk.first, chunk.last + 1), UNREACHED[chunk.unit]
     if data == b"\xff" * len(data):  # no state of a large key range was reached
         return ()
-    distances: Sequence[int] = data if unit == "uint8" else memoryview(data).cast("H")
+    distances: Sequence[int] = data if chunk.unit == "uint8" else memoryview(data).cast("H")
     if unreached not in distances:
         return zip(keys, distances, board_texts(space, keys), strict=True)
     reached = list(compress(keys, map(unreached.__ne__, distances)))

@@ -101,7 +101,6 @@ def parse_board(definition: BlockFields, text: str, *, name: str = "") -> Board:
 
 
 def check_board(definition: BlockFields, board: Sequence[int], *, name: str = "") -> Board:
-    """See PuzzleDefinition."""
     place = f"board{f' for {name}' if name else ''}"
     if not hasattr(board, "__len__"):
         raise BoardError(
@@ -122,7 +121,6 @@ def check_board(definition: BlockFields, board: Sequence[int], *, name: str = ""
 
 
 def format_board(definition: BlockFields, board: Sequence[int]) -> str:
-    """See PuzzleDefinition."""
     rows = _tokens(definition, board)
     if single(definition):
         return ROW_TOKEN.join("".join(row) for row in rows)
@@ -130,7 +128,7 @@ def format_board(definition: BlockFields, board: Sequence[int]) -> str:
 
 
 def draw_board(definition: BlockFields, board: Sequence[int]) -> list[str]:
-    """See PuzzleDefinition: columns aligned."""
+    """Columns aligned."""
     rows = _tokens(definition, board)
     width = max(len(token) for row in rows for token in row)
     return [" ".join(token.rjust(width) for token in row) for row in rows]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.errors import BoardError, PuzzleError
 from farthest.families.blocks import boards as blocks_boards
-from farthest.families.blocks.fields import BlockFields, Kind, grid_problem, kinds_problem
+from farthest.families.blocks.fields import BlockFields, grid_problem, kinds_problem
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, NamedPath
-from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,23 +32,18 @@ class Blocks(BlockFields):
             raise PuzzleError(f"block puzzle: {problem}")
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return blocks_boards.parse_board(self, text, name=name)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return blocks_boards.format_board(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return blocks_boards.check_board(self, board, name=name)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         return blocks_boards.draw_board(self, board)
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         boards, rest, read = bytearray(), iter(lines), 0
@@ -72,13 +66,11 @@ class Blocks(BlockFields):
         return bytes(boards)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         return board_arrays.first_wrong(self, boards)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        """See PuzzleDefinition."""
         from farthest.families.blocks import paths as board_arrays
 
         if blocks_boards.single(self):
@@ -87,23 +79,20 @@ class Blocks(BlockFields):
 
     @property
     def names_swap(self) -> bool:
-        """See PuzzleDefinition."""
         return any(len(set(kind.tokens)) > 1 for kind in self.kinds)
 
     def unnamed(self, move: str) -> str:
-        """See PuzzleDefinition."""
         from farthest.families.blocks.paths import unnamed
 
         return unnamed(move)
 
     def named_path(self, boards: NDArray[np.uint8], moves: Sequence[MoveName]) -> NamedPath:
-        """See PuzzleDefinition."""
         from farthest.families.blocks.paths import named_path
 
         return named_path(self, boards) if self.names_swap else NamedPath(self, boards, list(moves))
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: a colour for each way to write a piece."""
+        """A colour for each way to write a piece."""
         tokens = dict.fromkeys(token for kind in self.kinds for token in kind.tokens)
         return {token: number for number, token in enumerate(tokens)}
 
@@ -112,27 +101,6 @@ def blocks(puzzle: Puzzle) -> Blocks:
     """The definition of a sliding block puzzle."""
     assert isinstance(puzzle.definition, Blocks), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Blocks:
-    """The definition that had these ``fields``."""
-    return Blocks(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        signs=tuple(text(sign) for sign in fields["signs"]),
-        empty=text(fields["empty"]),
-        kinds=tuple(
-            Kind(
-                shape=tuple(pair(cell) for cell in kind["shape"]),
-                tokens=tuple(text(token) for token in kind["tokens"]),
-                ways=integers([kind["ways"]])[0],
-                line=integers([kind["line"]])[0],
-                exits=tuple(text(sign) for sign in kind["exits"]),
-            )
-            for kind in fields["kinds"]
-        ),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def _boards_problem(definition: Blocks) -> str | None:

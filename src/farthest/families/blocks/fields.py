@@ -55,7 +55,7 @@ class BlockFields(PuzzleDefinition):
     empty: str
     kinds: tuple[Kind, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     @property
     def cells(self) -> int:
@@ -64,7 +64,6 @@ class BlockFields(PuzzleDefinition):
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
@@ -73,7 +72,7 @@ class BlockFields(PuzzleDefinition):
         return _covers(self)
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition: the number of codes, among them those of pieces that overlap."""
+        """The number of codes, among them those of pieces that overlap."""
         return prod(self.radices)
 
     @property
@@ -83,13 +82,11 @@ class BlockFields(PuzzleDefinition):
         return [comb(n, len(kind.tokens)) for n, kind in zip(places, self.kinds, strict=True)]
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         places = len(self.rows) * len(self.rows[0])
         size = f"{len(self.rows)}×{len(self.rows[0])}"
         return f"{size}, {places - self.cells} of them walls" if places > self.cells else size
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         pieces = sum(len(kind.tokens) for kind in self.kinds)
         listed = ", ".join(" ".join(kind.tokens) for kind in self.kinds)
         covered = sum(len(kind.tokens) * len(kind.shape) for kind in self.kinds)

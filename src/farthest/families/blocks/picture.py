@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from farthest.families.blocks.boards import anchors
 from farthest.families.blocks.definition import Blocks
-from farthest.puzzles.definition import WILDCARD
+from farthest.puzzles.definition import WILDCARD, MoveName
 from farthest.puzzles.picture import Area, Hold, Picture, Rows, Shape, cell_places, cells_picture
 
 _INSET = 0.06  # of a piece from the edge of its cells
@@ -47,7 +47,7 @@ def picture(definition: Blocks, board: Sequence[int]) -> Picture:
     return cells_picture(definition.rows, definition.cells, shapes)
 
 
-def hold(definition: Blocks, board: Sequence[int], after: Sequence[int]) -> Hold:
+def hold(definition: Blocks, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The piece that is on other cells afterwards."""
     before, now = (anchors(definition, each) or [] for each in (board, after))
     kind = next(kind for kind, cells in enumerate(before) if cells != now[kind])

@@ -40,7 +40,6 @@ _WAYS = ((-1, 0), (1, 0), (0, -1), (0, 1))  # up, down, left, right, as in the k
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> BlockSpace:
-    """See ``spaces.compile_space``."""
     packed = is_packed(layout) or (layout is None and blocks(puzzle).arrangements() >= MOST_NUMBERS)
     if not packed and layout is not None and layout.get("version") != VERSION:
         raise StorageError(
@@ -74,25 +73,21 @@ class BlockSpace:
         self.origins: list[Board] = [tuple(board) for board in self.decode(self._origin_codes).tolist()]
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space: the puzzle alone decides the codes."""
+        """The puzzle alone decides the codes."""
         return dict(PACKED) if self._packed else {"version": VERSION}
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         flat = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1)
         return np.frombuffer(self._kernel.encode(flat), dtype=self.code_dtype)
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         data = self._kernel.decode(np.ascontiguousarray(codes, dtype=self.code_dtype).tobytes())
         return np.frombuffer(data, dtype=np.uint8).reshape(-1, self.cells)
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         return self._origin_codes.tobytes()
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         return _kernel.expand_codes(self.expander, codes, threads)
 
     def neighbours(self, boards: Boards, *, toward: bool) -> Iterator[tuple[str, NDArray[np.intp], Boards]]:
@@ -118,7 +113,7 @@ class BlockSpace:
             yield move_name(self.definition, kind, before, after, number), rows[chosen], reached[chosen]
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: only a search can tell."""
+        """Only a search can tell."""
         return None
 
 

@@ -16,7 +16,6 @@ from farthest.puzzles.grid import Passages, disconnection, read_passages
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.untrusted_json import integers, pair
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class Hanoi(PuzzleDefinition):
     discs: int
     arcs: Passages
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -63,12 +62,11 @@ class Hanoi(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: one a disc."""
+        """One a disc."""
         return self.discs
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
@@ -87,30 +85,25 @@ class Hanoi(PuzzleDefinition):
         return next((name for name in VARIANTS if variant_arcs(name, self.pegs) == self.arcs), "graph")
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(self.pegs**self.discs)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return f"{counted(self.pegs, 'peg')}, {counted(self.discs, 'disc')}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         both = [f"{a}-{b}" for a, b in self.arcs if a < b and (b, a) in self.arcs]
         one = [f"{a}→{b}" for a, b in self.arcs if (b, a) not in self.arcs]
         return [("variant", self.variant), ("discs move", " ".join(both + one))]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
+        """The pegs of the discs, smallest first; or the discs of each peg, pegs ended by /."""
         return parse_pegs(text, self.pegs, self.discs, board_place(text, self, name), wildcards=False)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         between = "" if self.pegs <= 10 else " "
         return between.join("*" if peg == WILDCARD else str(peg) for peg in board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.discs:
             raise BoardError(
@@ -124,7 +117,7 @@ class Hanoi(PuzzleDefinition):
         return tuple(int(peg) for peg in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: the discs by number on each peg, the smallest 1, the bottom one first."""
+        """The discs by number on each peg, the smallest 1, the bottom one first."""
         width = len(str(self.pegs - 1))
         lines = []
         for peg in range(self.pegs):
@@ -138,18 +131,6 @@ def hanoi(puzzle: Puzzle) -> Hanoi:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Hanoi), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Hanoi:
-    """The definition that had these ``fields``."""
-    pegs, discs = integers([fields["pegs"], fields["discs"]])
-    return Hanoi(
-        pegs,
-        discs,
-        tuple(pair(arc) for arc in fields["arcs"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def parse_pegs(text: str, pegs: int, discs: int, place: str, *, wildcards: bool) -> Board:
@@ -368,7 +349,7 @@ def picture(definition: Hanoi, board: Sequence[int]) -> Picture:
     return Picture(len(pegs) * (widest + _BETWEEN) - _BETWEEN, height + 0.5, tuple(shapes))
 
 
-def hold(definition: Hanoi, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Hanoi, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The uppermost disc of a peg, taken anywhere on the peg."""
     widest, height = _sizes(definition)
     source, target = (int(peg) for peg in str(move).split("→"))

@@ -1,19 +1,17 @@
-"""The hanoi family: only the smallest disc of a peg moves, onto an empty peg or a larger disc."""
+"""The moves of discs on arrays of boards, and which boards can be solved."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from farthest import _kernel
 from farthest.families.hanoi.definition import Hanoi, hanoi
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import draw_of_union, undecided
+from farthest.puzzles.family import SolvableUnion, undecided
+from farthest.puzzles.grid import round_trips
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import is_packed
-from farthest.spaces.digits import DigitBoards, ExpandedDigitSpace, PackedDigits
-from farthest.spaces.packed import PackedSpace
+from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
@@ -21,11 +19,15 @@ if TYPE_CHECKING:
     from farthest.spaces.digits import Digits, Step
 
 
-# --- The moves of discs on arrays of boards.
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> DigitSpace | PackedDigits:
+    return digit_space(HanoiBoards(puzzle, origin), layout)
 
 
 class HanoiBoards(DigitBoards):
-    """Digit i is the peg of disc i, disc 0 the smallest."""
+    """Digit i is the peg of disc i, disc 0 the smallest. Only the smallest disc of a peg moves, onto an empty peg or a
+    larger disc."""
 
     def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
         self.definition = hanoi(puzzle)
@@ -36,7 +38,6 @@ class HanoiBoards(DigitBoards):
         return [(a, b) if forward else (b, a) for a, b in self.definition.arcs]
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
         import numpy as np
 
         discs = self.definition.discs
@@ -50,78 +51,41 @@ class HanoiBoards(DigitBoards):
             reached[np.arange(len(rows)), tops[rows, source]] = target
             yield f"{a}→{b}", rows, reached
 
-
-def compile(  # noqa: A001 - what families call it
-    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> HanoiSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
-    known = HanoiBoards(puzzle, origin)
-    return PackedDigits(known) if is_packed(layout) else HanoiSpace(known, layout)
-
-
-class HanoiSpace(ExpandedDigitSpace[HanoiBoards]):
-    """See HanoiBoards."""
-
-    @cached_property
     def expander(self) -> _kernel.DiscExpander:
-        """See ScatterSpace."""
-        definition = self.known.definition
-        arcs = self.known.arcs(forward=self.known.forward(toward=False))
-        return _kernel.DiscExpander(definition.pegs, definition.discs, arcs)
+        arcs = self.arcs(forward=self.forward(toward=False))
+        return _kernel.DiscExpander(self.definition.pegs, self.definition.discs, arcs)
 
 
-# --- Hanoi: with three pegs or more, between which discs can get from each to each other, every board can be
-# reached from every board: the larger discs never hinder the smaller ones, so all discs smaller than one can be put
-# out of its way.
+class _Tower:
+    """One target: all boards; with two pegs those whose discs but the smallest lie as in the target.
 
+    With three pegs or more, between which discs can get from each to each other, every board can be reached from every
+    board: the larger discs never hinder the smaller ones, so all discs smaller than one can be put out of its way.
+    """
 
-class SolvableTowers:
-    """All boards; with two pegs those whose discs but the smallest lie as in a target. See Solvable."""
-
-    def __init__(self, definition: Hanoi, targets: tuple[Board, ...]) -> None:
+    def __init__(self, definition: Hanoi, target: Board) -> None:
         self._pegs = definition.pegs
         # Which discs can be moved at all, and where the others have to be.
         movable = definition.discs if definition.pegs > 2 else 1
-        self._targets = [(WILDCARD,) * movable + target[movable:] for target in targets]
+        self._wanted = (WILDCARD,) * movable + target[movable:]
+        self.size = definition.pegs ** self._wanted.count(WILDCARD)
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
-        if any(self._holds(target, board) for target in self._targets):
-            return None
-        wanted = self._targets[0]
-        disc, peg = next((i, peg) for i, peg in enumerate(wanted) if peg not in (WILDCARD, board[i]))
-        return (
-            f"with two pegs no disc but the smallest can ever move, and disc {disc + 1} is on peg "
-            f"{board[disc]}, at the target on peg {peg}; put it there, or add a peg"
-        )
+        for disc, (peg, wanted) in enumerate(zip(board, self._wanted, strict=True), 1):
+            if wanted not in (WILDCARD, peg):
+                return (
+                    f"with two pegs no disc but the smallest can ever move, and disc {disc} is on peg {peg}, at the "
+                    f"target on peg {wanted}; put it there, or add a peg"
+                )
+        return None
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
-        return draw_of_union(
-            [self._pegs ** target.count(WILDCARD) for target in self._targets],
-            lambda i: tuple(rng.below(self._pegs) if peg == WILDCARD else peg for peg in self._targets[i]),
-            lambda i, board: self._holds(self._targets[i], board),
-            rng,
-        )
-
-    def _holds(self, target: Board, board: Board) -> bool:
-        return all(wanted in (WILDCARD, peg) for wanted, peg in zip(target, board, strict=True))
+        return tuple(rng.below(self._pegs) if peg == WILDCARD else peg for peg in self._wanted)
 
 
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableTowers:
-    """See Family. UndecidedError where discs cannot get from each peg to each other."""
+def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
+    """Raises UndecidedError where discs cannot get from each peg to each other."""
     definition = hanoi(puzzle)
-    reached = [_reached(definition, peg) for peg in range(definition.pegs)]
-    if any(len(pegs) < definition.pegs for pegs in reached):
+    if not round_trips(definition.pegs, definition.arcs):
         raise undecided(puzzle)
-    return SolvableTowers(definition, targets)
-
-
-def _reached(definition: Hanoi, peg: int) -> set[int]:
-    queue, seen = [peg], {peg}
-    for here in queue:
-        for a, b in definition.arcs:
-            if a == here and b not in seen:
-                seen.add(b)
-                queue.append(b)
-    return seen
+    return SolvableUnion([_Tower(definition, target) for target in targets])

@@ -14,7 +14,6 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
 from farthest.puzzles.picture import Area, Hold, Picture, Shape
 from farthest.puzzles.tables import check_keys, read_goals, read_start
-from farthest.untrusted_json import integers, text
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Jugs(PuzzleDefinition):
     capacities: tuple[int, ...]
     moves: tuple[str, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -47,36 +46,30 @@ class Jugs(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: two a jug."""
+        """Two a jug."""
         return 2 * len(self.capacities)
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return prod(capacity + 1 for capacity in self.capacities)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return f"{counted(len(self.capacities), 'jug')}: {' '.join(map(str, self.capacities))}"
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         return [("capacities", " ".join(map(str, self.capacities))), ("moves", ", ".join(self.moves))]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the amounts, separated by spaces, commas or /."""
+        """The amounts, separated by spaces, commas or /."""
         return parse_amounts(text, self.capacities, board_place(text, self, name), wildcards=False)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return " ".join("*" if amount == WILDCARD else str(amount) for amount in amounts(board))
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.cells:
             raise BoardError(f"{place}: expected {self.cells} numbers, two for each jug")
@@ -88,7 +81,7 @@ class Jugs(PuzzleDefinition):
         return tuple(int(byte) for byte in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: a bar for each jug."""
+        """A bar for each jug."""
         width = max(len(str(capacity)) for capacity in self.capacities)
         scale = max(1, -(-max(self.capacities) // 40))
         lines = []
@@ -99,7 +92,7 @@ class Jugs(PuzzleDefinition):
         return lines
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: water is blue."""
+        """Water is blue."""
         return {"█": 1}
 
 
@@ -141,16 +134,6 @@ def parse_amounts(text: str, capacities: Sequence[int], place: str, *, wildcards
         else:
             raise BoardError(f"{place}: jug {jug} holds {shown(token)}, expected 0 to {capacity}; {mend}")
     return board_of(values)
-
-
-def from_fields(fields: dict[str, Any]) -> Jugs:
-    """The definition that had these ``fields``."""
-    return Jugs(
-        integers(fields["capacities"]),
-        tuple(text(move) for move in fields["moves"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def _problem(definition: Jugs) -> str | None:
@@ -275,9 +258,8 @@ def picture(definition: Jugs, board: Sequence[int]) -> Picture:
     return Picture(_APART * (len(definition.capacities) - 1) + 1, _JUG + 0.6, tuple(shapes))
 
 
-def hold(definition: Jugs, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Jugs, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """A jug that is poured into another one; words below it that fill or empty it."""
-    del definition, board
     kind, _, jugs = str(move).partition(" ")
     numbers = [int(jug) - 1 for jug in jugs.split("→")]
     if kind == "pour":

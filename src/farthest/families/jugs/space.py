@@ -1,4 +1,8 @@
-"""The jugs family: amounts as keys, whose successors numpy finds."""
+"""The moves of jugs on arrays of amounts: fill a jug, empty it, or pour from one into another until that is full or
+this is empty.
+
+A move that would change nothing cannot be made. Moves are one-way.
+"""
 
 from __future__ import annotations
 
@@ -11,23 +15,14 @@ from farthest.puzzles.definition import Board
 from farthest.puzzles.puzzle import Origin, Puzzle
 from farthest.spaces.contract import is_packed
 from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits
-from farthest.spaces.packed import PackedSpace, in_blocks
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from typing_extensions import Buffer
 
-    from farthest.spaces.contract import Boards
-    from farthest.spaces.digits import Digits, Keys, Step
+    from farthest.spaces.contract import Boards, Codes
+    from farthest.spaces.digits import Digits, Step
 
-
-# --- The moves of jugs on arrays of amounts: fill a jug, empty it, or pour from one into another until that is full
-# or this is empty.
-#
-# A move that would change nothing cannot be made. Moves are one-way.
-
-if TYPE_CHECKING:
     Column = NDArray[np.int64]
     """The amounts in one jug: shape (boards,)."""
     Changes = dict[int, Column]
@@ -36,6 +31,13 @@ Made = TypeVar("Made")
 
 AT_ONCE = 1 << 18
 """Boards before a move that are made at once, about."""
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> JugsSpace | PackedDigits:
+    boards = JugsBoards(puzzle, origin)
+    return PackedDigits(boards) if is_packed(layout) else JugsSpace(boards, layout)
 
 
 class JugsBoards(DigitBoards):
@@ -47,15 +49,12 @@ class JugsBoards(DigitBoards):
         super().__init__(puzzle, origin, radices, undirected=False)
 
     def pattern_digits(self, pattern: Board) -> Board:
-        """See DigitBoards."""
         return tuple(amounts(pattern))
 
     def board(self, digits: Board) -> Board:
-        """See DigitBoards."""
         return board_of(digits)
 
     def digits(self, boards: Boards) -> Digits:
-        """See DigitBoards."""
         import numpy as np
 
         pairs = boards.astype(np.int64)
@@ -63,7 +62,6 @@ class JugsBoards(DigitBoards):
         return digits
 
     def boards(self, digits: NDArray[np.integer[Any]]) -> Boards:
-        """See DigitBoards."""
         import numpy as np
 
         boards = np.empty((len(digits), self.cells), dtype=np.uint8)
@@ -71,8 +69,6 @@ class JugsBoards(DigitBoards):
         return boards
 
     def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
-
         def step(name: str, rows: NDArray[np.intp], changes: Changes) -> Step:
             reached = digits[rows]
             for jug, change in changes.items():
@@ -138,35 +134,23 @@ def _amounts(most: Column) -> Iterator[tuple[NDArray[np.intp], Column]]:
         yield np.repeat(part, counts), np.arange(1, len(before) + 1) - before
 
 
-def compile(  # noqa: A001 - what families call it
-    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> JugsSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
-    known = JugsBoards(puzzle, origin)
-    return PackedDigits(known) if is_packed(layout) else JugsSpace(known, layout)
+class JugsSpace(DigitSpace):
+    """Amounts as keys: numpy adds what a move changes to the key, without making boards."""
 
+    plain: JugsBoards
 
-class JugsSpace(DigitSpace[JugsBoards]):
-    """See JugsBoards."""
-
-    def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
+    def expand(self, codes: Codes) -> Codes:
         import numpy as np
 
-        keys = np.frombuffer(memoryview(codes), dtype=np.uint64)
-        self.check(keys)
-        return in_blocks(self._expand, keys, threads)
+        self.check(codes)
 
-    def _expand(self, keys: Keys) -> Keys:
-        import numpy as np
-
-        def reached(name: str, rows: NDArray[np.intp], changes: Changes) -> Keys:
+        def reached(name: str, rows: NDArray[np.intp], changes: Changes) -> Codes:
             del name
-            after = keys[rows].view(np.int64)
+            after = codes[rows].view(np.int64)
             for jug, change in changes.items():
                 after += change * self.weights[jug]
             return after.view(np.uint64)
 
-        held = [self.digit(keys, jug) for jug in range(len(self.radices))]
-        found = list(self.known.changes(held, reached, forward=self.known.forward(toward=False)))
+        held = [self.digit(codes, jug) for jug in range(len(self.radices))]
+        found = list(self.plain.changes(held, reached, forward=self.plain.forward(toward=False)))
         return np.concatenate(found) if found else np.empty(0, dtype=np.uint64)

@@ -17,7 +17,6 @@ from farthest.puzzles.grid import WALL, number_cells, read_passages
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.puzzle import KnownAnswer, Origin, Puzzle
 from farthest.puzzles.tables import Source, check_digits, check_keys, read_goals, read_start, whole_number
-from farthest.untrusted_json import integers
 from farthest.wording import counted, near_match, shown
 
 MAX_LAMPS = 64
@@ -41,7 +40,7 @@ class Lights(PuzzleDefinition):
     presses: tuple[tuple[int, ...], ...]
     colours: int
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -50,12 +49,11 @@ class Lights(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: one a lamp."""
+        """One a lamp."""
         return len(self.presses)
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
@@ -64,11 +62,9 @@ class Lights(PuzzleDefinition):
         return (self.colours,) * self.cells
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(self.colours**self.cells)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         if not self.rows:
             return f"{self.cells} (graph)"
         size = f"{len(self.rows)}×{len(self.rows[0])}"
@@ -76,7 +72,6 @@ class Lights(PuzzleDefinition):
         return f"{size}, {walls} of them walls" if walls else size
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         changed = "; ".join(f"{lamp}: {' '.join(map(str, press))}" for lamp, press in enumerate(self.presses))
         return [
             ("colours", f"{self.colours}, written {' '.join(COLOURS[: self.colours])}"),
@@ -84,17 +79,15 @@ class Lights(PuzzleDefinition):
         ]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: the colours row by row; marks between them, and walls, may be left out."""
+        """The colours row by row; marks between them, and walls, may be left out."""
         return parse_colours(
             text, self.rows, self.cells, self.colours, board_place(text, self, name), wildcards=False
         )
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return "/".join(self._lines(board))
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.cells:
             raise BoardError(f"{place}: expected the colours of {counted(self.cells, 'lamp')}")
@@ -106,11 +99,10 @@ class Lights(PuzzleDefinition):
         return tuple(int(colour) for colour in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         return [" ".join(row).replace("0", "·") for row in self._lines(board)]
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: each colour but that of a dark lamp; the first that of lamplight."""
+        """Each colour but that of a dark lamp; the first that of lamplight."""
         return {COLOURS[colour]: 2 + colour for colour in range(1, self.colours)}
 
     def _lines(self, board: Sequence[int]) -> list[str]:
@@ -123,17 +115,6 @@ def lights(puzzle: Puzzle) -> Lights:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Lights), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Lights:
-    """The definition that had these ``fields``."""
-    return Lights(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        presses=tuple(integers(press) for press in fields["presses"]),
-        colours=integers([fields["colours"]])[0],
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-    )
 
 
 def parse_colours(text: str, rows: Rows, lamps: int, colours: int, place: str, *, wildcards: bool) -> Board:
@@ -389,6 +370,7 @@ def plain_lights(name: str) -> Puzzle | None:
             presses=grid_presses(numbered, NEIGHBOURS["orthogonal"], torus=torus, own=True),
             colours=colours,
             goals=((0,) * (rows * columns),),
+            start=None,
         ),
     )
 
@@ -422,7 +404,6 @@ def picture(definition: Lights, board: Sequence[int]) -> Picture:
     return cells_picture(definition.rows, definition.cells, lamps)
 
 
-def hold(definition: Lights, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Lights, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The lamp that is pressed; the move is ``press 3``, or ``press 3 ×2``."""
-    del board
     return cell_hold(definition.rows, definition.cells, int(str(move).split()[1]))

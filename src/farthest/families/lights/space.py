@@ -1,4 +1,8 @@
-"""The lights family: a press adds one, modulo the number of colours, to some lamps."""
+"""The presses of lamps on arrays of boards, and which boards can be solved: those whose difference from a target is a
+sum of presses.
+
+press: one press is one move. multi: any number of presses of one lamp, less than the number of colours, is one.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +14,135 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.families.lights.definition import Lights, lights
 from farthest.puzzles.definition import WILDCARD
-from farthest.puzzles.family import draw_of_union
+from farthest.puzzles.family import SolvableUnion
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import is_packed
-from farthest.spaces.digits import DigitBoards, ExpandedDigitSpace, PackedDigits
-from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove, PackedSpace
+from farthest.spaces.digits import DigitBoards, DigitSpace, PackedDigits, digit_space
+from farthest.spaces.packed import CONTENTS, UNCHANGED, PackedMove
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board
     from farthest.random_source import RandomSource
     from farthest.spaces.digits import Digits, Step
 
-
-# --- Linear algebra over the integers modulo m, m perhaps composite: what sums of given rows can never change.
-
 Row = list[int]
+
+
+def compile(  # noqa: A001 - what families call it
+    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
+) -> DigitSpace | PackedDigits:
+    return digit_space(LightsBoards(puzzle, origin), layout)
+
+
+class LightsBoards(DigitBoards):
+    """Digit i is the colour of lamp i."""
+
+    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
+        self.definition = lights(puzzle)
+        multi = puzzle.metric == "multi"
+        self._times = range(1, self.definition.colours if multi else 2)
+        undirected = self.definition.colours == 2 or multi
+        super().__init__(puzzle, origin, self.definition.radices, undirected=undirected)
+
+    def presses(self, *, forward: bool) -> Iterator[tuple[str, Sequence[int], int]]:
+        """Each move: its name, the lamps that it changes, and how many colours it turns them on."""
+        for times in self._times:
+            for lamp, press in enumerate(self.definition.presses):
+                if press:
+                    name = f"press {lamp}{f' ×{times}' if times > 1 else ''}"
+                    yield name, press, times if forward else self.definition.colours - times
+
+    def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
+        import numpy as np
+
+        for name, press, added in self.presses(forward=forward):
+            reached = digits.copy()
+            reached[:, press] = (reached[:, press] + added) % self.definition.colours
+            yield name, np.arange(len(digits)), reached
+
+    def expander(self) -> _kernel.LampExpander:
+        presses = self.presses(forward=self.forward(toward=False))
+        moves = [(sum(1 << lamp for lamp in press), added) for _, press, added in presses]
+        return _kernel.LampExpander(self.definition.colours, self.cells, moves)
+
+    def packed_moves(self) -> list[PackedMove]:
+        """A press leaves all lamps in place, and turns some on."""
+        colours, cells = self.definition.colours, range(self.cells)
+        turned = [
+            bytes((colour + added) % colours if colour < colours else colour for colour in range(CONTENTS))
+            for added in range(colours)
+        ]
+        return [
+            PackedMove(cells, [turned[added] if lamp in press else UNCHANGED for lamp in cells])
+            for _, press, added in self.presses(forward=self.forward(toward=False))
+        ]
+
+    def why_unreachable(self, board: Sequence[int]) -> str | None:
+        """Lamps whose sum, each taken some times, no press changes."""
+        for taken in self._invariants:
+            there = sorted({_sum(self.definition, taken, origin) for origin in self.origins})
+            if _sum(self.definition, taken, board) not in there:
+                return f"{_said_sum(self.definition, taken, board)} and {' or '.join(map(str, there))} at the origin"
+        return None
+
+    @cached_property
+    def _invariants(self) -> list[Row]:
+        return [vector for vector, _ in _invariants(self.definition, self.definition.presses)]
+
+
+def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableUnion:
+    return SolvableUnion([_Target(lights(puzzle), target) for target in targets])
+
+
+class _Target:
+    """One target. The colour of a lamp where it is ``WILDCARD`` does not matter, as if a press changed it alone."""
+
+    def __init__(self, definition: Lights, target: Board) -> None:
+        self._definition = definition
+        self._board = [0 if colour == WILDCARD else colour for colour in target]
+        own = [(lamp,) for lamp, colour in enumerate(target) if colour == WILDCARD]
+        self._presses = [*definition.presses, *own]
+        self._unchanged = _invariants(definition, self._presses)
+        self.size = definition.colours**definition.cells // prod(order for _, order in self._unchanged)
+
+    def why_not(self, board: Sequence[int]) -> str | None:
+        for taken, _ in self._unchanged:
+            there = _sum(self._definition, taken, self._board)
+            if _sum(self._definition, taken, board) != there:
+                said = _said_sum(self._definition, taken, board)
+                return f"{said} and {there} at the target; change the colour of one of them"
+        return None
+
+    def draw(self, rng: RandomSource) -> Board:
+        """The target after each press was made any number of times."""
+        found = list(self._board)
+        for press in self._presses:
+            times = rng.below(self._definition.colours)
+            for lamp in press:
+                found[lamp] = (found[lamp] + times) % self._definition.colours
+        return tuple(found)
+
+
+def _invariants(definition: Lights, presses: Sequence[Sequence[int]]) -> list[tuple[Row, int]]:
+    """How often to take each lamp's colour for a sum that no press changes, modulo the colours; see ``annihilator``."""
+    rows = [[int(lamp in press) for lamp in range(definition.cells)] for press in presses]
+    return annihilator(rows, definition.cells, definition.colours)
+
+
+def _sum(definition: Lights, taken: Row, board: Sequence[int]) -> int:
+    return sum(times * colour for times, colour in zip(taken, board, strict=True)) % definition.colours
+
+
+def _said_sum(definition: Lights, taken: Row, board: Sequence[int]) -> str:
+    lamps = " ".join(
+        f"{lamp}" if times == 1 else f"{times}×{lamp}" for lamp, times in enumerate(taken) if times
+    )
+    return (
+        f"no press changes the sum of the colours of the lamps {lamps} (modulo {definition.colours}): it is "
+        f"{_sum(definition, taken, board)} here"
+    )
+
+
+# Linear algebra over the integers modulo m, m perhaps composite: what sums of given rows can never change.
 
 
 def annihilator(rows: Sequence[Sequence[int]], columns: int, modulus: int) -> list[tuple[Row, int]]:
@@ -107,172 +225,3 @@ def _prime_powers(number: int) -> list[tuple[int, int]]:
             found.append((prime, power))
         prime += 1
     return found
-
-
-# --- The presses of lamps on arrays of boards.
-#
-# press: one press is one move. multi: any number of presses of one lamp, less than the number of colours, is one.
-
-
-class LightsBoards(DigitBoards):
-    """Digit i is the colour of lamp i."""
-
-    def __init__(self, puzzle: Puzzle, origin: Origin) -> None:
-        self.definition = lights(puzzle)
-        multi = puzzle.metric == "multi"
-        self._times = range(1, self.definition.colours if multi else 2)
-        undirected = self.definition.colours == 2 or multi
-        super().__init__(puzzle, origin, self.definition.radices, undirected=undirected)
-
-    def presses(self, *, forward: bool) -> Iterator[tuple[str, Sequence[int], int]]:
-        """Each move: its name, the lamps that it changes, and how many colours it turns them on."""
-        for times in self._times:
-            for lamp, press in enumerate(self.definition.presses):
-                if press:
-                    name = f"press {lamp}{f' ×{times}' if times > 1 else ''}"
-                    yield name, press, times if forward else self.definition.colours - times
-
-    def steps(self, digits: Digits, *, forward: bool) -> Iterator[Step]:
-        """See DigitBoards."""
-        import numpy as np
-
-        for name, press, added in self.presses(forward=forward):
-            reached = digits.copy()
-            reached[:, press] = (reached[:, press] + added) % self.definition.colours
-            yield name, np.arange(len(digits)), reached
-
-    def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: lamps whose sum, each taken some times, no press changes."""
-        colours = self.definition.colours
-        for taken in self._invariants:
-            sums = {self._sum(taken, origin) for origin in self.origins}
-            if self._sum(taken, board) in sums:
-                continue
-            lamps = " ".join(
-                f"{lamp}" if times == 1 else f"{times}×{lamp}" for lamp, times in enumerate(taken) if times
-            )
-            return (
-                f"no press changes the sum of the colours of the lamps {lamps} (modulo {colours}): it is "
-                f"{self._sum(taken, board)} here and {' or '.join(map(str, sorted(sums)))} at the origin"
-            )
-        return None
-
-    def _sum(self, taken: Sequence[int], board: Sequence[int]) -> int:
-        return (
-            sum(times * colour for times, colour in zip(taken, board, strict=True)) % self.definition.colours
-        )
-
-    @cached_property
-    def _invariants(self) -> list[list[int]]:
-        """Vectors y with y · press = 0 (mod colours) for each press, of which all others are sums."""
-        rows = [[int(lamp in press) for lamp in range(self.cells)] for press in self.definition.presses]
-        return [vector for vector, _ in annihilator(rows, self.cells, self.definition.colours)]
-
-
-# --- Lamps of any number: boards packed into codes, a colour for each lamp.
-
-
-def packed_space(known: LightsBoards) -> PackedDigits:
-    """The packed space of the same puzzle and origin: a press leaves all lamps in place, and turns some on."""
-    colours, cells = known.definition.colours, range(known.cells)
-    turned = [
-        bytes((colour + added) % colours if colour < colours else colour for colour in range(CONTENTS))
-        for added in range(colours)
-    ]
-    moves = [
-        PackedMove(cells, [turned[added] if lamp in press else UNCHANGED for lamp in cells])
-        for _, press, added in known.presses(forward=known.forward(toward=False))
-    ]
-    return PackedDigits(known, moves)
-
-
-def compile(  # noqa: A001 - what families call it
-    puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
-) -> LightsSpace | PackedSpace:
-    """See ``spaces.compile_space``."""
-    known = LightsBoards(puzzle, origin)
-    return packed_space(known) if is_packed(layout) else LightsSpace(known, layout)
-
-
-class LightsSpace(ExpandedDigitSpace[LightsBoards]):
-    """See LightsBoards."""
-
-    @cached_property
-    def expander(self) -> _kernel.LampExpander:
-        """See ScatterSpace."""
-        presses = self.known.presses(forward=self.known.forward(toward=False))
-        moves = [(sum(1 << lamp for lamp in press), added) for _, press, added in presses]
-        return _kernel.LampExpander(self.known.definition.colours, self.cells, moves)
-
-
-# --- Lights: a board can be solved exactly where its difference from a target is a sum of presses.
-
-
-class SolvableLights:
-    """The boards from which presses lead to one of some targets; see Solvable."""
-
-    def __init__(self, definition: Lights, targets: tuple[Board, ...]) -> None:
-        self._targets = [_Target(definition, target) for target in targets]
-
-    def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
-        reasons = [target.why_not(board) for target in self._targets]
-        if None in reasons:
-            return None
-        return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
-
-    def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
-        return draw_of_union(
-            [target.size for target in self._targets],
-            lambda i: self._targets[i].draw(rng),
-            lambda i, board: self._targets[i].why_not(board) is None,
-            rng,
-        )
-
-
-def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> SolvableLights:
-    """See Family."""
-    return SolvableLights(lights(puzzle), targets)
-
-
-class _Target:
-    """One target. The colour of a lamp where it is ``WILDCARD`` does not matter, as if a press changed it alone."""
-
-    def __init__(self, definition: Lights, target: Board) -> None:
-        self._colours = definition.colours
-        self._board = [0 if colour == WILDCARD else colour for colour in target]
-        own = [(lamp,) for lamp, colour in enumerate(target) if colour == WILDCARD]
-        self._presses = [*definition.presses, *own]
-        rows = [[int(lamp in press) for lamp in range(definition.cells)] for press in self._presses]
-        kept = annihilator(rows, definition.cells, definition.colours)
-        self._kept = [vector for vector, _ in kept]
-        self.size = definition.colours**definition.cells // prod(order for _, order in kept)
-
-    def why_not(self, board: Sequence[int]) -> str | None:
-        """A sum of colours that no press changes, and that differs."""
-        for taken in self._kept:
-            here, there = self._sum(taken, board), self._sum(taken, self._board)
-            if here != there:
-                lamps = " ".join(
-                    f"{lamp}" if times == 1 else f"{times}×{lamp}"
-                    for lamp, times in enumerate(taken)
-                    if times
-                )
-                return (
-                    f"no press changes the sum of the colours of the lamps {lamps} (modulo {self._colours}): it is "
-                    f"{here} here and {there} at the target; change the colour of one of them"
-                )
-        return None
-
-    def draw(self, rng: RandomSource) -> Board:
-        """The target after each press was made any number of times."""
-        found = list(self._board)
-        for press in self._presses:
-            times = rng.below(self._colours)
-            for lamp in press:
-                found[lamp] = (found[lamp] + times) % self._colours
-        return tuple(found)
-
-    def _sum(self, taken: Sequence[int], board: Sequence[int]) -> int:
-        return sum(times * colour for times, colour in zip(taken, board, strict=True)) % self._colours

@@ -14,7 +14,6 @@ from farthest.errors import BoardError, PuzzleError
 from farthest.puzzles.definition import WILDCARD, Board, MoveName, PuzzleDefinition, board_place
 from farthest.puzzles.picture import Hold, Picture, Shape, cell_hold, cell_places, cells_picture
 from farthest.puzzles.tables import Fail, check_keys
-from farthest.untrusted_json import integers
 from farthest.wording import counted, near_match, shown
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ class Pegs(PuzzleDefinition):
     jumps: tuple[Jump, ...]
     rows: tuple[tuple[int, ...], ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
 
     def __post_init__(self) -> None:
         problem = _problem(self)
@@ -53,12 +52,11 @@ class Pegs(PuzzleDefinition):
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: one a hole."""
+        """One a hole."""
         return self.holes
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
@@ -68,22 +66,19 @@ class Pegs(PuzzleDefinition):
         return tuple(row for row in rows if row) or (tuple(range(self.holes)),)
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(2**self.holes)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return counted(self.holes, "hole")
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         facts = [("holes", str(self.holes)), ("jumps", str(len(self.jumps)))]
         if self.start is not None:
             facts.append(("pegs at the start", str(sum(self.start))))
         return facts
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: a sign for each hole in reading order; rows may end at / or a new line."""
+        """A sign for each hole in reading order; rows may end at / or a new line."""
         board = _parse(text, self.hole_rows, board_place(text, self, name), self.example())
         if WILDCARD in board:
             raise BoardError(
@@ -92,12 +87,10 @@ class Pegs(PuzzleDefinition):
         return board
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         signs = [ANY if hole == WILDCARD else "o" if hole else "." for hole in board]
         return "/".join("".join(signs[hole] for hole in row) for row in self.hole_rows)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         place = f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != self.holes:
             raise BoardError(
@@ -109,7 +102,6 @@ class Pegs(PuzzleDefinition):
         return tuple(int(content) for content in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         if not self.rows:
             return [self.format_board(board)]
         signs = {WILDCARD: ANY, 0: ".", 1: "o"}
@@ -117,7 +109,7 @@ class Pegs(PuzzleDefinition):
         return [line.rstrip() for line in lines]
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: pegs are blue."""
+        """Pegs are blue."""
         return {"o": 1}
 
 
@@ -125,22 +117,6 @@ def pegs(puzzle: Puzzle) -> Pegs:
     """The definition of a puzzle of this family."""
     assert isinstance(puzzle.definition, Pegs), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Pegs:
-    """The definition that had these ``fields``."""
-    return Pegs(
-        integers([fields["holes"]])[0],
-        tuple(_jump(jump) for jump in fields["jumps"]),
-        tuple(integers(row) for row in fields["rows"]),
-        tuple(integers(goal) for goal in fields["goals"]),
-        None if fields["start"] is None else integers(fields["start"]),
-    )
-
-
-def _jump(values: Any) -> Jump:
-    a, b, c = integers(values)
-    return a, b, c
 
 
 def parse_signs(text: str, place: str, example: str) -> list[int]:
@@ -463,8 +439,7 @@ def picture(definition: Pegs, board: Sequence[int]) -> Picture:
     return cells_picture(definition.rows, definition.cells, shapes)
 
 
-def hold(definition: Pegs, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Pegs, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The peg that jumps; its holes are in the name of the move."""
-    del board
     holes = [int(hole) for hole in str(move).split("-")]
     return cell_hold(definition.rows, definition.cells, holes[0], holes[-1])

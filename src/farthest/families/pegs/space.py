@@ -82,7 +82,7 @@ class PegBoards:
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space: a move is named by the holes that its peg stands in, one after the other."""
+        """A move is named by the holes that its peg stands in, one after the other."""
         import numpy as np
 
         forward = (self.origin.direction == "to") == toward
@@ -112,7 +112,7 @@ class PegBoards:
                 yield from self._moves(jumps, reached, rows[can], longer)
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: jumps keep some parities, and only ever take pegs away."""
+        """Jumps keep some parities, and only ever take pegs away."""
         mask = mask_of(board)
         classes = [mask_of(origin) for origin in self.origins]
         kept = parities(self.cells, [jump.changed for jump in self.jumps])
@@ -211,17 +211,14 @@ class PegScatterSpace(PegBoards):
         return _kernel.PegExpander(moves, self.puzzle.metric == "chain")
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return {"version": VERSION, "kind": BOARDS}
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         masks = masks_of(boards.reshape(-1, self.cells))
         masks[(boards.reshape(-1, self.cells) > 1).any(axis=1)] = NO_KEY
         return masks
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         masks = np.ascontiguousarray(codes, dtype=np.uint64)
@@ -230,14 +227,12 @@ class PegScatterSpace(PegBoards):
         return boards_of(masks, self.cells)
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         import numpy as np
 
         boards = np.array(self.origins, dtype=np.uint8).reshape(-1, self.cells)
         return np.ascontiguousarray(self.encode(boards)).data
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace."""
         return _kernel.expand_codes(self.expander, codes, threads)
 
 
@@ -248,7 +243,6 @@ MAX_INDEX_BITS = 34
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> Space:
-    """See ``spaces.compile_space``."""
 
     origins = origin_boards(puzzle, origin)
     if is_packed(layout):
@@ -295,11 +289,10 @@ class PegSpace(PegBoards):
         return 1 << len(self.layout.holes)
 
     def shards_at(self, shard_classes: int) -> int:
-        """See GatherSpace."""
         return 1 << min(shard_classes, self.kernel.shard_levels) - 1
 
     def compile_kernel(self, shard_classes: int = 1, isa: str = "") -> _kernel.PegSpace:
-        """See GatherSpace: each level cuts shards in halves."""
+        """Each level cuts shards in halves."""
         jumps = [(jump.full, jump.empty) for jump in self.jumps_away]
         dropped = [(one.hole, one.parity, one.flipped) for one in self.layout.dropped]
 
@@ -312,19 +305,16 @@ class PegSpace(PegBoards):
 
     @cached_property
     def kernel(self) -> _kernel.PegSpace:
-        """See GatherSpace."""
         return self.compile_kernel()
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return self.layout.to_dict()
 
     def shard_order(self, shards: int) -> range:
-        """See GatherSpace: in the order of the keys."""
+        """In the order of the keys."""
         return range(shards)
 
     def keys_of(self, boards: Sequence[Sequence[int]]) -> list[int]:
-        """See GatherSpace."""
         return [self._key(board) for board in boards]
 
     def _key(self, board: Sequence[int]) -> int:
@@ -335,7 +325,6 @@ class PegSpace(PegBoards):
         return key
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         import numpy as np
 
         masks = masks_of(boards.reshape(-1, self.cells))
@@ -346,7 +335,6 @@ class PegSpace(PegBoards):
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         keys = np.ascontiguousarray(codes, dtype=np.uint64)
@@ -371,7 +359,7 @@ class PegSpace(PegBoards):
 
 
 class PegsBoards:
-    """See Solvable: position classes, and that jumps only take pegs away."""
+    """Position classes, and that jumps only take pegs away."""
 
     def __init__(self, puzzle: Puzzle, targets: tuple[Board, ...]) -> None:
         self._puzzle = puzzle
@@ -379,14 +367,12 @@ class PegsBoards:
         self._changes = [jump.changed for jump in jumps_of(puzzle)]
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         reasons = [self._why_not(board, target) for target in self._targets]
         if None in reasons:
             raise undecided(self._puzzle)
         return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         del rng
         raise undecided(self._puzzle)
 
@@ -413,5 +399,4 @@ class PegsBoards:
 
 
 def solvable(puzzle: Puzzle, targets: tuple[Board, ...]) -> PegsBoards:
-    """See Family."""
     return PegsBoards(puzzle, targets)

@@ -17,12 +17,11 @@ from farthest.safe_text import safe
 from farthest.wording import counted, near_match, shown
 
 _METRICS = {".tws": "power", ".def": "power", ".gap": "generator", ".g": "generator"}
-SUFFIXES = tuple(_METRICS)
-"""The endings by which the formats are told apart."""
+"""Of the program that each ending of a file stands for."""
 
 
 def parse_foreign(data: bytes, place: str) -> Puzzle:
-    """The puzzle of a file with one of ``SUFFIXES``, in the metric of the program that it was written for.
+    """The puzzle of a file with one of these endings, in the metric of the program that it was written for.
 
     It is named for the file. Raises PuzzleError with file, line, what was expected and a mend.
     """

@@ -77,6 +77,11 @@ def read_generators(text: str) -> list[Generator]:
     return generators
 
 
+def written_puzzle(text: str) -> Puzzle | None:
+    """The puzzle of generators, ``(1,2,3)(4,5);(1,5)``; None: the text is none of these. Raises PuzzleError."""
+    return puzzle_of_generators(read_generators(text), "generator") if is_generators(text) else None
+
+
 def puzzle_of_generators(
     generators: Sequence[Generator], metric: str, *, inverses: bool = True, name: str = "", title: str = ""
 ) -> Puzzle:

@@ -1,21 +1,37 @@
-"""The net of a twisty puzzle: a polygon for each sticker, and which colour it has on a board.
+'''The net of a twisty puzzle: a polygon for each sticker, and which colour it has on a board.
 
 A sticker is shown at a *place* of a slot, 0 to the modulus less one: the first sticker of a piece is at place ``o``
 where the piece has orientation ``o``, and its sticker ``i`` at place ``(o + i) mod m``. A piece with more stickers than
 orientations has several *rings* of them, each of which goes round as the piece is turned.
+
+The table ``[permutation.net]`` has the stickers laid flat:
+
+colours  = { U = "white", F = "green" }   # a sign for each colour
+squares  = """                            # a grid of unit squares, one row a line; . where there is none
+. . U:1 U:2                               # the colour on the goal, the slot, and behind + the orientation that it shows
+F F:3+1 . .                               # without a slot: a sticker that no move touches
+R:1b . . .                                # a letter behind the slot: of a piece with more stickers than orientations
 """
+polygons = """                            # or, or also, one sticker a line, with its corners x,y
+U:1+2 0,0 1,0 0.5,1
+"""
+discs = """                              # or, or also, one disc a line, one unit wide, with its middle x,y
+U:1 0.5,0.5
+"""
+'''
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import isfinite
-from typing import Any
 
 from farthest.puzzles.definition import Board
 from farthest.puzzles.picture import NAMED_COLOURS, Point
-from farthest.untrusted_json import integers, items, text
+from farthest.puzzles.tables import Given, Table
+from farthest.wording import shown
 
 MOST_STICKERS = 1000
 MOST_CORNERS = 32
@@ -28,6 +44,12 @@ FIXED = -1
 
 _OfPiece = tuple[int, int, int]
 """A sticker of a piece: label, ring, number in the ring."""
+
+_SIGN = re.compile(r"[^\W\d_]")
+_STICKER = re.compile(
+    r"(?P<sign>[^\W\d_])(?::(?P<slot>[0-9]{1,3})(?P<ring>[a-z])?(?:\+(?P<place>[0-9]{1,3}))?)?"
+)
+_NUMBER = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +148,6 @@ def board_colours(net: Net, moduli: tuple[int, ...], goal: Board, board: Sequenc
     ]
 
 
-def net_from_fields(fields: Any) -> Net:
-    """The net that had these fields, as JSON gives them. Raises TypeError, KeyError."""
-    return Net(
-        tuple(
-            Sticker(
-                slot=integers([each["slot"]])[0],
-                place=integers([each["place"]])[0],
-                colour=text(each["colour"]),
-                points=tuple(_point(point) for point in items(each["points"])),
-                ring=integers([each["ring"]])[0] if "ring" in each else 0,  # older ones have none
-            )
-            for each in items(fields["stickers"])
-        )
-    )
-
-
 def _by_piece(net: Net, moduli: tuple[int, ...], goal: Board) -> list[tuple[_OfPiece, Sticker]]:
     return [
         (_sticker_at(sticker, moduli, goal), sticker) for sticker in net.stickers if sticker.slot != FIXED
@@ -155,8 +161,104 @@ def _sticker_at(sticker: Sticker, moduli: tuple[int, ...], board: Sequence[int])
     return board[slot], sticker.ring, (sticker.place - turned) % moduli[slot]
 
 
-def _point(values: Any) -> Point:
-    point = items(values)
-    if len(point) != 2 or any(type(value) not in (int, float) for value in point):
-        raise TypeError("expected a point of two numbers")
-    return float(point[0]), float(point[1])
+class NetTable(Table):
+    """The table ``[permutation.net]``."""
+
+    header = "permutation.net"
+    colours = Given()
+    squares = Given()
+    polygons = Given()
+    discs = Given()
+
+    def read(self, moduli: Sequence[int], goal: Board, first: int) -> Net:
+        """The net of a puzzle with these moduli of the slots and this first goal. ``first``: the number of the first
+        slot. Raises PuzzleError naming the line, what was expected and a mend."""
+        signs = self._signs()
+        words: dict[tuple[int, int, int], str] = {}
+        stickers: list[Sticker] = []
+        for key, row, word, points in self._written():
+            found = _STICKER.fullmatch(word)
+            if found is None:
+                expected = "a colour's sign, slot and orientation such as U:3+1"
+                raise self.fail(key, f"the sticker {shown(word)}, expected {expected}; correct it", row=row)
+            if found["sign"] not in signs:
+                mend = f"expected one of {', '.join(signs)}; add it to colours"
+                raise self.fail(key, f"the sticker {shown(word)} has no known colour; {mend}", row=row)
+            slot = FIXED
+            place, ring = int(found["place"] or 0), ord(found["ring"] or "a") - ord("a")
+            if found["slot"] is not None:
+                slot = int(found["slot"]) - first
+                if not 0 <= slot < len(moduli):
+                    last = len(moduli) - 1 + first
+                    raise self.fail(
+                        key, f"the sticker {shown(word)}: slots are {first} to {last}; correct it", row=row
+                    )
+                if (slot, place, ring) in words:
+                    both = f"{shown(word)} and {shown(words[slot, place, ring])} show the same sticker"
+                    raise self.fail(key, f"{both}, expected each at most once; correct one", row=row)
+                words[slot, place, ring] = word
+            sticker = Sticker(slot, place, signs[found["sign"]], points, ring)
+            problem = sticker_problem(sticker, moduli)
+            if problem is None and len(stickers) == MOST_STICKERS:
+                problem = f"more than {MOST_STICKERS} stickers"
+            if problem:
+                raise self.fail(key, f"the sticker {shown(word)}: {problem}; correct it", row=row)
+            stickers.append(sticker)
+        if not stickers:
+            raise self.fail("", "no stickers; write squares, polygons or discs")
+        net = Net(tuple(stickers))
+        problem = net_problem(net, moduli, goal)
+        if problem:
+            raise self.fail("", f"{problem}; correct the stickers")
+        return net
+
+    def _signs(self) -> dict[str, str]:
+        """The colour of each sign."""
+        colours = self.colours
+        if not isinstance(colours, dict) or not colours:
+            found = "no colours" if colours is None else f"expected a table, got {shown(colours)}"
+            raise self.fail("colours", f'{found}; write colours = {{ U = "white", F = "green" }}')
+        for sign, name in colours.items():
+            if not _SIGN.fullmatch(sign):
+                raise self.fail("colours", f"the sign {shown(sign)}, expected one letter; correct it")
+            if not isinstance(name, str) or name not in NAMED_COLOURS:
+                known = ", ".join(NAMED_COLOURS)
+                raise self.fail("colours", f"{sign} has the colour {shown(name)}; expected one of {known}")
+        return colours
+
+    def _written(self) -> Iterator[tuple[str, int, str, tuple[Point, ...]]]:
+        """The stickers: the key that tells one, the number of the line from 1, its text and its corners."""
+        for row, words in self._lines("squares"):
+            for column, word in enumerate(words):
+                if word != ".":
+                    x, y = float(column), float(row - 1)
+                    yield "squares", row, word, ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1))
+        for key in ("polygons", "discs"):
+            for row, words in self._lines(key):
+                if words:
+                    yield key, row, words[0], self._points(key, row, words[1:])
+
+    def _lines(self, key: str) -> Iterator[tuple[int, list[str]]]:
+        """The words of the lines of a text, numbered from 1."""
+        text = self.fields.get(key, "")
+        if not isinstance(text, str):
+            raise self.fail(key, f"expected a text of several lines, got {shown(text)}; write it in quotes")
+        for row, line in enumerate(text.splitlines(), 1):
+            yield row, line.split()
+
+    def _points(self, key: str, row: int, words: list[str]) -> tuple[Point, ...]:
+        points = []
+        for word in words:
+            x, comma, y = word.partition(",")
+            if not comma or not _NUMBER.fullmatch(x) or not _NUMBER.fullmatch(y):
+                raise self.fail(
+                    key, f"the corner {shown(word)}, expected x,y such as 1.5,2; correct it", row=row
+                )
+            points.append((float(x), float(y)))
+        if key == "discs" and len(points) != 1:
+            raise self.fail(
+                key, f"{len(points)} points, expected the middle of the disc alone; correct it", row=row
+            )
+        if key == "polygons" and len(points) == 1:
+            raise self.fail(key, "a polygon has 1 corner, expected 3 or more; correct it", row=row)
+        return tuple(points)

@@ -104,9 +104,8 @@ def picture(definition: Permutation, board: Sequence[int]) -> Picture:
     return slots_picture(definition, board)
 
 
-def hold(definition: Permutation, board: Sequence[int], move: MoveName) -> Hold | None:
+def hold(definition: Permutation, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold | None:
     """Of a move that turns the first pieces of a stack over the last of these; other moves have none."""
-    del board
     if definition.net is not None or form(definition) != "stack":
         return None
     turned = turned_over(next(each.to for each in definition.generators if each.name == move))

@@ -17,7 +17,7 @@ from farthest.families.permutation.fields import MAX_SLOTS
 from farthest.families.permutation.groups import Group, Points
 from farthest.families.permutation.moves import odd
 from farthest.puzzles.family import UndecidedError
-from farthest.spaces.too_large import MAX_KEYS
+from farthest.spaces.contract import MAX_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -16,9 +16,11 @@ R = "(1 2+1 3+2)(4+1)"                # 1 goes to 2, 2 to 3 turned by 1, 3 to 1 
 S = [2, 1, 3, 4]                      # the content of slot 1 goes to 2, that of 2 to 1
 T = { to = [2, 1, 3, 4], twist = [1, 2, 0, 0] }
 
-[permutation.net]                     # how the puzzle looks, optional: net_reader.py
+[permutation.net]                     # how the puzzle looks, optional: net.py
 
-[permutation.turns]                   # how it may be turned as a whole, where a piece holds it: turns_reader.py
+[permutation.turns]                   # how it may be turned as a whole, where a piece holds it
+held = [3]                            # of each held piece the number of orientations; in slots behind the others
+y    = "(1 2 3 4)(5 6 8 7)"           # turns that make all, as generators are written; here 8 is the held piece's slot
 
 [[permutation.orbits]]                # several sets instead of goal, slots, modulus and ignore above, which stand here
 name  = "corners"                     # slots are numbered through all sets; { corners = "(1 2)", edges = ... } in each
@@ -28,15 +30,15 @@ slots = 8
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from farthest.errors import BoardError, PuzzleError
+from farthest.families.permutation import FAMILY
 from farthest.families.permutation.assembly import PieceSet, assemble, slot_moduli
 from farthest.families.permutation.definition import Permutation, permutation
-from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, name_problem
-from farthest.families.permutation.foreign import SUFFIXES, read_foreign
+from farthest.families.permutation.fields import MAX_MODULUS, MAX_SLOTS, Turns, name_problem
 from farthest.families.permutation.moves import (
     MAX_MOVES,
     Move,
@@ -46,106 +48,151 @@ from farthest.families.permutation.moves import (
     read_cycles,
     read_images,
 )
-from farthest.families.permutation.net_reader import read_net, with_turns
+from farthest.families.permutation.net import NetTable
 from farthest.puzzles.catalogue import named
 from farthest.puzzles.definition import Board
 from farthest.puzzles.grid import token_problem
 from farthest.puzzles.reader import MOST_BYTES, read_bytes
-from farthest.puzzles.tables import Source
+from farthest.puzzles.tables import BoardsTable, Flag, Given, GivenBoard, Number, Table, Text
 from farthest.wording import near_match, shown
 
-# --- The generators of a ``[permutation]`` table: cycles, images, or images and turns, and the list of all moves.
-
-TABLE = "permutation"
-RESERVED = ("to", "twist")
+_IMAGES_AND_TURNS = {"to", "twist"}
 """Keys of a generator that is written as images and turns; no set may be called so."""
 
-_GENERATORS = f"{TABLE}.generators"
 
+class _PiecesTable(Table):
+    """The keys that tell a set of pieces, in ``[permutation]`` and in each ``[[permutation.orbits]]``."""
 
-def read_moves(table: Mapping[str, Any], source: Source, metric: str, sets: Sequence[PieceSet]) -> list[Move]:
-    """All moves of the metric. Raises PuzzleError naming generator, line, what was expected and a mend."""
-    return _GeneratorReader(table, source, metric, sets).read()
+    goal = Given()
+    slots = Number(1, MAX_SLOTS, write=3)
+    modulus = Number(1, MAX_MODULUS, write=3, default=1, what="orientations")
+    ignore = Text(write="1 2", default="", what="the pieces in one text")
 
+    def piece_set(self, name: str = "") -> PieceSet:
+        """The set of pieces."""
+        modulus = self.modulus
+        self.only_one("slots", ["goal"])
+        if "slots" in self:
+            pieces = tuple((str(number), 0) for number in range(1, self.slots + 1))
+        else:
+            key, goal = self.first_goal()
+            if not isinstance(goal, str) or not goal.strip():
+                found = "no pieces" if goal in (None, "", []) else f"expected a text, got {shown(goal)}"
+                raise self.fail(key if key in self else "", f'{found}; write goal = "1 2 3" or slots = 3')
+            pieces = tuple(self._piece(key, token, modulus) for token in goal.replace(",", " ").split())
+        return PieceSet(name, modulus, pieces, self._ignored(pieces, modulus))
 
-class _GeneratorReader:
-    def __init__(
-        self, table: Mapping[str, Any], source: Source, metric: str, sets: Sequence[PieceSet]
-    ) -> None:
-        self.table = table
-        self.source = source
-        self.metric = metric
-        self.sets = sets
+    def first_goal(self) -> tuple[str, Any]:
+        """The key that tells the pieces, and the text of its first goal, or another wrong value."""
+        return "goal", self.goal
 
-    def read(self) -> list[Move]:
-        first = self.table.get("numbering", 1)
-        if type(first) is not int or first not in (0, 1):
+    def _piece(self, key: str, token: str, modulus: int) -> tuple[str, int]:
+        piece, plus, turn = token.partition("+")
+        problem = token_problem(piece)
+        if problem is None and plus and (not turn.isdecimal() or len(turn) > 2 or int(turn) >= modulus):
+            problem = f"has the orientation {turn}; this set has {modulus}"
+        if problem:
             raise self.fail(
-                "numbering", f"expected 0 or 1, the number of the first slot, got {shown(first)}; correct it"
+                key, f"the piece {shown(token)} {problem}; expected a token, or one turned such as 2+1"
             )
-        return self.moves(self.generators(first))
+        return piece, int(turn or 0)
 
-    def fail(self, key: str, problem: str) -> PuzzleError:
-        return self.source.error(TABLE, key, problem)
+    def _ignored(self, pieces: tuple[tuple[str, int], ...], modulus: int) -> frozenset[str]:
+        tokens = self.ignore.replace(",", " ").split()
+        for token in tokens:
+            if token not in dict(pieces):
+                raise self.fail(
+                    "ignore", f"there is no piece {shown(token)}; expected pieces of the goal, leave it out"
+                )
+        if tokens and modulus == 1:
+            raise self.fail(
+                "ignore", "the pieces have no orientation to ignore; add modulus, or leave ignore out"
+            )
+        return frozenset(tokens)
 
-    def generator_error(self, name: str, problem: str) -> PuzzleError:
-        if f"[{_GENERATORS}]" in self.source.text:
-            return self.source.error(_GENERATORS, name, problem)
-        return self.fail("generators", f"{name}: {problem}")
 
-    def generators(self, first: int) -> list[Move]:
-        table = self.table.get("generators")
-        if not isinstance(table, dict) or not table:
-            found = "no generators" if not table else f"expected a table, got {shown(table)}"
-            raise self.fail("generators", f'{found}; write [{_GENERATORS}] and below it R = "(1 2 3)"')
-        found_moves: dict[Any, str] = {identity(len(slot_moduli(self.sets))).effect: ""}
+class _OrbitTable(_PiecesTable):
+    """A set of pieces with a name."""
+
+    header = "permutation.orbits"
+    name = Given()
+
+    def named_set(self, others: Sequence[PieceSet]) -> PieceSet:
+        """The set of pieces, whose name must differ from those of the others."""
+        name = self.name
+        problem = (
+            "has no name"
+            if name is None
+            else "is not text"
+            if not isinstance(name, str)
+            else name_problem(name)
+            or ("has a meaning of its own in generators" if name in _IMAGES_AND_TURNS else None)
+            or ("is that of two sets" if any(name == each.name for each in others) else None)
+        )
+        if problem:
+            raise self.fail("name", f'the name {problem}; expected a word for the set: name = "corners"')
+        return self.piece_set(name)
+
+
+class _GeneratorsTable(Table):
+    """The generators by name: cycles, images, or images and turns."""
+
+    header = "permutation.generators"
+    any_key = True
+
+    def fail(self, key: str, problem: str, *, row: int = 0) -> PuzzleError:
+        """The error of a generator; of a table in braces, at the key ``generators``."""
+        if f"[{self.header}]" in self.source.text:
+            return super().fail(key, problem, row=row)
+        return self.source.error("permutation", "generators", f"{key}: {problem}")
+
+    def moves(self, sets: Sequence[PieceSet], first: int) -> list[Move]:
+        """The generators, their turns reduced. ``first``: the number of the first slot."""
+        same_as: dict[Any, str] = {identity(len(slot_moduli(sets))).effect: ""}
         moves = []
-        for name, value in table.items():
+        for name, value in self.fields.items():
             problem = name_problem(name)
             if problem:
-                raise self.generator_error(name, f"the name {problem}; choose a short word")
-            move = self.move(name, value, first)
-            same = found_moves.setdefault(move.effect, name)
+                raise self.fail(name, f"the name {problem}; choose a short word")
+            move = self._move(name, value, sets, first)
+            same = same_as.setdefault(move.effect, name)
             if same != name:
                 what = f"is the same move as {same}" if same else "changes nothing"
-                raise self.generator_error(name, f"{what}; expected moves that differ, leave it out")
+                raise self.fail(name, f"{what}; expected moves that differ, leave it out")
             moves.append(move)
         return moves
 
-    def move(self, name: str, value: object, first: int) -> Move:
-        """A generator, its turns reduced."""
-        sizes = [len(each.pieces) for each in self.sets]
-        to, delta = list(range(sum(sizes))), [0] * sum(sizes)
-        if isinstance(value, dict) and value and not set(value) & set(RESERVED):
-            offsets = {each.name: sum(sizes[:i]) for i, each in enumerate(self.sets)}
+    def _move(self, name: str, value: object, sets: Sequence[PieceSet], first: int) -> Move:
+        moduli = slot_moduli(sets)
+        to, delta = list(range(len(moduli))), [0] * len(moduli)
+        if isinstance(value, dict) and value and not set(value) & _IMAGES_AND_TURNS:
+            ends = {
+                each.name: sum(len(other.pieces) for other in sets[: i + 1]) for i, each in enumerate(sets)
+            }
+            size_of = {each.name: len(each.pieces) for each in sets}
             for part, inner in value.items():
-                if part not in offsets:
-                    mend = near_match(part, offsets) or f"the sets are {', '.join(offsets)}"
-                    raise self.generator_error(name, f"there is no set {shown(part)}; {mend}")
-                start = offsets[part]
-                size = sizes[list(offsets).index(part)]
-                images, turns = self.images(name, inner, size, first)
-                to[start : start + size] = [start + image for image in images]
-                delta[start : start + size] = turns
+                if part not in ends:
+                    mend = near_match(part, ends) or f"the sets are {', '.join(ends)}"
+                    raise self.fail(name, f"there is no set {shown(part)}; {mend}")
+                start, end = ends[part] - size_of[part], ends[part]
+                images, delta[start:end] = self._images(name, inner, size_of[part], first)
+                to[start:end] = [start + image for image in images]
         else:
-            to, delta = self.images(name, value, sum(sizes), first)
-        self.check_move(name, to, delta, first)
-        moduli = slot_moduli(self.sets)
+            to, delta = self._images(name, value, len(moduli), first)
+        self._check(name, to, delta, sets, first)
         return Move(
             name, tuple(to), tuple(turn % modulus for turn, modulus in zip(delta, moduli, strict=True))
         )
 
-    def images(self, name: str, value: object, slots: int, first: int) -> tuple[list[int], list[int]]:
+    def _images(self, name: str, value: object, slots: int, first: int) -> tuple[list[int], list[int]]:
         try:
             if isinstance(value, str):
                 return read_cycles(value, slots, first)
             if isinstance(value, list):
                 return read_images(value, slots, first), [0] * slots
-            if isinstance(value, dict) and value and set(value) <= set(RESERVED):
-                to, twist = (
-                    value.get("to", list(range(first, slots + first))),
-                    value.get("twist", [0] * slots),
-                )
+            if isinstance(value, dict) and value and set(value) <= _IMAGES_AND_TURNS:
+                to = value.get("to", list(range(first, slots + first)))
+                twist = value.get("twist", [0] * slots)
                 if isinstance(to, list) and isinstance(twist, list):
                     if len(twist) != slots or any(type(turn) is not int for turn in twist):
                         raise NotationError(
@@ -153,18 +200,21 @@ class _GeneratorReader:
                         )
                     return read_images(to, slots, first), list(twist)
         except NotationError as error:
-            raise self.generator_error(name, str(error)) from None
-        raise self.generator_error(
+            raise self.fail(name, str(error)) from None
+        raise self.fail(
             name,
             f'expected cycles or images, got {shown(value)}; write {name} = "(1 2 3)" or {name} = [2, 3, 1]',
         )
 
-    def check_move(self, name: str, to: list[int], delta: list[int], first: int) -> None:
-        set_of = [each for each in self.sets for _ in each.pieces]
+    def _check(
+        self, name: str, to: list[int], delta: list[int], sets: Sequence[PieceSet], first: int
+    ) -> None:
+        """Refuses a move that joins sets, or turns pieces further than they can be."""
+        set_of = [each for each in sets for _ in each.pieces]
         for slot, image in enumerate(to):
             here, there = set_of[slot], set_of[image]
             if here is not there:
-                raise self.generator_error(
+                raise self.fail(
                     name,
                     f"slot {slot + first} of {here.name} goes to slot {image + first} of {there.name}; expected moves "
                     "within each set, correct the slots or make one set of both",
@@ -173,98 +223,131 @@ class _GeneratorReader:
                 expected = (
                     f"less than {here.modulus}" if here.modulus > 1 else "no turn: the pieces are not turned"
                 )
-                raise self.generator_error(
+                raise self.fail(
                     name,
                     f"the content of slot {slot + first} turns by {delta[slot]}, expected {expected}; "
                     "correct it, or set modulus",
                 )
 
-    def moves(self, generators: list[Move]) -> list[Move]:
-        inverses = self.table.get("inverses", True)
-        if not isinstance(inverses, bool):
-            raise self.fail("inverses", f"expected true or false, got {shown(inverses)}; correct it")
-        if self.metric == "power" and not inverses:
+
+class _TurnsTable(Table):
+    """How a puzzle that a piece holds may be turned as a whole."""
+
+    header = "permutation.turns"
+    any_key = True
+    held = Given()
+
+    def added(self, definition: Permutation, first: int) -> Permutation:
+        """The definition with the turns. ``first``: the number of the first slot."""
+        held = self.held
+        if (
+            not isinstance(held, list)
+            or not 1 <= len(held) <= MAX_SLOTS
+            or any(type(modulus) is not int or not 1 <= modulus <= MAX_MODULUS for modulus in held)
+        ):
             raise self.fail(
-                "inverses",
-                "false, but in the metric power the inverse of a generator is one of its powers; "
-                'leave inverses out, or set metric = "generator"',
+                "held",
+                f"expected the number of orientations of each held piece, got {shown(held)}; write held = [3]",
             )
-        moves = listed(generators, slot_moduli(self.sets), self.metric, inverses)
-        if moves is None:
-            raise self.fail(
-                "generators",
-                f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
-            )
-        return moves
+        moduli = (*definition.slot_moduli, *held)
+        moves = []
+        for name, value in self.fields.items():
+            if name == "held":
+                continue
+            if not isinstance(value, str):
+                raise self.fail(name, f'expected cycles, got {shown(value)}; write {name} = "(1 2 3 4)"')
+            try:
+                to, delta = read_cycles(value, len(moduli), first)
+            except NotationError as error:
+                raise self.fail(name, str(error)) from None
+            turned = tuple(turn % modulus for turn, modulus in zip(delta, moduli, strict=True))
+            moves.append(Move(name, tuple(to), turned))
+        if not moves:
+            raise self.fail("", "no turns; correct the turns")
+        try:
+            return replace(definition, turns=Turns(tuple(held), tuple(moves)))
+        except PuzzleError as error:
+            problem = str(error).removeprefix("permutation puzzle: ")
+            raise self.fail("", f"{problem}; correct the turns") from None
 
 
-_ORBITS = f"{TABLE}.orbits"
-_SET_KEYS = ("goal", "slots", "modulus", "ignore")
-_FILE_KEYS = ("goals", "start", "net", "turns")
-_KEYS = ("file", "of", *_FILE_KEYS, *_SET_KEYS, "numbering", "inverses", "generators", "orbits")
+class PermutationTable(BoardsTable, _PiecesTable):
+    """The table ``[permutation]``."""
 
-
-def read_permutation(table: Mapping[str, Any], source: Source, metric: str) -> Permutation:
-    """The definition of family ``permutation``. Raises PuzzleError naming key, line, what was expected and a mend."""
-    return _Reader(table, source, metric).read()
-
-
-class _Reader:
-    def __init__(self, table: Mapping[str, Any], source: Source, metric: str) -> None:
-        self.table = table
-        self.source = source
-        self.metric = metric
-        self.sets: list[PieceSet] = []
-
-    def fail(self, key: str, problem: str) -> PuzzleError:
-        return self.source.error(TABLE, key, problem)
+    header = "permutation"
+    file = Given()
+    of = Text(write="cube-3x3x3", what="the name of a puzzle")
+    numbering = Number(0, 1, write=1, default=1, what="the number of the first slot")
+    inverses = Flag(default=True)
+    generators = Given()
+    orbits = Given()
+    net = Given()
+    turns = Given()
 
     def read(self) -> Permutation:
-        self.check_keys(self.table, _KEYS, TABLE, 0)
+        """The definition. Raises PuzzleError naming key, line, what was expected and a mend."""
         definition = (
-            self.from_file()
-            if "file" in self.table
-            else self.from_other()
-            if "of" in self.table
-            else self.from_table()
+            self._from_file()
+            if "file" in self
+            else self._from_other()
+            if "of" in self
+            else self._from_pieces()
         )
-        goals = self.boards("goals", definition)
-        start = self.table.get("start")
+        goals: tuple[Board, ...] = ()
+        if "goals" in self:
+            given = self.given_goals(definition.example())
+            goals = self.each_once((each, self._board(each, definition)) for each in given)
+        start = GivenBoard("start", "start", self.start)
         definition = replace(
             definition,
             goals=goals or definition.goals,
-            start=None if start is None else self.board("start", start, definition),
+            start=self._board(start, definition) if "start" in self else None,
         )
-        if "net" in self.table:
-            definition = replace(definition, net=read_net(self.table, self.source, definition))
-        if "turns" in self.table:
-            definition = with_turns(self.table, self.source, definition)
+        if "net" in self:
+            net = self.inner("net", NetTable)
+            definition = replace(
+                definition, net=net.read(definition.slot_moduli, definition.goals[0], self.numbering)
+            )
+        if "turns" in self:
+            definition = self.inner("turns", _TurnsTable).added(definition, self.numbering)
         return definition
 
-    def from_table(self) -> Permutation:
-        self.read_sets()
-        return assemble(self.sets, read_moves(self.table, self.source, self.metric, self.sets))
+    def first_goal(self) -> tuple[str, Any]:
+        """As of one set, or the first of ``goals``."""
+        if "goal" in self or not self.goals:
+            return super().first_goal()
+        return "goals", self.goals[0] if isinstance(self.goals, list) else self.goals
 
-    def check_alone(self, instead: str) -> None:
-        for key in self.table:
-            if key not in (instead, *_FILE_KEYS):
+    def _board(self, given: GivenBoard, definition: Permutation) -> Board:
+        if not isinstance(given.value, str):
+            raise self.fail(
+                given.key,
+                f"expected a board, got {shown(given.value)}; write it as a text: {definition.example()!r}",
+            )
+        try:
+            return definition.parse_board(given.value)
+        except BoardError as error:
+            raise self.fail(given.key, str(error)) from None
+
+    # Another puzzle, or a file of another program
+
+    def _check_alone(self, instead: str) -> None:
+        for key in self.fields:
+            if key not in (instead, "goals", "start", "net", "turns"):
                 raise self.fail(
                     key, f"{key} and {instead} are both given; expected one of them, leave one out"
                 )
 
-    def from_other(self) -> Permutation:
-        """The definition of another puzzle."""
-        self.check_alone("of")
-        name = self.table["of"]
-        if not isinstance(name, str):
-            raise self.fail("of", f"expected the name of a puzzle, got {shown(name)}; write it in quotes")
+    def _from_other(self) -> Permutation:
+        self._check_alone("of")
         try:
-            other = named(name)
+            other = named(self.of)
         except PuzzleError as error:
             raise self.fail("of", str(error)) from None
-        if other.family != TABLE:
+        if other.family != FAMILY.name:
             raise self.fail(
-                "of", f"{other.name} is of the family {other.family}, expected {TABLE}; name another puzzle"
+                "of",
+                f"{other.name} is of the family {other.family}, expected {FAMILY.name}; name another puzzle",
             )
         if other.metric != self.metric:
             raise self.fail(
@@ -272,12 +355,15 @@ class _Reader:
             )
         return permutation(other)
 
-    def from_file(self) -> Permutation:
-        self.check_alone("file")
-        name = self.table["file"]
-        if not isinstance(name, str) or not name.lower().endswith(SUFFIXES):
+    def _from_file(self) -> Permutation:
+        from farthest.families.permutation.foreign import read_foreign
+
+        self._check_alone("file")
+        name = self.file
+        if not isinstance(name, str) or not name.lower().endswith(FAMILY.files):
             raise self.fail(
-                "file", f"expected a name that ends in {', '.join(SUFFIXES)}, got {shown(name)}; correct it"
+                "file",
+                f"expected a name that ends in {', '.join(FAMILY.files)}, got {shown(name)}; correct it",
             )
         if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
             raise self.fail(
@@ -295,145 +381,48 @@ class _Reader:
             raise self.fail("file", f"{path} has more than {MOST_BYTES} bytes; name a file with one puzzle")
         return read_foreign(data, path, self.metric)[1]
 
-    def check_keys(self, table: Mapping[str, Any], keys: tuple[str, ...], name: str, index: int) -> None:
-        for key in table:
-            if key not in keys:
-                mend = near_match(key, keys) or f"the keys are {', '.join(keys)}"
-                raise self.source.error(name, key, f"key {shown(key)} is not known; {mend}", index)
+    # Pieces and generators
 
-    # Pieces
+    def _from_pieces(self) -> Permutation:
+        sets = self._sets()
+        if not self.generators:
+            raise self.fail(
+                "generators",
+                f'no generators; write [{_GeneratorsTable.header}] and below it R = "(1 2 3)"',
+            )
+        generators = self.inner("generators", _GeneratorsTable).moves(sets, self.numbering)
+        if self.metric == "power" and not self.inverses:
+            raise self.fail(
+                "inverses",
+                "false, but in the metric power the inverse of a generator is one of its powers; "
+                'leave inverses out, or set metric = "generator"',
+            )
+        moves = listed(generators, slot_moduli(sets), self.metric, self.inverses)
+        if moves is None:
+            raise self.fail(
+                "generators",
+                f'more than {MAX_MOVES} moves with all powers; leave some out, or set metric = "generator"',
+            )
+        return assemble(sets, moves)
 
-    def read_sets(self) -> None:
-        orbits = self.table.get("orbits")
-        if orbits is None:
-            self.sets = [self.piece_set(self.table, "", TABLE, 0)]
-        else:
-            if (
-                not isinstance(orbits, list)
-                or not orbits
-                or not all(isinstance(each, dict) for each in orbits)
-            ):
-                raise self.fail(
-                    "orbits", f"expected tables, got {shown(orbits)}; write [[{_ORBITS}]] and keys below"
-                )
-            for key in _SET_KEYS:
-                if key in self.table:
+    def _sets(self) -> list[PieceSet]:
+        sets: list[PieceSet] = []
+        if "orbits" in self:
+            orbits = self.inners("orbits", _OrbitTable)
+            for key in _PiecesTable.keys:
+                if key in self:
                     raise self.fail(
                         key,
-                        f"{key} and orbits are both given; expected {key} in each [[{_ORBITS}]], move it there",
+                        f"{key} and orbits are both given; expected {key} in each [[{_OrbitTable.header}]], move it "
+                        "there",
                     )
-            for index, each in enumerate(orbits):
-                self.check_keys(each, ("name", *_SET_KEYS), _ORBITS, index)
-                self.sets.append(self.piece_set(each, self.set_name(each, index), _ORBITS, index))
-        slots = sum(len(each.pieces) for each in self.sets)
+            for each in orbits:
+                sets.append(each.named_set(sets))
+        else:
+            sets.append(self.piece_set())
+        slots = sum(len(each.pieces) for each in sets)
         if not 2 <= slots <= MAX_SLOTS:
-            key = "orbits" if orbits is not None else "slots" if "slots" in self.table else "goal"
+            key = "orbits" if "orbits" in self else "slots" if "slots" in self else "goal"
             mend = "leave out pieces that do not matter" if slots > MAX_SLOTS else "add pieces"
             raise self.fail(key, f"{slots} slots, expected 2 to {MAX_SLOTS}; {mend}")
-
-    def set_name(self, table: Mapping[str, Any], index: int) -> str:
-        name = table.get("name")
-        problem = (
-            "has no name"
-            if name is None
-            else "is not text"
-            if not isinstance(name, str)
-            else name_problem(name)
-        )
-        if problem is None and name in RESERVED:
-            problem = "has a meaning of its own in generators"
-        if problem is None and any(name == each.name for each in self.sets):
-            problem = "is that of two sets"
-        if problem:
-            raise self.source.error(
-                _ORBITS, "name", f'the name {problem}; expected a word for the set: name = "corners"', index
-            )
-        assert isinstance(name, str)
-        return name
-
-    def piece_set(self, table: Mapping[str, Any], name: str, where: str, index: int) -> PieceSet:
-        def fail(key: str, problem: str) -> PuzzleError:
-            return self.source.error(where, key, problem, index)
-
-        modulus = table.get("modulus", 1)
-        if type(modulus) is not int or not 1 <= modulus <= MAX_MODULUS:
-            raise fail(
-                "modulus", f"expected 1 to {MAX_MODULUS} orientations, got {shown(modulus)}; correct it"
-            )
-        if "goal" in table and "slots" in table:
-            raise fail("slots", "both goal and slots are given; expected one of them, leave one out")
-        if "slots" in table:
-            slots = table["slots"]
-            if type(slots) is not int or not 1 <= slots <= MAX_SLOTS:
-                raise fail("slots", f"expected 1 to {MAX_SLOTS} slots, got {shown(slots)}; correct it")
-            pieces = tuple((str(number), 0) for number in range(1, slots + 1))
-        else:
-            key, goal = ("goal", table["goal"]) if "goal" in table else ("goals", table.get("goals"))
-            if key == "goals" and isinstance(goal, list) and goal and where == TABLE:
-                goal = goal[0]
-            if not isinstance(goal, str) or not goal.strip():
-                found = "no pieces" if goal in (None, "", []) else f"expected a text, got {shown(goal)}"
-                raise fail(key if goal is not None else "", f'{found}; write goal = "1 2 3" or slots = 3')
-            pieces = tuple(self.piece(token, modulus, fail, key) for token in goal.replace(",", " ").split())
-        return PieceSet(name, modulus, pieces, self.ignored(table, pieces, modulus, fail))
-
-    def piece(self, token: str, modulus: int, fail: Any, key: str) -> tuple[str, int]:
-        piece, plus, turn = token.partition("+")
-        problem = token_problem(piece)
-        if problem is None and plus and (not turn.isdecimal() or len(turn) > 2 or int(turn) >= modulus):
-            problem = f"has the orientation {turn}; this set has {modulus}"
-        if problem:
-            raise fail(
-                key, f"the piece {shown(token)} {problem}; expected a token, or one turned such as 2+1"
-            )
-        return piece, int(turn or 0)
-
-    def ignored(
-        self, table: Mapping[str, Any], pieces: tuple[tuple[str, int], ...], modulus: int, fail: Any
-    ) -> frozenset[str]:
-        ignore = table.get("ignore", "")
-        if not isinstance(ignore, str):
-            raise fail(
-                "ignore", f'expected the pieces in one text, got {shown(ignore)}; write ignore = "1 2"'
-            )
-        tokens = ignore.replace(",", " ").split()
-        for token in tokens:
-            if token not in dict(pieces):
-                raise fail(
-                    "ignore", f"there is no piece {shown(token)}; expected pieces of the goal, leave it out"
-                )
-        if tokens and modulus == 1:
-            raise fail("ignore", "the pieces have no orientation to ignore; add modulus, or leave ignore out")
-        return frozenset(tokens)
-
-    # Boards
-
-    def boards(self, key: str, definition: Permutation) -> tuple[Board, ...]:
-        texts = self.table.get(key)
-        if texts is None:
-            return ()
-        if "goal" in self.table:
-            raise self.fail(
-                key, "both goal and goals are given; expected one of them, move the goal into goals"
-            )
-        if not isinstance(texts, list) or not texts:
-            raise self.fail(
-                key, f"expected an array of boards, got {shown(texts)}; write each board as a text"
-            )
-        read: dict[Board, int] = {}
-        for number, text in enumerate(texts, 1):
-            board = self.board(key, text, definition)
-            if board in read:
-                raise self.fail(key, f"goal {number} is the same board as goal {read[board]}; leave one out")
-            read[board] = number
-        return tuple(read)
-
-    def board(self, key: str, text: object, definition: Permutation) -> Board:
-        if not isinstance(text, str):
-            raise self.fail(
-                key, f"expected a board, got {shown(text)}; write it as a text: {definition.example()!r}"
-            )
-        try:
-            return definition.parse_board(text)
-        except BoardError as error:
-            raise self.fail(key, str(error)) from None
+        return sets

@@ -18,8 +18,7 @@ from farthest.families.permutation.gather_space import PermutationSpace, origin_
 from farthest.families.permutation.layout import MEND, Layout, choose_layout
 from farthest.families.permutation.reach import few_states
 from farthest.puzzles.puzzle import Origin, Puzzle
-from farthest.spaces.contract import is_packed
-from farthest.spaces.too_large import check_keys
+from farthest.spaces.contract import check_keys, is_packed
 
 if TYPE_CHECKING:
     from farthest.puzzles.definition import Board

@@ -15,7 +15,6 @@ from farthest.families.python.allowed import allow_own
 from farthest.families.python.user_options import OptionError, from_text, options_of, to_text
 from farthest.puzzles.definition import Board, PuzzleDefinition
 from farthest.puzzles.tables import check_keys
-from farthest.untrusted_json import text as text_field
 from farthest.wording import shown
 
 if TYPE_CHECKING:
@@ -60,45 +59,41 @@ class Python(PuzzleDefinition):
 
     @property
     def module(self) -> str:
-        """See PuzzleDefinition: the module of the class."""
+        """The module of the class."""
         return self.reference.partition(":")[0]
 
     @property
     def ready(self) -> bool:
-        """See PuzzleDefinition: where the class has been made in this process."""
+        """Where the class has been made in this process."""
         from farthest.families.python.user_class import made_before
 
         return made_before(self.reference, self.options)
 
     @property
     def cells(self) -> int:
-        """See PuzzleDefinition: the bytes of a key."""
+        """The bytes of a key."""
         return self.user.width
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition: the least of the initial states; ``starts`` has all of them."""
+        """The least of the initial states; ``starts`` has all of them."""
         return (), self.user.board(self.user.initial[0])
 
     def has_origin(self, where: str) -> bool:
-        """See PuzzleDefinition."""
         return where == "start"
 
     @property
     def starts(self) -> tuple[Board, ...]:
-        """See PuzzleDefinition: all of the initial states."""
+        """All of the initial states."""
         return tuple(self.user.board(code) for code in self.user.initial)
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition."""
         return int(self.user.size or 256**self.user.width - 1)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         return self.reference
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         user = self.user
         if user.hashes is not None:
             keys = "none: hashes of 128 bits"
@@ -111,7 +106,7 @@ class Python(PuzzleDefinition):
         return [("class", self.reference), *options, ("keys", keys), ("moves", ways)]
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition: by the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
+        """By the class's ``parse``, else a number, or the key's bytes in hexadecimal digits."""
         if not isinstance(text, str):
             raise BoardError(f"board: expected a text such as {self.example()!r}, got {type(text).__name__}")
         user, place = self.user, f"board {shown(text)}{f' for {name}' if name else ''}"
@@ -148,7 +143,6 @@ class Python(PuzzleDefinition):
         return tuple(data)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         user = self.user
         if user.has("format") and user.hashes is None:
             return self._told("format", board)
@@ -157,7 +151,6 @@ class Python(PuzzleDefinition):
         )
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         user, place = self.user, f"board{f' for {name}' if name else ''}"
         if not hasattr(board, "__len__") or len(board) != user.width:
             raise BoardError(f"{place}: expected the {user.width} bytes of a key")
@@ -169,7 +162,7 @@ class Python(PuzzleDefinition):
         return tuple(int(byte) for byte in board)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition: by the class's ``draw``, else one line; of a hash, the state where it is at hand."""
+        """By the class's ``draw``, else one line; of a hash, the state where it is at hand."""
         if self.user.hashes is not None:
             state = self.user.hashes.look(bytes(board))
             if state is None:
@@ -183,7 +176,6 @@ class Python(PuzzleDefinition):
         return [self.format_board(board)]
 
     def uncertainty(self, states: int) -> str | None:
-        """See PuzzleDefinition."""
         if not self.ready or self.user.hashes is None:
             return None
         from farthest.families.python.user_class import collision_probability
@@ -194,7 +186,7 @@ class Python(PuzzleDefinition):
         )
 
     def at_goal(self, boards: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """See PuzzleDefinition: there are no goals."""
+        """There are no goals."""
         import numpy
 
         return numpy.zeros(len(boards), dtype=numpy.bool_)
@@ -232,11 +224,6 @@ def puzzle_of(space: PuzzleSpace) -> Puzzle:
     except OptionError as error:
         raise PuzzleError(f"puzzle class {reference}: options: {error}") from None
     return Puzzle(name, name, "", "python", "move", Origin("from", "start"), (), definition)
-
-
-def from_fields(fields: dict[str, Any]) -> Python:
-    """The definition that had these ``fields``; the class is not looked for."""
-    return Python(text_field(fields["reference"]), text_field(fields["options"]))
 
 
 def is_reference(text: str) -> bool:

@@ -231,7 +231,6 @@ _LOOKS = 8
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> PythonSpace:
-    """See ``spaces.compile_space``."""
     return PythonSpace(puzzle, origin, layout)
 
 
@@ -274,12 +273,10 @@ class PythonSpace:
         self.moves.check()
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         fields = {"version": VERSION, "size": self.user.size, "bytes": self.user.width}
         return fields if self.keys == self.user.size else {**fields, "kind": SPARSE}
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         rows = np.ascontiguousarray(boards, dtype=np.uint8).reshape(-1, self.cells)
         if self.code_bytes != 8:
             return np.frombuffer(rows.tobytes(), dtype=self.moves.dtype)
@@ -289,7 +286,6 @@ class PythonSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         if self.code_bytes == 8:
             size = self.user.size
             if size is not None and codes.size and int(codes.max()) >= size:
@@ -300,7 +296,6 @@ class PythonSpace:
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space."""
         codes = self.encode(boards)
         if (self.origin.direction == "to") == toward:
             for name, rows, after in self.moves.steps(codes, forward=True):
@@ -323,16 +318,15 @@ class PythonSpace:
                 yield name, rows[made][here], self.decode(found[made][here])
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space: none is known."""
+        """None is known."""
         del board
         return None
 
     def origin_codes(self) -> Buffer:
-        """See ScatterSpace."""
         return self.encode(np.array(self.origins, dtype=np.uint8)).tobytes()
 
     def successors(self, codes: Buffer, threads: int) -> Buffer:
-        """See ScatterSpace: the class is asked by one thread."""
+        """The class is asked by one thread."""
         del threads
         given = np.frombuffer(memoryview(codes), dtype=self.moves.dtype)
         forward = self.origin.direction == "from"

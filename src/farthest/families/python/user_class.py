@@ -124,7 +124,6 @@ class HereFinder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """See importlib."""
         if path is not None or fullname not in self.names:
             return None
         return PathFinder.find_spec(fullname, [""])

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.families.sliding import boards
 from farthest.families.sliding.fields import SlidingFields
 from farthest.puzzles.definition import Board
-from farthest.untrusted_json import integers, pair, text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,31 +22,25 @@ class Sliding(SlidingFields):
     """A sliding puzzle; see SlidingFields."""
 
     def parse_board(self, text: str, *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return boards.parse_board(self, text, name=name)
 
     def format_board(self, board: Sequence[int]) -> str:
-        """See PuzzleDefinition."""
         return boards.format_board(self, board)
 
     def check_board(self, board: Sequence[int], *, name: str = "") -> Board:
-        """See PuzzleDefinition."""
         return boards.check_board(self, board, name=name)
 
     def draw_board(self, board: Sequence[int]) -> list[str]:
-        """See PuzzleDefinition."""
         return boards.draw_board(self, board)
 
     def palette(self) -> Mapping[str, int]:
-        """See PuzzleDefinition: as many colours as kinds of piece."""
+        """As many colours as kinds of piece."""
         return {token: number for number, token in enumerate(self.tokens[1:])}
 
     def parse_boards(self, lines: Iterable[str], *, name: str = "") -> bytes:
-        """See PuzzleDefinition."""
         return boards.parse_boards(self, lines, name=name)
 
     def first_wrong(self, boards: NDArray[np.integer]) -> int | None:
-        """See PuzzleDefinition."""
         import numpy
 
         pieces = numpy.repeat(numpy.arange(len(self.tokens)), self.counts)
@@ -55,11 +48,9 @@ class Sliding(SlidingFields):
         return int(wrong[0]) if wrong.size else None
 
     def line_template(self) -> tuple[bytes, tuple[int, ...], str] | None:
-        """See PuzzleDefinition."""
         return boards.board_template(self)
 
     def texts(self, boards: NDArray[np.uint8]) -> list[str]:
-        """See PuzzleDefinition."""
         from farthest.families.sliding.board_arrays import formatter
 
         return formatter(self).texts(boards)
@@ -69,17 +60,3 @@ def sliding(puzzle: Puzzle) -> Sliding:
     """The definition of a sliding puzzle."""
     assert isinstance(puzzle.definition, Sliding), f"puzzle {puzzle.name} is of the family {puzzle.family}"
     return puzzle.definition
-
-
-def from_fields(fields: dict[str, Any]) -> Sliding:
-    """The definition that had these ``fields``."""
-    return Sliding(
-        rows=tuple(integers(row) for row in fields["rows"]),
-        edges=tuple(pair(edge) for edge in fields["edges"]),
-        arcs=tuple(pair(arc) for arc in fields["arcs"]),
-        tokens=tuple(text(token) for token in fields["tokens"]),
-        counts=integers(fields["counts"]),
-        goals=tuple(integers(goal) for goal in fields["goals"]),
-        start=None if fields["start"] is None else integers(fields["start"]),
-        blanks=integers(fields.get("blanks", [])),
-    )

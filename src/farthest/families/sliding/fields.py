@@ -41,7 +41,7 @@ class SlidingFields(PuzzleDefinition):
     tokens: tuple[str, ...]
     counts: tuple[int, ...]
     goals: tuple[Board, ...]
-    start: Board | None = None
+    start: Board | None
     blanks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -56,21 +56,18 @@ class SlidingFields(PuzzleDefinition):
 
     @property
     def origin_boards(self) -> tuple[tuple[Board, ...], Board | None]:
-        """See PuzzleDefinition."""
         return self.goals, self.start
 
     @property
     def contents(self) -> int:
-        """See PuzzleDefinition."""
         return len(self.tokens)
 
     @property
     def has_moves(self) -> bool:
-        """See PuzzleDefinition."""
         return not self.blanks
 
     def metric_problem(self, metric: str) -> str | None:
-        """See PuzzleDefinition: slides need the straight rows of a grid."""
+        """Slides need the straight rows of a grid."""
         if metric == "slide" and not self.rows:
             return 'the slide metric needs the rows of a grid; use metric = "step" on a graph'
         if metric != "step" and self.blanks:
@@ -78,18 +75,17 @@ class SlidingFields(PuzzleDefinition):
         return None
 
     def fields(self) -> dict[str, Any]:
-        """See PuzzleDefinition: ``blanks`` is left out where it says nothing."""
+        """``blanks`` is left out where it says nothing."""
         fields = asdict(self)
         if not self.blanks:
             del fields["blanks"]
         return fields
 
     def arrangements(self) -> int:
-        """See PuzzleDefinition: a multinomial coefficient."""
+        """A multinomial coefficient."""
         return factorial(self.cells) // prod(factorial(count) for count in self.counts)
 
     def size(self) -> str:
-        """See PuzzleDefinition."""
         if not self.rows:
             return f"{self.cells} (graph)"
         size = f"{len(self.rows)}×{len(self.rows[0])}"
@@ -97,7 +93,6 @@ class SlidingFields(PuzzleDefinition):
         return f"{size}, {walls} of them walls" if walls else size
 
     def facts(self) -> list[tuple[str, str]]:
-        """See PuzzleDefinition."""
         kinds = list(zip(self.tokens, self.counts, strict=True))[1:]
         listed = " ".join(f"{token}×{count}" for token, count in kinds)
         passages = [f"{a}-{b}" for a, b in self.edges] + [f"{a}→{b}" for a, b in self.arcs]

@@ -28,17 +28,15 @@ if TYPE_CHECKING:
 
 
 class SlidingPatterns:
-    """See PatternMaker."""
-
     def names(self, definition: PuzzleDefinition) -> Names:
-        """See PatternMaker: the blank cannot be named."""
+        """The blank cannot be named."""
         tokens = ("", *cast(Sliding, definition).tokens[1:])
         return Names(tokens, (0,) * len(tokens), (False,) * len(tokens), {})
 
     def make(
         self, definition: PuzzleDefinition, metric: str, choice: Choice, place: str
     ) -> tuple[Sliding, tuple[int, ...]]:
-        """See PatternMaker: no two pieces of the pattern are alike."""
+        """No two pieces of the pattern are alike."""
         own, labels = cast(Sliding, definition), choice.labels
         if len(choice.classes) < len(labels):
             raise PuzzleError(
@@ -50,7 +48,6 @@ class SlidingPatterns:
     def boards(
         self, pattern: PuzzleDefinition, relabel: NDArray[np.uint8], boards: NDArray[np.uint8]
     ) -> NDArray[np.uint8]:
-        """See PatternMaker."""
         del pattern
         return relabel[boards]
 
@@ -198,11 +195,9 @@ class PatternSpace:
         return _kernel.PatternSpace(self.cells, self.pieces, sorted(passages), origins, isa)
 
     def layout_fields(self) -> dict[str, Any]:
-        """See Space."""
         return dict(LAYOUT)
 
     def encode(self, boards: Boards) -> Codes:
-        """See Space."""
         import numpy as np
 
         boards = boards.reshape(-1, self.cells)
@@ -220,7 +215,6 @@ class PatternSpace:
         return keys
 
     def decode(self, codes: Codes) -> Boards:
-        """See Space."""
         import numpy as np
 
         keys = np.asarray(codes, dtype=np.uint64)
@@ -239,7 +233,6 @@ class PatternSpace:
         return boards
 
     def write_boards(self, keys: Sequence[int], rows: bytearray, positions: Sequence[int]) -> None:
-        """See ArrangementSpace."""
         import numpy as np
 
         written = np.frombuffer(rows, dtype=np.uint8).reshape(len(keys), -1)
@@ -248,14 +241,13 @@ class PatternSpace:
     def neighbours(
         self, boards: Boards, *, toward: bool
     ) -> Iterator[tuple[MoveName, NDArray[np.intp], Boards]]:
-        """See Space; raises PuzzleError: whether a piece can move is not known where the blank is not."""
+        """Raises PuzzleError: whether a piece can move is not known where the blank is not."""
         raise PuzzleError(
             f"puzzle {self.puzzle.name}: an additive pattern has distances but no moves, as its states do not tell "
             "where the blank is; ask the puzzle itself"
         )
 
     def why_unreachable(self, board: Sequence[int]) -> str | None:
-        """See Space."""
         return None
 
 

@@ -26,7 +26,7 @@ def _tile(definition: Sliding, x: int, y: int, label: int) -> Shape:
     return Shape(x, y, colour=definition.palette()[token], text=token, glides=True)
 
 
-def hold(definition: Sliding, board: Sequence[int], move: MoveName) -> Hold:
+def hold(definition: Sliding, board: Sequence[int], move: MoveName, after: Sequence[int]) -> Hold:
     """The piece that is farthest from the blank; those between go along, each to the next cell."""
     assert not isinstance(move, str)
     source, target = move

@@ -78,19 +78,17 @@ class OneBlank:
         self._before = _ways_back(definition)
 
     def class_of(self, board: Board) -> Hashable:
-        """See Classes."""
         held = self._home(board)
         return tuple(block.class_of(_on(block, held)) for block in self._blocks)
 
     def size(self, board: Board) -> int:
-        """See Classes: each cell is as often blank as any other."""
+        """Each cell is as often blank as any other."""
         held, size = self._home(board), self._body.cells
         for block in self._blocks:
             size *= block.size(_on(block, held))
         return size
 
     def drawn(self, board: Board, rng: RandomSource) -> Board:
-        """See Classes."""
         held = self._home(board)
         for block in self._blocks:
             for cell, label in zip(block.cells, block.drawn(_on(block, held), rng), strict=True):
@@ -104,7 +102,6 @@ class OneBlank:
         return tuple(held)
 
     def why_apart(self, board: Board, target: Board) -> str:
-        """See Classes."""
         here, there = self._home(board), self._home(target)
         block = next(
             block
@@ -160,15 +157,13 @@ class OneRow:
         self._ring = ring
 
     def class_of(self, board: Board) -> Hashable:
-        """See Classes."""
         return min(self._turned(board))
 
     def size(self, board: Board) -> int:
-        """See Classes."""
         return comb(self._body.cells, self._body.counts[0]) * len(set(self._turned(board)))
 
     def drawn(self, board: Board, rng: RandomSource) -> Board:
-        """See Classes: any cells blank, any turn of the row on the others."""
+        """Any cells blank, any turn of the row on the others."""
         pieces = rng.chosen(self._turned(board))
         cells = list(range(self._body.cells))
         rng.shuffle(cells)
@@ -179,7 +174,6 @@ class OneRow:
         return tuple(found)
 
     def why_apart(self, board: Board, target: Board) -> str:
-        """See Classes."""
         mine, wanted = (" ".join(self._body.tokens[label] for label in self._row(b)) for b in (board, target))
         where = "can only go round the ring" if self._ring else "cannot pass each other on the line"
         return (
@@ -202,23 +196,20 @@ class AllJoined:
         self._body = definition
 
     def class_of(self, board: Board) -> Hashable:
-        """See Classes."""
         del board
         return ()
 
     def size(self, board: Board) -> int:
-        """See Classes."""
         del board
         return self._body.arrangements()
 
     def drawn(self, board: Board, rng: RandomSource) -> Board:
-        """See Classes."""
         found = list(board)
         rng.shuffle(found)
         return tuple(found)
 
     def why_apart(self, board: Board, target: Board) -> str:
-        """See Classes: never asked."""
+        """Never asked."""
         raise AssertionError(f"{board} and {target} are joined")
 
 
@@ -381,7 +372,6 @@ class SlidingBoards:
         self._targets = targets
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         found = self._found
         if self._classes.class_of(board) in found:
             return None
@@ -389,7 +379,6 @@ class SlidingBoards:
         return reason if len(found) == 1 else f"{reason}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         boards = list(self._found.values())
         return self._classes.drawn(boards[rng.weighed(self._sizes)], rng)
 
@@ -432,14 +421,12 @@ class WalkedBoards:
                 self._joined.append(Joined(walks, board))
 
     def why_not(self, board: Board) -> str | None:
-        """See Solvable."""
         reasons = [joined.why_not(board) for joined in self._joined]
         if None in reasons:
             return None
         return reasons[0] if len(reasons) == 1 else f"{reasons[0]}; nor can any other target be reached"
 
     def draw(self, rng: RandomSource) -> Board:
-        """See Solvable."""
         if len(self._joined) > 1:  # of different sizes, perhaps
             raise undecided(self._puzzle)
         return self._joined[0].drawn(rng)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 def compile(  # noqa: A001 - what families call it
     puzzle: Puzzle, origin: Origin, layout: dict[str, Any] | None
 ) -> ArrangementSpace | PackedSpace | PatternSpace:
-    """See ``spaces.compile_space``."""
     definition = sliding(puzzle)
     if definition.blanks:
         from farthest.families.sliding.patterns import PatternSpace

@@ -54,16 +54,13 @@ class FreeBlock:
         self.even = even
 
     def class_of(self, pieces: Pieces) -> Hashable:
-        """See Block."""
         return tuple(sorted(pieces)), self._halved(pieces) and odd(pieces)
 
     def size(self, pieces: Pieces) -> int:
-        """See Block."""
         alike = prod(factorial(count) for count in Counter(pieces).values())
         return factorial(len(pieces)) // alike // (2 if self._halved(pieces) else 1)
 
     def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
-        """See Block."""
         found = list(pieces)
         rng.shuffle(found)
         if self._halved(pieces) and odd(found) != odd(pieces):
@@ -85,15 +82,12 @@ class ListedBlock:
         self.name = name
 
     def class_of(self, pieces: Pieces) -> Hashable:
-        """See Block."""
         return min(self._images(pieces))
 
     def size(self, pieces: Pieces) -> int:
-        """See Block."""
         return len(set(self._images(pieces)))
 
     def drawn(self, pieces: Pieces, rng: RandomSource) -> Sequence[int]:
-        """See Block."""
         return [pieces[place] for place in rng.chosen(self.group)]
 
     def _images(self, pieces: Pieces) -> Iterable[Pieces]:

@@ -34,8 +34,6 @@ _LISTED = 24
 
 
 class WrittenMoves(MoveMaker):
-    """See MoveMaker."""
-
     def __init__(self, puzzle: Puzzle) -> None:
         self._definition = sliding(puzzle)
         moves = list(moves_of(self._definition, puzzle.metric))
@@ -53,11 +51,9 @@ class WrittenMoves(MoveMaker):
         }
 
     def made(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return self._after(board, self._parts(word), self._made)
 
     def undone(self, board: Board, word: str) -> list[Board]:
-        """See MoveMaker."""
         return self._after(board, self._parts(word)[::-1], self._undone)
 
     def _after(

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError, StorageError
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from farthest.map_files.form import ResidueForm
-    from farthest.models.pieces import Piece
+    from farthest.models.chunks import Chunk
     from farthest.stores.contract import Base
     from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
     from farthest.stores.folder.plan import Plan
@@ -335,11 +335,11 @@ class FolderStore:
             keys += [shard * per_shard + key for key in found]
         return keys
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore: there are none."""
         raise StorageError("this store keeps no distances: it only counts")
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore: files are gone on with, not maps."""
         raise StorageError("this store keeps no distances: it only counts")
 

@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import LostStateError, ResourceError, StorageError
@@ -29,7 +29,7 @@ from farthest.wording import bytes_text
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.pieces import Piece
+    from farthest.models.chunks import Chunk
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.contract import Base
     from farthest.stores.folder.journal import EnumerationFolder, LayerFigures
@@ -471,11 +471,11 @@ class ScatterFolderStore:
             least = _kernel.run_of(self._width, cut)[1]
         return least_codes(self.space, {0: least}, limit)
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore: there are none."""
         raise StorageError(ONLY_COUNTS)
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore: files are gone on with, not maps."""
         raise StorageError(ONLY_COUNTS)
 

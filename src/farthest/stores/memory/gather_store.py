@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from farthest import _kernel
 from farthest.errors import DamagedMapError, ResourceError, StorageError
 from farthest.map_files.form import WORD_BITS, ResidueForm, WordOrder, ones_for
-from farthest.models.chunks import UNREACHED, WIDTHS, SparsePiece, Unit
+from farthest.models.chunks import UNREACHED, WIDTHS, Chunk
 from farthest.spaces.contract import gather, scatter
 from farthest.stores.blocks import zeros
 from farthest.stores.contract import Base, BitmapStepInput
@@ -28,7 +28,6 @@ from farthest.stores.distances import check_depth, reached, typed, unit_for
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.pieces import DensePiece, Piece
     from farthest.spaces.contract import GatherSpace, Space
     from farthest.stores.contract import JobStore
 
@@ -245,12 +244,12 @@ class MemoryStore:
             found += _kernel.keys_of(self.kernel, layer, limit - len(found))
         return found
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore."""
         unit = unit_for(depth)
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
-            yield first, first + count - 1, unit, self._expanded(depth, first, count, threads)
+            yield Chunk(first, first + count - 1, unit, self._expanded(depth, first, count, threads))
 
     def residue_words(self, first: int, count: int) -> list[memoryview]:
         """Of each plane of the residues, ``count`` words from ``first`` on, in the order of the kernel's memory."""
@@ -275,9 +274,7 @@ class MemoryStore:
     def drop(self) -> None:
         """See JobStore: the arrays go with the store."""
 
-    def restore(
-        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
-    ) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore."""
         if self._depth != 0:
             raise StorageError("a store can be restored only before its first step")
@@ -286,12 +283,13 @@ class MemoryStore:
         for layer in self._layers:
             _kernel.clear(self.kernel, layer)
         found = 0
-        for first, unit, data in chunks:
-            here = reached(data, unit)
+        for chunk in chunks:
+            first, data = chunk.first, memoryview(chunk.distances)
+            here = reached(data, chunk.unit)
             if not here:  # as most of a checkpoint that was taken early
                 continue
             found += here
-            distances = typed(data, unit)
+            distances = typed(data, chunk.unit)
             try:
                 _kernel.collect(self.kernel, self._planes, self._shift, first, distances, threads)
                 if self._found:
@@ -382,16 +380,12 @@ def _words_of_distances(
     import numpy as np
 
     keys = BLOCK_WORDS * WORD_BITS // 8
-    for first, _, kind, data in map(_dense, store.chunks(depth, keys, threads)):
-        distances = np.frombuffer(memoryview(data), dtype=f"<u{WIDTHS[kind]}")
-        numbers = np.where(distances == UNREACHED[kind], 0, distances % form.modulus + 1).astype(np.uint8)
+    for chunk in store.chunks(depth, keys, threads):
+        distances = np.frombuffer(memoryview(chunk.distances), dtype=f"<u{WIDTHS[chunk.unit]}")
+        reached_here = distances != UNREACHED[chunk.unit]
+        numbers = np.where(reached_here, distances % form.modulus + 1, 0).astype(np.uint8)
         words = np.zeros((-(-len(numbers) // WORD_BITS), form.planes), dtype=np.uint64)
         for plane in range(form.planes):
             packed = np.packbits(numbers >> plane & 1, bitorder="little")
             words[:, plane] = np.frombuffer(packed.tobytes().ljust(8 * len(words), b"\0"), dtype="<u8")
-        yield first // WORD_BITS * form.planes, words.reshape(-1).data
-
-
-def _dense(piece: Piece) -> DensePiece:
-    assert not isinstance(piece, SparsePiece), "the space is dense"
-    return piece
+        yield chunk.first // WORD_BITS * form.planes, words.reshape(-1).data

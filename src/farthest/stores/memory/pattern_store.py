@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from farthest.errors import DamagedMapError, ResourceError, StorageError
-from farthest.models.chunks import UNREACHED, Unit
+from farthest.models.chunks import UNREACHED, Chunk
 from farthest.stores.blocks import zeros
 from farthest.stores.contract import Base
 
@@ -112,13 +112,13 @@ class PatternStore:
                 break
         return found
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore."""
         for first in range(0, self.kernel.keys, size):
             count = min(size, self.kernel.keys - first)
-            yield first, first + count - 1, "uint8", self._distances[first : first + count]
+            yield Chunk(first, first + count - 1, "uint8", self._distances[first : first + count])
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore: nothing stores a checkpoint of a pattern."""
         raise DamagedMapError("a search for an additive pattern cannot go on from a checkpoint")
 

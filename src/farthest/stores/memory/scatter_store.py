@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from farthest import _kernel
 from farthest.errors import MemoryUsedUpError, StorageError
-from farthest.models.chunks import SparsePiece, Unit
+from farthest.models.chunks import Chunk
 from farthest.stores.contract import Base
 from farthest.stores.distances import check_depth
 from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, put_successors, read_map
@@ -30,7 +30,6 @@ from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, put_s
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from farthest.models.pieces import Piece
     from farthest.spaces.contract import ScatterSpace
 
 
@@ -363,7 +362,7 @@ class ScatterMemoryStore:
         """See JobStore: of byte strings a list of bytes."""
         return least_codes(self.space, self._runs[depth], limit)
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore: ``size`` keys a chunk of a dense space, at most so many states of a sparse one."""
         if not self._distances:
             raise StorageError("this store keeps no distances: it only counts")
@@ -385,7 +384,7 @@ class ScatterMemoryStore:
     def restore(
         self,
         depth: int,
-        chunks: Iterable[tuple[int, Unit, memoryview] | SparsePiece],
+        chunks: Iterable[Chunk],
         states: int,
         threads: int = 1,
     ) -> None:

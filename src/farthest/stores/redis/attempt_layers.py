@@ -202,27 +202,6 @@ class AttemptLayers(AttemptSteps[Opened]):
             self._layers[depth] = records
         return self._layers[depth]
 
-    # The layer under way
-
-    def committed(self, depth: int) -> set[int]:
-        """The blocks of the layer under way that have been stepped. Raises LostStateError when Redis knows nothing of
-        it."""
-
-        def read() -> tuple[bytes | None, list[bytes]]:
-            pipe = self.nodes.main.pipeline()
-            pipe.hget(self.meta_key, "depth")
-            pipe.hkeys(self.records_key(depth))
-            now, blocks = pipe.execute()
-            return now, blocks
-
-        self.touch()
-        now, blocks = self.nodes.call(read)
-        if now != str(depth).encode():
-            raise LostStateError(
-                f"attempt {self.attempt}: Redis does not know that layer {depth} is under way"
-            )
-        return set(numbers(blocks, self.records_key(depth)))
-
     def touch(self) -> None:
         """Says that the attempt's coordinator is alive."""
         self.nodes.call(lambda: attempts.touch(self.nodes, self.attempt))

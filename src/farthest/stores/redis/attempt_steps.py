@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from farthest.errors import LateStepError, LostStateError, SettingError, StorageError
-from farthest.stores.blobs.place import BlobName, BlobPart, Kind, mark_of
+from farthest.stores.blobs.place import REDIS, BlobName, BlobPart, Kind, mark_of
 from farthest.stores.redis.attempts import AttemptFacts, prefix
 from farthest.stores.redis.places import RedisPlace
 from farthest.stores.redis.records import Pointer, Record, Report
@@ -54,11 +54,6 @@ class AttemptKeys:
     def records_key(self, depth: int) -> str:
         """The records of a layer."""
         return f"{self._prefix}c:{depth}"
-
-    @property
-    def fold_key(self) -> str:
-        """What map is to be made."""
-        return f"{self._prefix}fold"
 
     def parts_key(self, depth: int) -> str:
         """The records of the parts of the map up to a depth."""
@@ -289,7 +284,12 @@ class AttemptSteps(AttemptBlobs, ABC, Generic[Opened]):
             pointer = "" if commit.pointer is None else commit.pointer.text(block)
             entry = "" if self.holder is None else Report(depth, block, self.holder).text()
             arguments += [str(block), commit.record.text(depth, block), pointer, entry]
-        self.send({name: blob for commit in commits.values() for name, blob in commit.blobs.items()})
+        blobs = {name: blob for commit in commits.values() for name, blob in commit.blobs.items()}
+        if blobs and self.place.url != REDIS:
+            # A step that is late writes nothing: were this process killed before it removes its blobs, nobody would
+            # find those of an attempt that has been dropped. Redis finds them by their keys.
+            self._check_under_way(depth)
+        self.send(blobs)
         keys = [self.meta_key, self.records_key(depth), self.visited_key, self.done_key]
         under_way, outcome = self.nodes.call(lambda: self._set_records(keys=keys, args=arguments))
         mine = {block for block, won in zip(commits, outcome, strict=True) if won}

@@ -15,13 +15,10 @@ enumeration's, on the main node except for the blobs:
     m:0:0:{nonce}           shows that a process sees the place of the attempt's blobs
                             these five are blobs, on the block's node; never changed once they are named. They are in
                             Redis only where FARTHEST_BLOBS says so (stores/blobs/place.py)
-    todo:{depth}            set: the blocks of the layer under way, sent and not begun (worker/enumeration/choice.py)
-    done                    list: what was committed, and what failed, for the coordinator that waits
-    lease:{depth}:{block}   who steps the block now (worker/leases.py)
-    fold                    what map is to be made by workers now
+    fold                    field of meta: what map is to be made by workers now
     parts:{depth}, bases:{depth}    hashes: the records of its parts that were made; of those of the checkpoint that it
                             is made from, where they are in the place of blobs
-    todo:part:{depth}, lease:part:{depth}:{part}    as those of blocks
+    todo, done, lease       worker/work.py
 
 ``farthest:attempts`` has every attempt by the time when its coordinator was last seen, so that what a dead one left is
 removed. Keys of workers are those of worker/registry.py and worker/leases.py, those of messages Celery's
@@ -30,8 +27,9 @@ removed. Keys of workers are those of worker/registry.py and worker/leases.py, t
 
 from __future__ import annotations
 
+import math
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -52,7 +50,7 @@ if TYPE_CHECKING:
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.redis.connections import RedisNodes
 
-PROTOCOL = 7
+PROTOCOL = 8
 """Of keys, blobs and messages: workers and coordinators with another one cannot work together."""
 
 EXCLUDE = {"gather": ("none", "before", "two", "all"), "scatter": ("none", "two", "all")}
@@ -74,6 +72,11 @@ SEEN_SECONDS = 60.0
 def new_attempt(attempt_of: str) -> str:
     """A name for a new attempt at the job that ``attempt_of`` stands for (the same text for all of its attempts)."""
     return f"{attempt_of}-{secrets.token_hex(4)}"
+
+
+def job_of(attempt: str) -> str:
+    """What stands for the job of an attempt."""
+    return attempt.rpartition("-")[0]
 
 
 def prefix(attempt: str) -> str:
@@ -205,8 +208,14 @@ def touch(nodes: RedisNodes, attempt: str) -> None:
 def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> None:
     """Removes all keys of an attempt, and its blobs in a ``place`` elsewhere. Harmless while workers still step for it:
     they find that it has ended."""
+    # First nothing is under way any more: who writes a blob from now on cannot commit it, and removes it. Were a step
+    # committed after the blobs have been removed, its blobs would stay for good.
+    pipe = nodes.main.pipeline(transaction=False)
+    pipe.hdel(f"{prefix(attempt)}meta", "depth")
+    pipe.delete(f"{prefix(attempt)}fold")
+    pipe.execute(raise_on_error=False)  # a key of another kind is removed below
     if place is not None:
-        place.drop(attempt)  # first: while its keys are there, it is found again
+        place.drop(attempt)  # before the other keys: while these are there, the attempt is found again
     for client in nodes.clients:
         names = _keys(client, attempt)
         for start in range(0, len(names), 1000):
@@ -214,49 +223,65 @@ def drop(nodes: RedisNodes, attempt: str, place: BlobPlace | None = None) -> Non
     nodes.main.zrem(ATTEMPTS, attempt)
 
 
-def _decoded(name: bytes) -> str:
-    return name.decode(errors="replace")
-
-
 def _keys(client: Redis, attempt: str) -> list[bytes]:
     return list(client.scan_iter(match=f"{prefix(attempt)}*", count=10_000))
 
 
+def seen(nodes: RedisNodes) -> dict[str, float]:
+    """The attempts of coordinators that have not dropped them, by the seconds since each was seen. Raises what redis-py
+    does."""
+    known: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
+    now = nodes.now()
+    return {name: now - moment for name, moment in _named(known)}
+
+
+def _named(found: Iterable[tuple[bytes, float]]) -> Iterator[tuple[str, float]]:
+    """Those that can be names of attempts."""
+    for name, moment in found:
+        if ATTEMPT_NAME.fullmatch(text := name.decode(errors="replace")):
+            yield text, moment
+
+
 def others(nodes: RedisNodes, attempt_of: str) -> bool:
     """Whether there are attempts at other jobs whose coordinators were seen of late. Raises what redis-py does."""
-    known: Any = nodes.main.zrangebyscore(ATTEMPTS, nodes.now() - SEEN_SECONDS, "+inf")
-    return any(_decoded(name).rpartition("-")[0] != attempt_of for name in known)
-
-
-def silent(nodes: RedisNodes) -> list[str]:
-    """The attempts whose coordinators were not seen of late. Raises what redis-py does."""
-    known: Any = nodes.main.zrangebyscore(ATTEMPTS, "-inf", nodes.now() - SEEN_SECONDS)
-    return [name for name in map(_decoded, known) if ATTEMPT_NAME.fullmatch(name)]
+    return any(job_of(name) != attempt_of for name, age in seen(nodes).items() if age <= SEEN_SECONDS)
 
 
 def begun_on(nodes: RedisNodes) -> set[str]:
     """The attempts that have keys on any node. Raises what redis-py does."""
     names = {name.split(b":")[2] for client in nodes.clients for name in _keys(client, "*")}
-    return {name for name in map(_decoded, names) if ATTEMPT_NAME.fullmatch(name)}
+    return {name for name, _ in _named((name, 0.0) for name in names)}
 
 
 def drop_dead(nodes: RedisNodes, attempt_of: str, place: BlobPlace | None = None) -> None:
     """Removes what earlier attempts at the same job, and coordinators that were lost long ago, have left; their blobs,
     too, in a ``place`` elsewhere."""
-    begun = begun_on(nodes)
-    known: Any = nodes.main.zrange(ATTEMPTS, 0, -1, withscores=True)
-    seen = {
-        name: moment
-        for name, moment in ((_decoded(name), moment) for name, moment in known)
-        if ATTEMPT_NAME.fullmatch(name)
-    }
-    late = nodes.now() - DEAD_SECONDS
-    here = begun | set(seen)
+    ages = seen(nodes)
+    here = begun_on(nodes) | set(ages)
     for attempt in here:
         # One that is not among the seen has been dropped, and a worker that was slow wrote to it.
-        if attempt.rpartition("-")[0] == attempt_of or seen.get(attempt, 0) < late:
+        if job_of(attempt) == attempt_of or ages.get(attempt, math.inf) > DEAD_SECONDS:
             drop(nodes, attempt, place)
     if place is not None:
         for attempt in set(place.attempts()) - here:
-            if attempt.rpartition("-")[0] == attempt_of or place.silence(attempt) > DAY:
+            if job_of(attempt) == attempt_of or place.silence(attempt) > DAY:
                 place.drop(attempt)
+
+
+def drop_ended(
+    nodes: RedisNodes, ended: Callable[[], Container[str]], place: BlobPlace | None = None
+) -> list[str]:
+    """Removes attempts whose coordinators were not seen of late, and those that are in the ``place`` alone (a worker
+    was killed after it had written blobs for an attempt that had been dropped): those at jobs that have ``ended``,
+    which is asked after they were found. Returns their names. Raises what redis-py and the place do."""
+    ages = seen(nodes)
+    found = {name for name, age in ages.items() if age > SEEN_SECONDS}
+    if place is not None:
+        found |= set(place.attempts()) - set(ages)
+    if not found:
+        return []
+    jobs = ended()
+    dropped = [attempt for attempt in sorted(found) if job_of(attempt) in jobs]
+    for attempt in dropped:
+        drop(nodes, attempt, place)
+    return dropped

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from farthest import _kernel
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import DamagedMapError, JobError, LostStateError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, Chunk, Unit
+from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import BlobCache, decode_blob, encode_blob
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.blocks import Bitmap
@@ -45,25 +45,26 @@ def read_blocks(
     blocks: Blocks,
     depth: int,
     depths: Sequence[int],
-    chunks: Iterable[tuple[int, Unit, memoryview]],
+    chunks: Iterable[Chunk],
     states: int,
     threads: int,
 ) -> Iterator[tuple[int, dict[int, Bitmap]]]:
     """For each block that has states, in order, a bitmap for each of ``depths`` (-1: of all states found), from the
-    ``chunks`` of a checkpoint at ``depth``: first key, unit, distances, from key 0 on without gaps.
+    ``chunks`` of a checkpoint at ``depth``, from key 0 on without gaps.
 
     Raises DamagedMapError when they are not a map of ``states`` states up to that depth; at the end, when all is read.
     """
     found, block, bitmaps = 0, -1, dict[int, Bitmap]()
     keys_per_block = kernel.keys // kernel.shards * blocks.per_block
-    for first, unit, data in chunks:
-        here = reached(data, unit)
+    for chunk in chunks:
+        first, data = chunk.first, memoryview(chunk.distances)
+        here = reached(data, chunk.unit)
         if not here:  # as most of a checkpoint that was taken early
             continue
         found += here
-        if not is_within(data, unit, depth):
+        if not is_within(data, chunk.unit, depth):
             raise DamagedMapError(f"the chunk from key {first} has distances beyond depth {depth}")
-        distances = typed(data, unit)
+        distances = typed(data, chunk.unit)
         key, end = first, first + len(distances)
         while key < end:
             if key // keys_per_block != block:
@@ -190,7 +191,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
                 found += _kernel.keys_of(self.kernel, bitmap.layer, limit - len(found))
         return found
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[tuple[int, int, Unit, memoryview]]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore. Raises LostStateError where layers are missing."""
         self._check_kept()
 
@@ -272,9 +273,7 @@ class GatherAttempt(AttemptLayers[GatherStepInput], GatherStore):
         for known in [one for one in self._layers if one <= min(depth, self._depth - 3)]:
             self._remove(known)
 
-    def restore(
-        self, depth: int, chunks: Iterable[tuple[int, Unit, memoryview]], states: int, threads: int = 1
-    ) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore; ``stored`` is to follow."""
         self._unwrite()
         all_found = self.facts.exclude == "all"

@@ -15,9 +15,8 @@ from farthest.models.chunks import (
     WIDTHS,
     Chunk,
     ChunkRecord,
-    Unit,
     chunk_digest,
-    encode_chunk,
+    encode,
     map_digest,
     open_chunk,
 )
@@ -29,8 +28,10 @@ from farthest.stores.contract import Base
 from farthest.stores.distances import reached, typed, unit_for
 from farthest.stores.redis.records import (
     DATABASE,
+    FOLD,
     NO_BASE,
     PLACE,
+    SET_RECORD,
     Fold,
     PartChunk,
     PartCut,
@@ -88,10 +89,8 @@ class Assembly:
             _kernel.Layer
         ] = []  # of that block, for the next range of keys begins where one ended
 
-    def chunks(
-        self, size: int, threads: int, keys: range | None = None
-    ) -> Iterator[tuple[int, int, Unit, memoryview]]:
-        """(first key, last key, unit, distances) of ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
+    def chunks(self, size: int, threads: int, keys: range | None = None) -> Iterator[Chunk]:
+        """The distances, ``size`` keys a chunk, in key order; ``keys``: None for all. Raises
         LostStateError and what ``base`` raises."""
         unit = unit_for(self._depth)
         width = WIDTHS[unit]
@@ -110,7 +109,7 @@ class Assembly:
                 distances = typed(part, unit)
                 _kernel.expand(self._kernel, self._layers, self._shift, self._parity, key, distances, threads)
                 key = until
-            yield first, end - 1, unit, out
+            yield Chunk(first, end - 1, unit, out)
 
     def _add_base(self, first: int, end: int, threads: int) -> None:
         """Adds the checkpoint's distances of these keys to the planes of the block that they are in."""
@@ -146,8 +145,8 @@ def parts(base: Base, first: int, end: int) -> Iterator[tuple[int, memoryview]]:
     while key < end:
         chunk = base(key)
         distances = typed(memoryview(chunk.distances), chunk.unit)
-        until = min(end, chunk.last_key + 1)
-        yield key, distances[key - chunk.first_key : until - chunk.first_key]
+        until = min(end, chunk.last + 1)
+        yield key, distances[key - chunk.first : until - chunk.first]
         key = until
 
 
@@ -183,21 +182,13 @@ def block_words(
 FETCHED_AT_ONCE = 8
 """Blobs of a block that are in memory at a time."""
 
-COMMIT_PART = """
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-if redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[3]) == 1 then redis.call('RPUSH', KEYS[3], ARGV[4]) end
-return redis.call('HGET', KEYS[2], ARGV[2]) == ARGV[3] and 2 or 1
-"""
-"""Sets the record of a part where there is none, if this is the map that is to be made. KEYS: fold, parts, done. ARGV:
-the fold, the part, its record, the entry of the done-list. Gives 2 where the record is now this one."""
-
 
 class PartMaker:
     """Makes parts of one attempt's maps."""
 
     def __init__(self, store: GatherStore) -> None:
         self._store = store
-        self._commit = store.nodes.main.register_script(COMMIT_PART)
+        self._commit = store.nodes.main.register_script(SET_RECORD)
         self._assembly: tuple[str, Assembly] | None = None
         self._base: Base | None = None
         self._cut = PartCut(store.kernel.keys, store.facts.part_chunks)
@@ -209,7 +200,7 @@ class PartMaker:
     def fold(self, depth: int) -> Fold:
         """What is to be made. Raises LateStepError where the map up to ``depth`` is not."""
         store = self._store
-        stored: Any = store.nodes.call(lambda: store.nodes.main.get(store.fold_key))
+        stored: Any = store.nodes.call(lambda: store.nodes.main.hget(store.meta_key, FOLD))
         fold = None if stored is None else Fold.of(stored)
         if fold is None or fold.depth != depth:
             raise LateStepError(
@@ -255,10 +246,10 @@ class PartMaker:
         if self._assembly is None or self._assembly[0] != text:
             self._assembly = text, self._new_assembly(fold)
         made, states = [], 0
-        for first, last, unit, data in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
-            payload = encode_chunk(data, unit)
-            made.append(MadeChunk(first, last, unit, payload.checksum, chunk_digest(data), payload.payload))
-            states += reached(data, unit)
+        for one in self._assembly[1].chunks(CHUNK_KEYS, 1, self._cut.range_of(part)):
+            stored, digest = encode(one), chunk_digest(one.distances)
+            made.append(MadeChunk(one.first, one.last, one.unit, stored.checksum, digest, stored.payload))
+            states += reached(memoryview(one.distances), one.unit)
         return made, states
 
     def _words(self, fold: Fold, part: int) -> tuple[list[MadeChunk], int]:
@@ -295,7 +286,7 @@ class PartMaker:
 
         def read() -> list[Any]:
             pipe = store.nodes.main.pipeline()
-            pipe.get(store.fold_key)
+            pipe.hget(store.meta_key, FOLD)
             for depth in fold.wanted:
                 pipe.hlen(store.records_key(depth))
                 pipe.hget(store.records_key(depth), str(block))
@@ -327,8 +318,8 @@ class PartMaker:
         chunks = tuple(PartChunk(one.checksum, one.digest, len(one.payload)) for one in made)
         text = PartRecord(nonce, where, states, chunks).text(fold.depth, part)
         report = Report(fold.depth, part, store.holder or "", kind="part").text()
-        keys = [store.fold_key, store.parts_key(fold.depth), store.done_key]
-        arguments = [fold.text(), str(part), text, report]
+        keys = [store.meta_key, store.parts_key(fold.depth), store.done_key]
+        arguments = [FOLD, fold.text(), str(part), text, report]
         outcome = store.nodes.call(lambda: self._commit(keys=keys, args=arguments))
         if outcome != 2 and where == PLACE:
             store.discard([name])
@@ -392,28 +383,11 @@ class AttemptParts:
         def write() -> None:
             pipe = store.nodes.main.pipeline()
             pipe.delete(store.parts_key(fold.depth), store.done_key)
-            pipe.set(store.fold_key, fold.text())
+            pipe.hset(store.meta_key, FOLD, fold.text())
             pipe.execute()
 
         store.touch()
         store.nodes.call(write)
-
-    def committed(self) -> set[int]:
-        """The parts that were made. Raises LostStateError where Redis knows nothing of the map."""
-        store, key = self.store, self.store.parts_key(self.fold.depth)
-
-        def read() -> tuple[bytes | None, list[bytes]]:
-            pipe = store.nodes.main.pipeline()
-            pipe.get(store.fold_key)
-            pipe.hkeys(key)
-            now, parts = pipe.execute()
-            return now, parts
-
-        store.touch()
-        now, parts = store.nodes.call(read)
-        if now != self.fold.text().encode():
-            raise LostStateError(f"attempt {store.attempt}: Redis has lost what map is to be made")
-        return set(numbers(parts, key))
 
     def give_base(self, part: int) -> None:
         """Puts the chunks of the base into the place of blobs, for workers that do not see the database."""
@@ -423,9 +397,9 @@ class AttemptParts:
         chunks, stored = [], []
         for first, _ in self._cut.chunks(part):
             chunk = self._base(first)
-            payload = encode_chunk(chunk.distances, unit_for(fold.base))
-            chunks.append(PartChunk(payload.checksum, chunk_digest(chunk.distances), len(payload.payload)))
-            stored.append(payload.payload)
+            made = encode(chunk)
+            chunks.append(PartChunk(made.checksum, chunk_digest(chunk.distances), len(made.payload)))
+            stored.append(made.payload)
         record = PartRecord(new_nonce(), PLACE, 0, tuple(chunks))
         store.send({store.part_name(fold.base, part, record.nonce): b"".join(stored)})
         text, key = record.text(fold.base, part), store.bases_key(fold.base)
@@ -458,7 +432,7 @@ class AttemptParts:
     def end(self) -> None:
         """Removes what was needed to make it."""
         store, fold = self.store, self.fold
-        store.nodes.call(lambda: store.nodes.main.delete(store.fold_key))
+        store.nodes.call(lambda: store.nodes.main.hdel(store.meta_key, FOLD))
         self._remove(fold.depth, store.parts_key(fold.depth))
         if fold.base != NO_BASE:
             self._remove(fold.base, store.bases_key(fold.base))

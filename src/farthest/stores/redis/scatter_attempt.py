@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from farthest.environment import WORKER_MEMORY
 from farthest.errors import LostStateError, StorageError
-from farthest.models.chunks import CHUNK_KEYS, SparsePiece
+from farthest.models.chunks import CHUNK_KEYS, Chunk
 from farthest.stores.blobs.blob import FOUND, VISITED, BlobCache, seal
 from farthest.stores.blobs.place import REDIS, new_nonce
 from farthest.stores.redis.attempt_layers import AttemptLayers
@@ -22,7 +22,6 @@ from farthest.stores.redis.scatter_store import ScatterStepInput, ScatterStore, 
 from farthest.stores.scattering import LEAST_KEPT, MapPieces, least_codes, read_map
 
 if TYPE_CHECKING:
-    from farthest.models.pieces import Piece
     from farthest.spaces.contract import ScatterSpace
     from farthest.stores.blobs.place import BlobPlace
     from farthest.stores.contract import Base
@@ -163,13 +162,14 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         still step it find that it is over."""
         if self._depth != depth:
             return  # it has not begun
+        # No layer is under way any more. A full Redis takes no value for `depth`, and it does remove one.
+        self.nodes.call(lambda: self.nodes.main.hdel(self.meta_key, "depth"))
         self._discard_outboxes(depth - 1)
         texts: Any = self.nodes.call(lambda: self.nodes.main.hgetall(self.records_key(depth)))
         for shard, text in zip(numbers(texts, self.records_key(depth)), texts.values(), strict=True):
             self.discard(self._names(depth, shard, Record.of(text, depth, shard)))
         self.removals.settle()
         self.nodes.call(lambda: self.nodes.main.delete(self.records_key(depth)))
-        self.nodes.call(lambda: self.nodes.main.hset(self.meta_key, "depth", str(depth - 1)))
         self._depth = depth - 1
 
     # Results
@@ -180,7 +180,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
         wanted = [(depth, shard, record) for shard, record in records.items()]
         return least_codes(self.space, {shard: run.data for _, shard, run in self._found(wanted)}, limit)
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore. Raises LostStateError where layers are missing."""
         if not self.keeps_distances:
             raise StorageError("this store keeps no distances: it only counts")
@@ -219,7 +219,7 @@ class ScatterAttempt(AttemptLayers[ScatterStepInput], ScatterStore):
     def stored(self, depth: int, base: Base) -> None:
         """See JobStore: the place of blobs holds all layers, none need be read again."""
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore."""
         self._unwrite()
         found: dict[int, list[SortedRun]] = {}
@@ -322,7 +322,7 @@ class GrowingAttempt:
             return
         larger = self._begin(shards)
         try:
-            larger.restore(depth, _restorable(self.current.chunks(depth, CHUNK_KEYS)), self._found)
+            larger.restore(depth, self.current.chunks(depth, CHUNK_KEYS), self._found)
         except BaseException:
             larger.drop()
             raise
@@ -353,11 +353,11 @@ class GrowingAttempt:
         """See JobStore."""
         return self.current.keys(depth, limit)
 
-    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Piece]:
+    def chunks(self, depth: int, size: int, threads: int = 1) -> Iterator[Chunk]:
         """See JobStore."""
         return self.current.chunks(depth, size, threads)
 
-    def restore(self, depth: int, chunks: Iterable[Any], states: int, threads: int = 1) -> None:
+    def restore(self, depth: int, chunks: Iterable[Chunk], states: int, threads: int = 1) -> None:
         """See JobStore."""
         shards = self._fitting(states)
         if shards != self.current.shards:
@@ -377,13 +377,3 @@ class GrowingAttempt:
     def drop(self) -> None:
         """See JobStore."""
         self.current.drop()
-
-
-def _restorable(pieces: Iterable[Piece]) -> Iterator[Any]:
-    """What ``JobStore.restore`` takes, of what ``JobStore.chunks`` gives."""
-    for piece in pieces:
-        if isinstance(piece, SparsePiece):
-            yield piece
-        else:
-            first, _, unit, distances = piece
-            yield first, unit, distances
