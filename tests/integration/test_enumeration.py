@@ -20,7 +20,6 @@ from farthest.coordinator.reporter import Reporter
 from farthest.coordinator.runner import Interrupted
 from farthest.coordinator.settings import STATE_ROWS, Outcome, Settings
 from farthest.errors import ResourceError, StorageError
-from farthest.families.sliding.boards import format_board, parse_board
 from farthest.families.sliding.definition import sliding
 from farthest.models.database import Database, open_database
 from farthest.models.jobs import Jobs
@@ -77,7 +76,7 @@ def stored_distances(database: Database, job_id: int) -> dict[naive.Board, int]:
     rows = list(Maps(database).states(job_id))
     for row in rows[:: 1 + len(rows) // 2000]:
         assert row.distance == distances[row.key]
-        assert found[parse_board(sliding(space.puzzle), row.board)] == row.distance
+        assert found[sliding(space.puzzle).parse_board(row.board)] == row.distance
     return found
 
 
@@ -86,7 +85,7 @@ def check_outcome(outcome: Outcome, expected: dict[naive.Board, int], puzzle: Pu
     assert outcome.states == len(expected)
     last = max(expected.values())
     farthest = {
-        format_board(sliding(puzzle), board) for board, distance in expected.items() if distance == last
+        sliding(puzzle).format_board(board) for board, distance in expected.items() if distance == last
     }
     assert len(outcome.farthest) == min(len(farthest), 1000)
     assert set(outcome.farthest) <= farthest
@@ -193,7 +192,7 @@ def test_a_depth_limit_cuts_the_same_layers_off(
     if not histogram_only:
         assert stored_distances(database, outcome.job) == expected
     for row in Maps(database).states(outcome.job):
-        assert expected[parse_board(sliding(puzzle), row.board)] == row.distance
+        assert expected[sliding(puzzle).parse_board(row.board)] == row.distance
     Jobs(database).delete(outcome.job)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypedDict
 
 from sqlalchemy import Row, Select, delete, insert, select
 
@@ -118,6 +118,31 @@ KINDS = (ENUMERATION, SEARCH)
 STATUSES = (QUEUED, RUNNING, INTERRUPTED, CANCELLED, FINISHED, FAILED)
 
 
+class Progress(TypedDict, total=False):
+    """What the owner of a running job has reported last; docs/commands.md says what each field means."""
+
+    depth: int
+    states: int
+    states_at_most: int
+    layer_states: int
+    layers: list[int]
+    states_a_second: float
+    seconds_left: float
+    seconds: float
+    blocks: int
+    blocks_done: int
+    workers: int
+    resent: int
+    set_back: int
+    set_back_depth: int
+    taken_over: int
+    taken_over_depth: int
+    bound: int
+    nodes: int
+    nodes_a_second: float
+    pieces_waiting: int
+
+
 @dataclass(frozen=True, slots=True)
 class LayerRecord:
     """One layer: its depth, its number of states, and the seconds that it took where that was measured."""
@@ -166,7 +191,7 @@ class JobRecord:
     digest: str | None
     error: str | None
     submitted: bool
-    progress: dict[str, Any] | None
+    progress: Progress | None
     result: dict[str, Any] | None
     puzzle_digest: str
     puzzle_json: str

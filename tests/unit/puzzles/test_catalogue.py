@@ -12,7 +12,6 @@ import pytest
 import naive
 from arrangements import sliding_names
 from farthest.errors import PuzzleError
-from farthest.families.sliding.boards import format_board, parse_board
 from farthest.families.sliding.definition import sliding
 from farthest.puzzles import catalogue
 from farthest.puzzles.catalogue import load, names, read_folder
@@ -59,7 +58,7 @@ def test_known_answers_agree_with_each_other(name: str) -> None:
         assert known.states is not None
         assert arrangements % known.states == 0  # the states of one origin are as many as those of another
         for board in known.farthest or ():
-            assert format_board(sliding(puzzle), parse_board(sliding(puzzle), board)) == board
+            assert sliding(puzzle).format_board(sliding(puzzle).parse_board(board)) == board
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -70,7 +69,7 @@ def test_known_answers_of_small_puzzles(name: str) -> None:
     last = max(found.values())
     assert tuple(naive.layers(found)) == known.layers
     if known.farthest is not None:
-        farthest = [format_board(sliding(puzzle), board) for board, depth in found.items() if depth == last]
+        farthest = [sliding(puzzle).format_board(board) for board, depth in found.items() if depth == last]
         assert sorted(farthest) == sorted(known.farthest)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from farthest.coordinator.enumeration.backends import Backend, Poll, Progress
-from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS, STEPPED_AT_ONCE
+from farthest.coordinator.enumeration.cluster_model import SMALL_LAYER_BLOCKS
 from farthest.coordinator.outstanding import Workers, WorkProgress
 from farthest.environment import BLOCK_SIZE, SMALL_LAYER_STATES
 from farthest.errors import NoRoomError
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from farthest.stores.blocks import Cut
     from farthest.stores.contract import JobStore, MadeMap
     from farthest.stores.redis.map_parts import AttemptParts
+
+STEPPED_AT_ONCE = 16
+"""Blocks that the coordinator itself steps at a time, with their input in memory."""
 
 CHUNK_SHARE = 0.5
 """Bytes of a key in payloads on their way, at most: 0.39 to 0.46 were measured."""

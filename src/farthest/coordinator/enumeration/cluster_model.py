@@ -26,9 +26,9 @@ from farthest.spaces.contract import gather
 from farthest.stores.blobs.blob import BlobCache
 from farthest.stores.blobs.place import REDIS
 from farthest.stores.blocks import Blocks
+from farthest.stores.contract import excluded
 from farthest.stores.memory.gather_store import gathered_form, searches_in_place
 from farthest.stores.redis.cutting import cut_for_workers
-from farthest.stores.redis.gather_store import LEAST_SHARD
 from farthest.stores.redis.records import LEAST_CHUNKS
 from farthest.worker.enumeration.tasks import BlockChoice
 
@@ -42,9 +42,6 @@ if TYPE_CHECKING:
 SMALL_LAYER_BLOCKS = 256
 """In more blocks than that even a few states are stepped faster by workers, and with less memory."""
 
-STEPPED_AT_ONCE = 16
-"""Blocks that the coordinator itself steps at a time, with their input in memory."""
-
 # What a run works on: its layers, blocks and moves, and how often a worker has a block's input in memory. Nothing is
 # stepped here: the blocks come from the compiled space, the layers from the puzzle's published answers or from whoever
 # has counted them.
@@ -52,12 +49,11 @@ STEPPED_AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Shape:
-    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/redis/gather_store.py.
+    """A space cut into blocks. ``layers``: states by depth. ``exclude``: as in stores/contract.py.
 
     ``active[c]``: blocks that layers of colour c can have states in, with the keys that these can be at; without
-    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``coded``: whether blocks are stepped as
-    stores/redis/gather_store.py says, else as whole bitmaps. ``sources(b)``: the blocks that
-    moves lead from into b.
+    colours both are the same. ``bitmap``: bytes of a block's bitmap. ``sources(b)``: the blocks that moves lead
+    from into b.
     """
 
     name: str
@@ -69,7 +65,6 @@ class Shape:
     blocks: int
     bitmap: int
     row_bytes: int
-    coded: bool
     active: tuple[dict[int, int], dict[int, int]]
     sources: Callable[[int], list[int]]
 
@@ -105,18 +100,16 @@ class Shape:
                 known[block] = blocks.of(shards)
             return known[block]
 
-        exclude = "before" if in_place else "two" if kernel.reversible else "all"
         return cls(
             name=space.puzzle.name,
             layers=tuple(layers),
-            exclude=exclude,
+            exclude=excluded(graded=False, undirected=kernel.reversible, alternating=in_place),
             keys=kernel.keys,
             shards=kernel.shards,
             lines=kernel.lines,
             blocks=blocks.count,
             bitmap=(kernel.words_per_shard * 8 + kernel.lines_per_shard) * blocks.per_block,
             row_bytes=kernel.row_bytes,
-            coded=exclude != "all" and kernel.words_per_shard * 8 >= LEAST_SHARD,
             active=active,
             sources=sources,
         )
@@ -289,7 +282,6 @@ class Costs:
     record_memory: float = 730.0
     shard_memory: float = 330.0
     kernel_memory: float = 62.0
-    small_block_memory: float = 270e3
     process_memory: float = 70e6
     # The database: bytes a key, between sliding-3x4 (0.39) and sliding-2x6 (0.46).
     map_bytes: float = 0.42
@@ -438,7 +430,6 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
         marked += shape.keys / 8 * cluster.residues.planes * costs.fill_seconds
         map_seconds = marked / min(cluster.workers, shape.blocks, cluster.cores or cluster.workers)
     checkpoints, older = _checkpoints(layers, sizes, cluster, map_seconds)
-    small = min(STEPPED_AT_ONCE, small_blocks(shape, max(shape.layers)))
     # What a process keeps of what it has read and written.
     kept = min(cluster.worker_memory, shape.bitmap * shape.blocks + sum(sizes))
     # Records of the layers that no checkpoint has; the bitmaps of what it steps itself at a time.
@@ -446,7 +437,7 @@ def predict(shape: Shape, cluster: Cluster, locality: Locality, costs: Costs | N
     coordinator = (
         records * costs.record_memory
         + shape.shards * (costs.shard_memory + costs.kernel_memory)
-        + (kept if shape.coded else small * costs.small_block_memory)
+        + kept
         + shape.row_bytes
     )
     worker = (
@@ -484,11 +475,8 @@ def _with_older(layer: LayerCost, cluster: Cluster, costs: Costs, older: float) 
 
 
 def _step_memory(shape: Shape, memory: int, costs: Costs) -> float:
-    """What a step holds besides what the process keeps, ``memory`` at most. Where blocks are stepped as bitmaps: these.
-    Else coded: at most twice the shards that the slots hold, or all inputs; what is excluded; what is found, in pieces
-    and joined."""
-    if not shape.coded:
-        return shape.bitmap * (shape.inputs_per_block + 3)
+    """What a step holds besides what the process keeps, ``memory`` at most, all of it coded: at most twice the shards
+    that the slots hold, or all inputs; what is excluded; what is found, in pieces and joined."""
     layers = [layer_bytes(shape, depth, states, costs) for depth, states in enumerate(shape.layers)]
     blob = max(size / blobs for blobs, size in layers if blobs)
     return min(shape.inputs_per_block * blob, 2 * memory * blob / shape.bitmap) + 3 * blob
